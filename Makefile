@@ -1,0 +1,76 @@
+# Every target sets up what it needs: a virtual environment in .venv, from PyPI wheels alone.
+# Needs Python 3.11 or newer and make; no root, no system packages, no Node, no `dot`.
+
+PYTHON      ?= python3
+VENV        ?= .venv
+LAB_ARGS    ?=
+PYTEST_ARGS ?=
+
+BIN       := $(VENV)/bin
+STAMP     := $(VENV)/.installed
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# Notebooks call `svodviz` as a shell command, so the environment's bin comes first on their PATH.
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m
+
+comma := ,
+fail = { echo "make: $(1)" >&2; exit 1; }
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lab test demo check bench notebooks clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## make .venv and install everything into it (the other targets do it by themselves)
+
+$(STAMP): pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+	  command -v "$(PYTHON)" >/dev/null \
+	    || $(call fail,$(PYTHON) not found: install Python 3.11 or newer$(comma) or name one: make PYTHON=/path/to/python3.12); \
+	  "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || $(call fail,$(PYTHON) is too old: svodviz needs Python 3.11 or newer. Name one: make PYTHON=python3.12); \
+	  "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
+	    || $(call fail,$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv); \
+	  echo "making $(VENV)"; \
+	  "$(PYTHON)" -m venv --clear $(VENV); }
+	@echo "installing svodviz and its tools into $(VENV) (one to three minutes)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
+	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
+
+test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
+	@$(RUN) pytest $(PYTEST_ARGS)
+ifneq ($(NOTEBOOKS),)
+	@$(RUN) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 notebooks/
+else
+	@echo "no notebooks to test"
+endif
+
+check: $(STAMP) ## lint everything, type-check the compiler
+	@$(RUN) ruff check .
+	@$(RUN) mypy --strict compiler
+
+demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.html and a summary
+	@mkdir -p build
+	@$(BIN)/svodviz explore examples/digits.py -o build/digits.html
+	@$(BIN)/svodviz show examples/digits.py --stage summary
+	@echo "the explorer is in build/digits.html: open it in any browser"
+
+bench: $(STAMP) ## measure the compiled programs
+	@if [ -d benchmarks ]; then $(RUN) benchmarks; else echo "there are no benchmarks yet"; fi
+
+notebooks: $(STAMP) ## run every notebook and store its results in it
+ifneq ($(NOTEBOOKS),)
+	@$(RUN) nbconvert --to notebook --execute --inplace $(NOTEBOOKS)
+else
+	@echo "there are no notebooks yet"
+endif
+
+clean: ## remove results and caches (keeps .venv)
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -path ./$(VENV) -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -print \
+	  | while read -r folder; do rm -rf "$$folder"; done

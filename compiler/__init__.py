@@ -1,0 +1,53 @@
+"""A small tensor compiler whose every stage can be printed, verified, run and looked at."""
+
+from compiler.dtypes import (
+    DType,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from compiler.errors import (
+    AxisError,
+    CompileError,
+    DataError,
+    DTypeError,
+    InternalError,
+    ShapeError,
+    SizeError,
+)
+from compiler.options import Options
+from compiler.tensor import Tensor
+
+__all__ = [
+    "AxisError",
+    "CompileError",
+    "DType",
+    "DTypeError",
+    "DataError",
+    "InternalError",
+    "Options",
+    "ShapeError",
+    "SizeError",
+    "Tensor",
+    "bool_",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

@@ -1,0 +1,161 @@
+"""check: every stage of a compilation runs on the same inputs; each is held against the first.
+
+The first stage is the graph as written, on NumPy. Integers and truth values must be equal, floats
+within the tolerance of their type: sums may be added up in another order, and elementary functions
+differ by a few units in the last place.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.device import buffers
+from compiler.errors import CompileError
+from compiler.graph.interpret import interpret
+from compiler.graph.nodes import Buffer, Sink
+from compiler.loops import interpret as loops_interpreter
+from compiler.lowered import interpret as lowered_interpreter
+from compiler.node import toposort
+from compiler.schedule import interpret as schedule_interpreter
+
+if TYPE_CHECKING:
+    from compiler.compilation import Compilation
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCE = {"float16": (2e-2, 1e-3), "float32": (2e-4, 1e-5), "float64": (1e-9, 1e-12)}
+"""Relative and absolute difference that is taken for rounding, per type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One stage: whether it agrees (None: it could not run), how far off, and a note."""
+
+    stage: str
+    ok: bool | None
+    max_abs: float
+    max_rel: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of `check`: a row per stage, in order."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no stage disagrees."""
+        return all(row.ok is not False for row in self.rows)
+
+    @property
+    def first_difference(self) -> Row | None:
+        """The first stage that disagrees, if one does."""
+        return next((row for row in self.rows if row.ok is False), None)
+
+    def __str__(self) -> str:
+        marks = {True: "✓", False: "✗", None: "–"}
+        return "\n".join(
+            f"{marks[row.ok]} {row.stage:<24} max abs {row.max_abs:<10.3g} "
+            f"max rel {row.max_rel:<10.3g} {row.note}".rstrip()
+            for row in self.rows
+        )
+
+
+def check(compilation: "Compilation") -> Report:
+    """Run every stage of `compilation` and compare it with the graph as written."""
+    expected = _graph(compilation.written)
+    rows = [Row("graph", True, 0.0, 0.0, "reference")]
+    for name, run in _engines(compilation):
+        try:
+            rows.append(_compare(name, expected, run()))
+        except CompileError as error:
+            note = f"not executable: {error.problem}"
+            rows.append(Row(name, None, 0.0, 0.0, note))
+    return Report(tuple(rows))
+
+
+def _graph(root: Sink) -> list[Array]:
+    """The values of a tensor graph's results."""
+    data = {n: buffers.data(n) for n in toposort([root]) if isinstance(n, Buffer)}
+    return interpret(root.sources, data)
+
+
+def _engines(compilation: "Compilation") -> list[tuple[str, Callable[[], list[Array]]]]:
+    """Every way to run the program, in order of stage."""
+    passes = [record for record in compilation.passes if record.stage == "graph"]
+    engines: list[tuple[str, Callable[[], list[Array]]]] = [
+        (f"pass {record.name}", lambda record=record: _graph(record.after))  # type: ignore[misc]
+        for record in passes
+    ]
+    return [
+        *engines,
+        ("kernels", lambda: run_bodies(compilation, "kernels")),
+        ("schedule", lambda: run_bodies(compilation, "schedule")),
+        ("loops", lambda: run_bodies(compilation, "loops")),
+        ("lowered", lambda: run_bodies(compilation, "lowered")),
+        ("machine code", compilation.run),
+    ]
+
+
+def run_bodies(compilation: "Compilation", engine: str) -> list[Array]:
+    """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
+
+    `engine` is "kernels", "schedule", "loops" or "lowered".
+    """
+    inputs = compilation.inputs()
+    if engine == "kernels":
+        flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs)
+    else:
+        run = {
+            "schedule": schedule_interpreter.run_kernel,
+            "loops": lambda kernel, arguments: loops_interpreter.interpret(
+                compilation.kernel(kernel.body).loops, arguments
+            ),
+            "lowered": lambda kernel, arguments: lowered_interpreter.interpret(
+                compilation.kernel(kernel.body).linear.instructions, arguments
+            ),
+        }[engine]
+        flat = schedule_interpreter.interpret(
+            compilation.schedule.items, compilation.schedule.results, inputs, run
+        )
+    return [
+        value.reshape(node.shape)
+        for value, node in zip(flat, compilation.results, strict=True)
+    ]
+
+
+def _compare(stage: str, expected: list[Array], found: list[Array]) -> Row:
+    """One row of the report."""
+    max_abs = max_rel = 0.0
+    note, ok = "", True
+    for number, (want, have) in enumerate(zip(expected, found, strict=True)):
+        if want.dtype != have.dtype or want.shape != have.shape:
+            return Row(stage, False, np.inf, np.inf, f"{have.dtype}{have.shape}")
+        wrong, absolute, relative = differences(want, have)
+        max_abs, max_rel = max(max_abs, absolute), max(max_rel, relative)
+        if wrong.any() and ok:
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}"
+    return Row(stage, ok, max_abs, max_rel, note)
+
+
+def differences(want: Array, have: Array) -> tuple[Array, float, float]:
+    """Where two arrays differ by more than rounding; the largest difference, both ways."""
+    if want.dtype.kind != "f":
+        wrong = np.asarray(want != have)
+        absolute = float(wrong.any())
+        return wrong, absolute, absolute
+    relative, absolute = TOLERANCE[want.dtype.name]
+    with np.errstate(all="ignore"):
+        wide, other = want.astype(np.float64), have.astype(np.float64)
+        same = (wide == other) | (np.isnan(wide) & np.isnan(other))
+        gap = np.where(same, 0.0, np.abs(wide - other))
+        gap = np.where(np.isnan(gap), np.inf, gap)
+        scale = np.maximum(np.abs(wide), absolute / relative)
+        wrong = ~(gap <= absolute + relative * np.abs(wide)) & ~same
+        ratio = gap / scale
+    return wrong, float(gap.max(initial=0.0)), float(ratio.max(initial=0.0))

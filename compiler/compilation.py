@@ -1,0 +1,415 @@
+"""`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from compiler import kernels as kernel_cache
+from compiler.check import Report, check
+from compiler.device import buffers, cpu, device
+from compiler.errors import DataError, SizeError
+from compiler.graph.interpret import evaluate_all
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.printer import Graph
+from compiler.kernels import CompiledKernel, compile_kernel
+from compiler.llvm import listing
+from compiler.llvm.listing import Listing
+from compiler.llvm.source import Source
+from compiler.loops.printer import Loops
+from compiler.lowered.printer import Lowered
+from compiler.node import Node, toposort
+from compiler.options import Options
+from compiler.origin import Origin, no_origin
+from compiler.pipeline import run_passes
+from compiler.schedule import analysis, memory
+from compiler.schedule import verify as verify_schedule
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Dependency, ScheduleItem
+from compiler.schedule.order import order
+from compiler.schedule.outline import Outlined, outline
+from compiler.schedule.partition import Choice, partition
+from compiler.schedule.printer import Schedule
+from compiler.stage import Stage
+from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
+from compiler.user_source import UserSource, user_source
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+
+def compile(value: object, options: Options | None = None, name: str = "program") -> "Compilation":
+    """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
+
+    Nothing is run. `options.trace` (on by default here) records each rewrite.
+    Raises `DataError` where `value` holds anything but tensors.
+    """
+    nodes = [_node(each) for each in (value if isinstance(value, list | tuple) else [value])]
+    if not nodes:
+        raise DataError("compile", "nothing to compile", got=repr(value), expected="a Tensor")
+    made = Compilation(nodes, options or Options(trace=True), name)
+    made.build()
+    return made
+
+
+def _node(value: object) -> TensorNode:
+    """The graph node of a tensor."""
+    node = getattr(value, "node", value)
+    if isinstance(node, TensorNode):
+        return node
+    raise DataError(
+        "compile", "only tensors can be compiled", got=type(value).__name__, expected="Tensor"
+    )
+
+
+def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
+    """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
+    with no_origin():
+        made = Compilation(list(nodes), options or Options(verify=False), "realize")
+        return [buffers.new_buffer(value) for value in made.run()]
+
+
+@dataclass(slots=True)
+class _Scheduled:
+    """The outcome of the schedule rows."""
+
+    outlined: Outlined
+    items: tuple[ScheduleItem, ...]
+    dependencies: tuple[Dependency, ...]
+    choices: list[Choice]
+    seconds: dict[str, float]
+
+
+class Compilation:
+    """One program and all stages of its making; each is made when first asked for.
+
+    Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
+    `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
+    `values(entity)`, `biography(entity)`, `decisions`, `summary()`.
+    """
+
+    def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:
+        self.options = options
+        self.name = name
+        self.results = nodes
+        self.provenance: Provenance[Origin] = Provenance()
+        self.seconds: dict[str, float] = {}
+        self._compiled: dict[Sink, CompiledKernel] = {}
+        with no_origin():
+            self.written = Sink(tuple(nodes))
+            start = time.perf_counter()
+            self.simplest, records = run_passes(
+                "graph", self.written, self.provenance, options, "graph:"
+            )
+            self.seconds["graph"] = time.perf_counter() - start
+        self._graph_records = tuple(records)
+
+    def build(self) -> None:
+        """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
+        for body in self._scheduled.outlined.bodies:
+            self.kernel(body)
+
+    # -- graph ---------------------------------------------------------------------------------
+
+    @cached_property
+    def user_source(self) -> UserSource:
+        """The user's program, line by line."""
+        origins = {o for node in toposort([self.written]) for o in [node.origin] if o}
+        return user_source(origins)
+
+    def _graph(self, root: Sink, title: str) -> Graph:
+        nodes = toposort([root])
+        parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
+        places = {
+            n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
+            for n in nodes
+        }
+        return Graph(
+            title=title, name=title, seconds=self.seconds["graph"], root=root,
+            numbers=self.provenance.numbers, parents=parents, places=places,
+        )  # fmt: skip
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The tensor graph as written."""
+        return self._graph(self.written, "graph")
+
+    @cached_property
+    def optimized_graph(self) -> Graph:
+        """The tensor graph after the last graph pass."""
+        return self._graph(self.simplest, "optimized graph")
+
+    @cached_property
+    def passes(self) -> tuple[PassRecord, ...]:
+        """A record of every pass, graph passes first, then those of each kernel."""
+        made = [record for kernel in self._kernels for record in kernel.records]
+        return (*self._graph_records, *made)
+
+    # -- schedule ------------------------------------------------------------------------------
+
+    @cached_property
+    def _scheduled(self) -> _Scheduled:
+        """The kernel graph, its calls in order, and why values were fused or not."""
+        clock = time.perf_counter
+        with no_origin():
+            start = clock()
+            parts = partition(self.simplest, self.options)
+            outlined = outline(self.simplest, parts.realized)
+            cut = clock()
+            items, dependencies = order(outlined.root)
+            seconds = {"kernels": cut - start, "schedule": clock() - cut}
+        if self.options.verify:
+            verify_schedule.verify(outlined.root, items, dependencies)
+        self.seconds |= seconds
+        return _Scheduled(outlined, items, dependencies, parts.choices, seconds)
+
+    def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
+        """The graph entities of tensor nodes, in order, each once."""
+        numbers = sorted({self.provenance.numbers[n] for n in nodes})
+        return tuple(f"graph:{n}" for n in numbers)
+
+    @cached_property
+    def kernels(self) -> KernelGraph:
+        """The kernel graph."""
+        made = self._scheduled
+        nodes = toposort([made.outlined.root])
+        numbers = Numbering()
+        parents: dict[Node, tuple[str, ...]] = {}
+        for node in nodes:
+            numbers[node]
+            parents[node] = self._entities(made.outlined.origins.of(node))
+        return KernelGraph(
+            title="kernels", name="kernels", seconds=made.seconds["kernels"],
+            root=made.outlined.root, numbers=numbers, parents=parents,
+        )  # fmt: skip
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The items in order, with costs, critical path, slack and memory."""
+        made = self._scheduled
+        costs = analysis.analyse(made.items)
+        times = analysis.timings(made.items, costs)
+        results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+        calls = {n.sources[0]: n for n in self.kernels.nodes if type(n).__name__ == "Call"}
+        parents = tuple(
+            (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
+        )
+        return Schedule(
+            title="schedule", name="schedule", seconds=made.seconds["schedule"],
+            items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
+            critical_path=analysis.critical_path(made.items, times),
+            lifetimes=memory.lifetimes(made.items, results),
+            peak_bytes=memory.peak_bytes(made.items, results),
+            itemwise_bytes=memory.itemwise_bytes(made.items),
+            results=results, parents=parents,
+        )  # fmt: skip
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Every choice about fusion, with its reason."""
+        return tuple(
+            Decision(*self._entities([c.node]), "fuse", c.is_fused, c.reason)
+            for c in self._scheduled.choices
+        )
+
+    # -- kernels -------------------------------------------------------------------------------
+
+    def kernel(self, body: Sink) -> CompiledKernel:
+        """Every stage of the kernel with this body, made on first use."""
+        if body not in self._compiled:
+            bodies = list(self._scheduled.outlined.bodies)
+            name = self._scheduled.outlined.bodies[body]
+            with no_origin():
+                made = compile_kernel(name, body, self.options, bodies.index(body))
+            self._compiled[body] = made
+        return self._compiled[body]
+
+    @property
+    def _kernels(self) -> list[CompiledKernel]:
+        return [self.kernel(body) for body in self._scheduled.outlined.bodies]
+
+    def _each(self, make: Callable[[int, CompiledKernel], T]) -> tuple[T, ...]:
+        return tuple(make(number, kernel) for number, kernel in enumerate(self._kernels))
+
+    @cached_property
+    def loops(self) -> tuple[Loops, ...]:
+        """The loops of each distinct kernel."""
+        return self._each(self._loops)
+
+    def _loops(self, number: int, kernel: CompiledKernel) -> Loops:
+        origins = self._scheduled.outlined.origins
+        parents: dict[Any, tuple[str, ...]] = {}
+        for node in toposort([kernel.loops]):
+            tensors = {t for body in kernel.provenance.of(node) for t in origins.of(body)}
+            parents[node] = self._entities(tensors)
+        return Loops(
+            title=f"loops {kernel.name}", name=kernel.name, seconds=kernel.seconds["loops"],
+            body=kernel.loops, kernel=number, numbers=kernel.provenance.numbers, parents=parents,
+        )  # fmt: skip
+
+    @cached_property
+    def lowered(self) -> tuple[Lowered, ...]:
+        """The instructions of each distinct kernel."""
+        return self._each(self._lowered)
+
+    def _lowered(self, number: int, kernel: CompiledKernel) -> Lowered:
+        entity = self.loops[number].entity
+        known = set(self.loops[number].nodes)
+        whole = entity(kernel.loops)
+        parents = tuple((entity(n) if n in known else whole,) for n in kernel.linear.origins)
+        return Lowered(
+            title=f"lowered {kernel.name}", name=kernel.name, seconds=kernel.seconds["lowered"],
+            instructions=tuple(kernel.linear.instructions), kernel=number, parents=parents,
+        )  # fmt: skip
+
+    @cached_property
+    def source(self) -> tuple[Source, ...]:
+        """The LLVM IR of each distinct kernel, as generated."""
+        return self._each(
+            lambda number, kernel: Source(
+                title=f"LLVM {kernel.name}", name=kernel.name, seconds=kernel.seconds["llvm"],
+                rows=kernel.source, kernel=number,
+            )
+        )  # fmt: skip
+
+    @cached_property
+    def optimized(self) -> tuple[Listing, ...]:
+        """The LLVM IR of each distinct kernel after LLVM's own passes."""
+        return tuple(listing.optimized(s, self.options.optimize) for s in self.source)
+
+    @cached_property
+    def assembly(self) -> tuple[Listing, ...]:
+        """The machine code of each distinct kernel, as assembly."""
+        return tuple(listing.assembly(s, self.options.optimize) for s in self.source)
+
+    # -- running -------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Compile every kernel to machine code, unless it is loaded already."""
+        start = time.perf_counter()
+        for body in self._scheduled.outlined.bodies:
+            self._program(body)
+        self.seconds["machine"] = time.perf_counter() - start
+
+    def _program(self, body: Sink) -> Any:
+        held = kernel_cache.PROGRAMS.holds(body, device.CPU, self.options.optimize)
+        if held is not None:
+            return held
+        return kernel_cache.PROGRAMS.get(self.kernel(body), device.CPU, self.options.optimize)
+
+    def inputs(self) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays."""
+        nodes = toposort([self.simplest])
+        return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+
+    def run(self) -> list[Array]:
+        """Run the machine code; one array per result."""
+        self._refuse_too_large()
+        self.load()
+        held: dict[Buffer, Array] = dict(self.inputs())
+        for life in memory.lifetimes(self._scheduled.items, ()):
+            if life.buffer not in held:
+                held[life.buffer] = device.CPU.allocate(life.buffer.size, life.buffer.dtype)
+        for item in self._scheduled.items:
+            program = self._program(item.operation.body)
+            arguments = item.operation.arguments
+            program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+        results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [
+            held[b].reshape(node.shape) for b, node in zip(results, self.results, strict=True)
+        ]
+
+    def _refuse_too_large(self) -> None:
+        """Refuse, before anything is allocated, a program that cannot fit in memory."""
+        limit = self.options.memory_limit or cpu.physical_memory()
+        for life in memory.lifetimes(self._scheduled.items, ()):
+            if life.buffer.nbytes > limit:
+                raise SizeError(
+                    "allocate",
+                    "a tensor of the program does not fit in memory",
+                    got=f"shape {life.buffer.shape}, {life.buffer.nbytes:,} bytes",
+                    expected=f"at most {limit:,} bytes",
+                )
+
+    def check(self) -> Report:
+        """Run every stage on the same inputs and compare each with the graph as written."""
+        return check(self)
+
+    @cached_property
+    def _values(self) -> dict[TensorNode, Array]:
+        found: dict[TensorNode, Array] = {}
+        for root in (self.written, self.simplest):
+            data = {n: buffers.data(n) for n in toposort([root]) if isinstance(n, Buffer)}
+            found |= evaluate_all(root.sources, data)
+        return found
+
+    def values(self, entity: str) -> Array | None:
+        """The value of a graph or kernel entity on the given inputs; None where it has none."""
+        stage, _, number = entity.partition(":")
+        if stage == "kernels":
+            parents = next(
+                (self.kernels.parents[n] for n in self.kernels.nodes
+                 if self.kernels.entity(n) == entity), ()
+            )  # fmt: skip
+            return self.values(parents[-1]) if parents else None
+        if stage != "graph":
+            return None
+        numbers = self.provenance.numbers
+        return next((v for n, v in self._values.items() if numbers[n] == int(number)), None)
+
+    # -- text ----------------------------------------------------------------------------------
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Every stage up to the generated LLVM IR, in order."""
+        whole = (self.user_source, self.graph, self.optimized_graph, self.kernels, self.schedule)
+        return (*whole, *self.loops, *self.lowered, *self.source)
+
+    def biography(self, entity: str) -> tuple[Line, ...]:
+        """The lines of every stage that `entity` comes from or leads to, in order of stage."""
+        lines = [line for stage in (*self.stages, *self.assembly) for line in stage.lines]
+        up = _closure(entity, {x.entity: x.parents for x in lines if x.entity})
+        children: dict[str, list[str]] = {}
+        for line in lines:
+            for parent in line.parents:
+                children.setdefault(parent, []).append(line.entity or "")
+        wanted = up | _closure(entity, {k: tuple(v) for k, v in children.items()})
+        return tuple({line.entity: line for line in lines if line.entity in wanted}.values())
+
+    def summary(self) -> str:
+        """A few lines: what was compiled, into how many kernels, how long each stage took."""
+        made = self._scheduled
+        changed = [r.name for r in self._graph_records if r.changed]
+        instructions = sum(len(k.linear.instructions) for k in self._kernels)
+        lines = [
+            f"{self.name}: {len(toposort([self.written])) - 1} nodes as written, "
+            f"{len(toposort([self.simplest])) - 1} after {', '.join(changed) or 'no change'}",
+            f"{len(made.items)} schedule items of {len(made.outlined.bodies)} kernels, "
+            f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
+            f"peak {self.schedule.peak_bytes:,} bytes",
+            f"{instructions} lowered instructions, "
+            f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        made = self._scheduled
+        return f"Compilation({self.name}, {len(made.items)} items)"
+
+    def __str__(self) -> str:
+        parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
+        return "\n\n".join(parts)
+
+
+def _closure(start: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
+    """Everything reachable from `start`, itself included."""
+    found, stack = {start}, [start]
+    while stack:
+        for other in edges.get(stack.pop(), ()):
+            if other not in found:
+                found.add(other)
+                stack.append(other)
+    return found

@@ -1,0 +1,1 @@
+"""Devices: where data lives and programs run."""

@@ -1,0 +1,47 @@
+"""The data behind `Buffer` nodes: arrays that live exactly as long as their nodes."""
+
+import itertools
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
+
+from compiler import dtypes
+from compiler.errors import InternalError
+from compiler.graph.nodes import Buffer
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_numbers = itertools.count(1)
+_by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
+_by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
+
+
+def new_buffer(array: Array, name: str = "") -> Buffer:
+    """A new Buffer that holds `array` itself: later writes to the array are seen.
+
+    The array must be C-contiguous, aligned and of native byte order (`InternalError`).
+    """
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
+        raise InternalError("buffer", "the array is not row-major, aligned and native")
+    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name)
+    _by_node[node] = array
+    _by_number[node.unique] = array
+    return node
+
+
+def data(node: Buffer) -> Array:
+    """The array that `node` holds; `InternalError` for a node nobody gave data.
+
+    A pass may have made the node again without its line of origin: the number still finds it,
+    and from then on either node keeps the array alive.
+    """
+    array = _by_node.get(node)
+    if array is not None:
+        return array
+    array = _by_number.get(node.unique)
+    if array is None:
+        raise InternalError("buffer", f"no data for buffer {node.unique} {node.name}".rstrip())
+    _by_node[node] = array
+    return array

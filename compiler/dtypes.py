@@ -1,0 +1,116 @@
+"""Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from compiler.errors import DTypeError
+
+Kind = Literal["bool", "int", "uint", "float"]
+Scalar = bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type; `short` is the name in printed programs, `bits` its width in memory."""
+
+    name: str
+    short: str
+    kind: Kind
+    bits: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return max(self.bits // 8, 1)
+
+    @property
+    def numpy(self) -> "np.dtype[Any]":
+        """The NumPy type of the same name."""
+        return np.dtype(self.name)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether this is a floating-point type."""
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether this is a signed or unsigned integer type (bool is neither)."""
+        return self.kind in ("int", "uint")
+
+    @property
+    def minimum(self) -> Scalar:
+        """The least value: false, the integer's minimum, or -inf."""
+        if self.kind == "bool":
+            return False
+        return float("-inf") if self.is_float else int(np.iinfo(self.numpy).min)
+
+    @property
+    def maximum(self) -> Scalar:
+        """The greatest value: true, the integer's maximum, or +inf."""
+        if self.kind == "bool":
+            return True
+        return float("inf") if self.is_float else int(np.iinfo(self.numpy).max)
+
+    def __repr__(self) -> str:
+        return f"dtypes.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+bool_ = DType("bool", "bool", "bool", 8)
+int8 = DType("int8", "i8", "int", 8)
+int16 = DType("int16", "i16", "int", 16)
+int32 = DType("int32", "i32", "int", 32)
+int64 = DType("int64", "i64", "int", 64)
+uint8 = DType("uint8", "u8", "uint", 8)
+uint16 = DType("uint16", "u16", "uint", 16)
+uint32 = DType("uint32", "u32", "uint", 32)
+uint64 = DType("uint64", "u64", "uint", 64)
+float16 = DType("float16", "f16", "float", 16)
+float32 = DType("float32", "f32", "float", 32)
+float64 = DType("float64", "f64", "float", 64)
+
+ALL: tuple[DType, ...] = (
+    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,
+)  # fmt: skip
+_BY_NAME = {t.name: t for t in ALL} | {t.short: t for t in ALL}
+
+
+def parse(value: object, operation: str = "dtype") -> DType:
+    """The `DType` for a name, a NumPy type, a Python type or a `DType`.
+
+    Raises `DTypeError` for types this compiler does not compute with.
+    """
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str) and value in _BY_NAME:
+        return _BY_NAME[value]
+    try:
+        name = np.dtype(value).name  # type: ignore[call-overload]
+    except TypeError:
+        name = ""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    raise DTypeError(
+        operation,
+        "unknown element type",
+        got=repr(value),
+        expected="one of " + ", ".join(t.name for t in ALL),
+    )
+
+
+def promote(*types: DType | Scalar) -> DType:
+    """The common type by NumPy 2's rules: Python scalars are weak, types are not."""
+    arguments = [t.numpy if isinstance(t, DType) else t for t in types]
+    return _BY_NAME[np.result_type(*arguments).name]
+
+
+def to_float(dtype: DType) -> DType:
+    """The type NumPy's floating-point functions use for `dtype`: int8 → f16, int32 → f64, …"""
+    if dtype.is_float:
+        return dtype
+    return {8: float16, 16: float32}.get(dtype.bits, float64)

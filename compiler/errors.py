@@ -1,0 +1,68 @@
+"""Errors, each a small page: operation, what is wrong, got / expected, the user's line, a hint.
+
+    CompileError              every error this package raises on purpose
+      ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      InternalError                                               ours: a broken invariant
+"""
+
+from compiler.origin import Origin, current
+
+
+class CompileError(Exception):
+    """Base of all errors; `str` gives the whole page, the fields give its parts."""
+
+    def __init__(
+        self,
+        operation: str,
+        problem: str,
+        *,
+        got: str = "",
+        expected: str = "",
+        hint: str = "",
+        origin: Origin | None = None,
+    ) -> None:
+        self.operation = operation
+        self.problem = problem
+        self.got = got
+        self.expected = expected
+        self.hint = hint
+        self.origin = origin or current()
+        super().__init__(self._page())
+
+    def _page(self) -> str:
+        """The message: one line, then the parts that are known, indented."""
+        parts = [f"{self.operation}: {self.problem}"]
+        where = f"{self.origin.file}:{self.origin.line}" if self.origin else ""
+        text = self.origin.text if self.origin else ""
+        rows = (
+            ("got", self.got),
+            ("expected", self.expected),
+            ("line", f"{where}  {text}".rstrip()),
+            ("hint", self.hint),
+        )
+        parts += [f"  {name + ':':<10}{value}" for name, value in rows if value]
+        return "\n".join(parts)
+
+
+class ShapeError(CompileError, ValueError):
+    """Shapes do not fit together."""
+
+
+class DTypeError(CompileError, TypeError):
+    """An operation is not defined for these element types."""
+
+
+class AxisError(CompileError, IndexError):
+    """An axis or an index is out of range."""
+
+
+class SizeError(CompileError, MemoryError):
+    """A tensor is larger than can be addressed or allocated."""
+
+
+class DataError(CompileError, TypeError):
+    """Data that cannot become a tensor."""
+
+
+class InternalError(CompileError):
+    """A broken invariant of the compiler; the message names the stage and the invariant."""

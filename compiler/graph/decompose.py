@@ -1,0 +1,49 @@
+"""decompose: operations that are no machine instruction become those that are.
+
+    Before:  %1 = relu %0                f32[64,10]
+    After:   %1 = const 0.0              f32[64,10]
+             %2 = max %0 %1              f32[64,10]
+
+Relies on: rows of `ops.OPS` with an `expansion`.
+Ensures: invariant 11 of `verify.py`: no operation with an expansion is left.
+"""
+
+from typing import Any
+
+from compiler.dtypes import Scalar
+from compiler.graph.nodes import Elementwise, TensorNode, const, elementwise
+from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
+from compiler.ops import OPS, Expansion
+from compiler.trace import Match, Provenance
+
+
+class _GraphBuild:
+    """Builds an expansion out of tensor nodes."""
+
+    def op(self, name: str, *sources: TensorNode) -> TensorNode:
+        """The operation applied to the nodes."""
+        return elementwise(name, *sources)
+
+    def const(self, value: Scalar, like: TensorNode) -> TensorNode:
+        """A constant with the shape and type of `like`."""
+        return const(value, like.dtype, like.shape)
+
+
+def _rule(name: str, expansion: Expansion) -> Rule:
+    """The rule that replaces operation `name` by its expansion."""
+
+    def expand(node: Elementwise) -> TensorNode:
+        result: TensorNode = expansion(_GraphBuild(), *node.sources)
+        return result
+
+    return make_rule(expand, ((Elementwise, name),), expansion)
+
+
+RULES = RuleSet(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion)
+
+
+def decompose(
+    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> TensorNode:
+    """`root` with every expandable operation expanded."""
+    return rewrite(root, RULES, provenance, matches)

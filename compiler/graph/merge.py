@@ -1,0 +1,34 @@
+"""merge: equal expressions written on different lines become one node (elsewhere: CSE).
+
+    Before:  %1 = exp %0   digits.py:3        %2 = exp %0   digits.py:7
+    After:   %1 = exp %0   digits.py:3, digits.py:7
+
+Relies on: nodes carry the line that made them, so equal nodes of two lines are two objects.
+Ensures: no node carries a line; `Provenance` has each node's set of lines; equal nodes are one.
+"""
+
+from compiler.graph.nodes import TensorNode
+from compiler.node import toposort
+from compiler.origin import Origin, no_origin
+from compiler.trace import Match, Provenance
+
+
+def merge(
+    root: TensorNode, provenance: Provenance[Origin], matches: list[Match] | None = None
+) -> TensorNode:
+    """`root` with every node's line moved into `provenance`, equal nodes made one."""
+    done: dict[TensorNode, TensorNode] = {}
+    numbered: dict[TensorNode, TensorNode] = {}
+    with no_origin():
+        for node in toposort([root]):
+            sources = tuple(done[s] for s in node.sources)
+            plain = type(node)(sources, *(getattr(node, n) for n in node.__match_args__[1:]))
+            done[node] = plain
+            first = numbered.setdefault(plain, node)
+            provenance.numbers.same(plain, node)
+            if matches is not None and first is not node:
+                matches.append(Match("merge", "equal nodes are one node", "", node, plain))
+            lines = frozenset((node.origin,)) if node.origin else frozenset[Origin]()
+            provenance.add(node, lines)
+            provenance.add(plain, lines)
+    return done[root]

@@ -1,0 +1,350 @@
+"""The tensor graph: what is to be computed. A DAG of interned nodes, one value each.
+
+    node = Buffer(unique, shape, dtype, name)         data that exists: an input or a result
+         | Param(slot, shape, dtype)                  an argument of a kernel body
+         | Const(bits, dtype, shape)                  one value everywhere
+         | Iota(extent, dtype)                        0, 1, 2, … along one axis
+         | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
+         | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
+         | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
+         | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
+         | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
+         | Contiguous(x)                              x, in memory
+         | Store(param, x)                            writes x, element by element, to a Param
+         | Sink(sources)                              the roots of a program or of a kernel body
+
+`shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
+have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
+"""
+
+import math
+import struct
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.dtypes import DType, Scalar, bool_
+from compiler.errors import SizeError
+from compiler.node import Node
+from compiler.ops import OPS
+
+Shape: TypeAlias = tuple[int, ...]
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+
+LARGEST = 2**48
+"""Elements one tensor may have: what a 48-bit address can reach, were each a byte."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class TensorNode(Node):
+    """Base of the tensor nodes: adds `shape` and `dtype`."""
+
+    sources: "tuple[TensorNode, ...]"
+    shape: Shape = field(init=False)
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape, dtype = self._infer()
+        if math.prod(shape) > LARGEST:
+            raise SizeError(
+                type(self).__name__.lower(),
+                "the tensor has too many elements",
+                got=f"shape {shape}, {math.prod(shape):,} elements",
+                expected=f"at most {LARGEST:,}",
+            )
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "dtype", dtype)
+
+    def _infer(self) -> tuple[Shape, DType]:
+        """Shape and element type; the default is those of the only source."""
+        return self.sources[0].shape, self.sources[0].dtype
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes the value takes in memory."""
+        return self.size * self.dtype.itemsize
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Buffer(TensorNode):
+    """Data that exists outside the program; `unique` tells two buffers apart."""
+
+    unique: int
+    given_shape: Shape
+    given_dtype: DType
+    name: str = ""
+    device: str = "CPU"
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.given_shape, self.given_dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Param(TensorNode):
+    """Argument number `slot` of a kernel body."""
+
+    slot: int
+    given_shape: Shape
+    given_dtype: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.given_shape, self.given_dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Const(TensorNode):
+    """One value everywhere. Kept as bits: 0.0 and -0.0 differ, NaN equals itself."""
+
+    bits: int
+    given_dtype: DType
+    given_shape: Shape = ()
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.given_shape, self.given_dtype
+
+    @property
+    def value(self) -> Scalar:
+        """The value as a Python scalar."""
+        return from_bits(self.bits, self.given_dtype)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Iota(TensorNode):
+    """0, 1, 2, … `extent` - 1, along one axis."""
+
+    extent: int
+    given_dtype: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (self.extent,), self.given_dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Elementwise(TensorNode):
+    """Operation `op` of the table, element by element."""
+
+    op: str
+
+    def _infer(self) -> tuple[Shape, DType]:
+        dtypes = tuple(s.dtype for s in self.sources)
+        return self.sources[0].shape, OPS[self.op].result_dtype(dtypes)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Cast(TensorNode):
+    """The value converted to another type (float → int saturates, NaN → 0)."""
+
+    target: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[0].shape, self.target
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bitcast(TensorNode):
+    """The same bits read as another type of the same width."""
+
+    target: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[0].shape, self.target
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Reshape(TensorNode):
+    """The same elements in row-major order under another shape of equal size."""
+
+    new_shape: Shape
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.new_shape, self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Permute(TensorNode):
+    """Axes reordered: result axis i is source axis `order[i]`."""
+
+    order: Shape
+
+    def _infer(self) -> tuple[Shape, DType]:
+        source = self.sources[0]
+        return tuple(source.shape[axis] for axis in self.order), source.dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Expand(TensorNode):
+    """Axes of extent 1 repeated to `new_shape` (same rank)."""
+
+    new_shape: Shape
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.new_shape, self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Pad(TensorNode):
+    """Zeros put before and after each axis: `widths` is one (before, after) per axis."""
+
+    widths: Pairs
+
+    def _infer(self) -> tuple[Shape, DType]:
+        source = self.sources[0]
+        pairs = zip(source.shape, self.widths, strict=True)
+        return tuple(n + before + after for n, (before, after) in pairs), source.dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Shrink(TensorNode):
+    """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis."""
+
+    bounds: Pairs
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return tuple(end - begin for begin, end in self.bounds), self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Flip(TensorNode):
+    """The given axes reversed."""
+
+    axes: Shape
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Reduce(TensorNode):
+    """`axes` folded to extent 1 with reduction `op` of the table."""
+
+    op: str
+    axes: Shape
+
+    def _infer(self) -> tuple[Shape, DType]:
+        source = self.sources[0]
+        shape = tuple(1 if i in self.axes else n for i, n in enumerate(source.shape))
+        return shape, source.dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Contiguous(TensorNode):
+    """The source, written to memory in row-major order: it ends a kernel."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Store(TensorNode):
+    """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[1].shape, self.sources[1].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Sink(TensorNode):
+    """The roots of a program; it has no value of its own."""
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), bool_
+
+
+Movement: TypeAlias = Reshape | Permute | Expand | Pad | Shrink | Flip
+MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
+LEAVES = (Buffer, Param, Const, Iota)
+
+
+def to_bits(value: Scalar, dtype: DType) -> int:
+    """`value` rounded or wrapped to `dtype`, as the integer with the same bits."""
+    if dtype.kind == "bool":
+        return int(bool(value))
+    if dtype.is_integer:
+        return int(value) & ((1 << dtype.bits) - 1)
+    with np.errstate(over="ignore"):
+        return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
+
+
+def from_bits(bits: int, dtype: DType) -> Scalar:
+    """The inverse of `to_bits`, as a Python scalar."""
+    if dtype.kind == "bool":
+        return bool(bits)
+    if dtype.kind == "uint":
+        return bits
+    if dtype.kind == "int":
+        return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
+    code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
+    value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
+    return value
+
+
+def const(value: Scalar, dtype: DType, shape: Shape = ()) -> Const:
+    """The constant `value` of type `dtype`, the same everywhere in `shape`."""
+    return Const((), to_bits(value, dtype), dtype, shape)
+
+
+def elementwise(op: str, *sources: TensorNode) -> Elementwise:
+    """Operation `op` of the table applied to `sources` (equal shapes and types)."""
+    return Elementwise(sources, op)
+
+
+def short(node: TensorNode) -> str:
+    """`f32[64,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+
+
+def describe_argument(node: TensorNode) -> str:
+    """The node's arguments as printed programs write them, e.g. `(1,0)` or `axes (2)`."""
+    match node:
+        case Const():
+            return str(node.value)
+        case Buffer() | Param():
+            return node.name if isinstance(node, Buffer) else str(node.slot)
+        case Reduce():
+            return f"axes {_tuple(node.axes)}"
+        case Cast() | Bitcast():
+            return node.target.short
+        case Permute() | Flip():
+            return _tuple(node.order if isinstance(node, Permute) else node.axes)
+        case Pad():
+            return " ".join(f"{before}+{after}" for before, after in node.widths)
+        case Shrink():
+            return " ".join(f"{begin}:{end}" for begin, end in node.bounds)
+        case _:
+            return ""
+
+
+def _tuple(values: tuple[Any, ...]) -> str:
+    return f"({','.join(map(str, values))})"
+
+
+def operation(node: TensorNode) -> str:
+    """The word printed for the node: the operation's name, or the kind in lower case."""
+    match node:
+        case Elementwise():
+            return node.op
+        case Reduce():
+            return f"reduce {node.op}"
+        case _:
+            return type(node).__name__.lower()
+
+
+def kind(node: TensorNode) -> str:
+    """The class of node that pictures colour alike."""
+    match node:
+        case Buffer() | Param():
+            return "buffer"
+        case Const() | Iota():
+            return "const"
+        case Elementwise():
+            return "elementwise"
+        case Cast() | Bitcast():
+            return "cast"
+        case Reduce():
+            return "reduce"
+        case Contiguous() | Store():
+            return "memory"
+        case Sink():
+            return "control"
+        case _:
+            return "movement"

@@ -1,0 +1,138 @@
+"""The one rewrite engine: named rules, applied bottom-up until none matches.
+
+A rule is a function from a node to its replacement, or None where it does not apply; its
+docstring is one line of algebra. `rule(...)` says which node classes (and which operations) it
+looks at, so that a node only meets rules that could match. The engine is iterative, visits each
+node once per distinct result, and reports every match to a `Provenance` and, if asked, a list.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from compiler.errors import InternalError
+from compiler.node import Node
+from compiler.trace import Match, Provenance
+
+N = TypeVar("N", bound=Node)
+Function = Callable[[Any], Node | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named rewrite; `targets` are node classes or (class, operation) pairs.
+
+    `algebra` is one line such as "x * 1 = x", `source` the `file:line` of the function.
+    """
+
+    function: Function
+    targets: tuple[Any, ...]
+    name: str
+    algebra: str
+    source: str
+
+
+def rule(*targets: Any) -> Callable[[Function], Rule]:
+    """Decorate a function as a rule for `targets`: node classes or (class, op name) pairs."""
+
+    def decorate(function: Function) -> Rule:
+        return make_rule(function, targets, function)
+
+    return decorate
+
+
+def make_rule(function: Function, targets: tuple[Any, ...], described: Any) -> Rule:
+    """A rule whose name, algebra and source are those of the function `described`."""
+    code = described.__code__
+    algebra = (described.__doc__ or "").strip().partition("\n")[0]
+    name = described.__name__.strip("_")
+    return Rule(function, targets, name, algebra, f"{code.co_filename}:{code.co_firstlineno}")
+
+
+class RuleSet:
+    """Rules in order, found by the class and operation of a node."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._by_target: dict[Any, list[Rule]] = {}
+        for each in self.rules:
+            for target in each.targets:
+                self._by_target.setdefault(target, []).append(each)
+        self._candidates: dict[Any, tuple[Rule, ...]] = {}
+
+    def candidates(self, node: Node) -> tuple[Rule, ...]:
+        """The rules that look at nodes like this one, in order."""
+        key = (type(node), getattr(node, "op", None))
+        found = self._candidates.get(key)
+        if found is None:
+            wanted = {*self._by_target.get(key[0], ()), *self._by_target.get(key, ())}
+            found = self._candidates[key] = tuple(r for r in self.rules if r in wanted)
+        return found
+
+    def match(self, node: Node) -> tuple[Rule, Node] | None:
+        """The first rule that changes `node`, with its result."""
+        for each in self.candidates(node):
+            result = each.function(node)
+            if result is not None and result is not node:
+                return each, result
+        return None
+
+
+def rewrite(
+    root: N,
+    rules: RuleSet,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+    limit: int = 50,
+) -> N:
+    """`root` with `rules` applied everywhere until none matches.
+
+    `limit` is the number of matches per node of the program after which rules are taken to
+    undo each other: an `InternalError` that names them.
+    """
+    done: dict[Any, Any] = {}
+    waits_for: dict[Any, Any] = {}
+    stack: list[Any] = [root]
+    count = 0
+    while stack:
+        node = stack[-1]
+        target = waits_for.get(node)
+        if target is not None and target in done:
+            done[node] = done[target]
+        if node in done:
+            stack.pop()
+            continue
+        if target is not None:
+            stack.append(target)
+            continue
+        pending = [s for s in node.sources if s not in done]
+        if pending:
+            stack.extend(reversed(pending))
+            continue
+        rebuilt = node.with_sources(tuple([done[s] for s in node.sources]))
+        if rebuilt is not node:
+            _record_rebuilt(node, rebuilt, provenance, matches)
+        found = rules.match(rebuilt)
+        if found is None:
+            done[node] = done[rebuilt] = rebuilt
+            continue
+        each, result = found
+        provenance.replaced(result, rebuilt)
+        if matches is not None:
+            matches.append(Match(each.name, each.algebra, each.source, rebuilt, result))
+        count += 1
+        if count > limit * (len(done) + 100):
+            raise InternalError("rewrite", "rules undo each other", got=f"{each.name} again")
+        waits_for[node] = result
+    result_root: N = done[root]
+    return result_root
+
+
+def _record_rebuilt(
+    old: Node, new: Node, provenance: Provenance[Any], matches: list[Match] | None
+) -> None:
+    """Note that `old` became `new`; if `new` was known already, the two have merged."""
+    is_merge = new in provenance.numbers and provenance.numbers[new] != provenance.numbers[old]
+    provenance.rebuilt(new, old)
+    if is_merge and matches is not None:
+        matches.append(Match("merge", "equal nodes are one node", "", old, new))

@@ -1,0 +1,112 @@
+"""One kernel from body to LLVM IR: its loops, its instructions, its source, all linked.
+
+Kernels are kept by body: a body met again, in this program or another, costs nothing.
+"""
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from compiler.device import device
+from compiler.device.program import Program, ProgramSpec
+from compiler.graph.nodes import Sink, TensorNode
+from compiler.llvm.emit import emit
+from compiler.llvm.source import Source
+from compiler.llvm.writer import SourceLine
+from compiler.loops.index import index
+from compiler.loops.nodes import Body
+from compiler.lowered import verify as verify_lowered
+from compiler.lowered.instructions import DefineGlobal
+from compiler.lowered.linearize import Linear, linearize
+from compiler.options import Options
+from compiler.pipeline import run_passes
+from compiler.trace import PassRecord, Provenance
+
+KEPT = 1024
+"""Loaded programs kept in memory, least recently used first out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledKernel:
+    """Every stage of one kernel. Times are seconds."""
+
+    name: str
+    body: Sink
+    indexed: Body
+    loops: Body
+    linear: Linear
+    source: tuple[SourceLine, ...]
+    records: tuple[PassRecord, ...]
+    provenance: Provenance[TensorNode]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> int:
+        """How many buffers the kernel takes."""
+        return sum(isinstance(i, DefineGlobal) for i in self.linear.instructions)
+
+
+def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
+    """Take `body` through loops, instructions and LLVM IR."""
+    clock = time.perf_counter
+    start = clock()
+    provenance: Provenance[TensorNode] = Provenance()
+    indexed = index(body, provenance)
+    loops, records = run_passes(
+        "loops", indexed, provenance, options, f"loops:{number}:", kernel=name
+    )
+    looped = clock()
+    linear = linearize(loops)
+    if options.verify:
+        verify_lowered.verify(linear.instructions)
+    lowered = clock()
+    source = tuple(emit(name, tuple(linear.instructions)))
+    seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
+    return CompiledKernel(
+        name, body, indexed, loops, linear, source, tuple(records), provenance, seconds
+    )
+
+
+class Programs:
+    """Loaded programs by body, device kind and optimisation level."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._table: OrderedDict[tuple[Sink, str, int], Program] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
+        """The program of a kernel; compiled and loaded when it is met for the first time."""
+        key = kernel.body, where.base_key, level
+        if key in self._table:
+            self.hits += 1
+            self._table.move_to_end(key)
+            return self._table[key]
+        self.misses += 1
+        program = where.load(where.compile(program_spec(kernel, where), level))
+        self._table[key] = program
+        if len(self._table) > self._kept:
+            self._table.popitem(last=False)
+        return program
+
+    def holds(self, body: Sink, where: device.Device, level: int) -> Program | None:
+        """The program of `body` if it is loaded."""
+        return self._table.get((body, where.base_key, level))
+
+
+PROGRAMS = Programs()
+
+
+def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:
+    """What the device's compiler takes: the source, and which arguments it writes and reads."""
+    pointers = [i for i in kernel.linear.instructions if isinstance(i, DefineGlobal)]
+    source = Source(title=kernel.name, name=kernel.name, rows=kernel.source, kernel=0)
+    return ProgramSpec(
+        kernel.name,
+        source,
+        where.name,
+        tuple(sorted(p.slot for p in pointers)),
+        tuple(sorted(p.slot for p in pointers if p.is_written)),
+        tuple(sorted(p.slot for p in pointers if not p.is_written)),
+    )

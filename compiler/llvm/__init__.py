@@ -1,0 +1,1 @@
+"""From lowered programs to LLVM IR text and machine code."""

@@ -1,0 +1,90 @@
+"""Machine code from LLVM IR text: parse, optimise, generate, load; all through llvmlite.
+
+MCJIT is used because it loads in the least time. The text is verified first: a fault in
+generated code would end the process, an exception would not.
+"""
+
+import ctypes
+import functools
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from compiler.errors import InternalError
+
+_lock = threading.Lock()
+
+
+@functools.cache
+def _prepare() -> None:
+    """Once per process: the native target, Intel syntax for printed assembly."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.set_option("", "-x86-asm-syntax=intel")
+
+
+def host_features() -> str:
+    """The host's features as LLVM's feature string (the CPU's name may be wrong)."""
+    _prepare()
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+def target_machine(level: int) -> Any:
+    """A target machine for this host at optimisation `level` (0-3)."""
+    _prepare()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=host_features(),
+        opt=level,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
+def parse(text: str) -> Any:
+    """The module of `text`, verified.
+
+    Raises `InternalError` with LLVM's message where LLVM refuses it.
+    """
+    _prepare()
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError("llvm", "LLVM refuses the generated text", got=str(error)) from error
+    return module
+
+
+def optimise(module: Any, machine: Any, level: int) -> None:
+    """Run LLVM's pipeline of `level` on the module, in place."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = level > 1
+    options.slp_vectorization = level > 1
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Machine code in memory; `entry` runs the function on pointers."""
+
+    engine: Any
+    entry: Any
+    address: int
+
+
+def load(text: str, name: str, arguments: int, level: int = 3) -> Loaded:
+    """Compile `text` and load it; `name` is the function, with `arguments` pointers."""
+    with _lock:
+        machine = target_machine(level)
+        module = parse(text)
+        optimise(module, machine, level)
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        address = engine.get_function_address(name)
+    entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
+    return Loaded(engine, entry, address)

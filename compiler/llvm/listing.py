@@ -1,0 +1,192 @@
+"""Stage 8: what LLVM made of a kernel: optimised IR and assembly, linked to the IR we generated.
+
+The source gets a debug location on every line (its own line number); LLVM keeps what it can, and
+`.loc` directives and `!dbg` references lead back.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from compiler.llvm import jit
+from compiler.llvm.source import Source, _label_of, _targets_of, control_flow
+from compiler.stage import Stage
+from compiler.trace import Line
+
+_DEBUG = re.compile(r",? !dbg !(\d+)")
+_LOCATION = re.compile(
+    r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE
+)
+_LOC = re.compile(r"\.loc\s+\d+\s+(\d+)")
+_ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
+_ASM_TARGET = re.compile(r"(\.?LBB\w+)")
+_NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Listing(Stage):
+    """A text LLVM printed, line by line; `sources[i]` are the source lines of line i."""
+
+    rows: tuple[str, ...]
+    sources: tuple[tuple[int, ...], ...]
+    kernel: int
+    prefix: str
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Each line, with the lines of generated IR it comes from."""
+        return tuple(
+            Line(
+                text,
+                f"{self.prefix}:{self.kernel}:{number}",
+                tuple(f"llvm:{self.kernel}:{line}" for line in lines),
+            )
+            for number, (text, lines) in enumerate(
+                zip(self.rows, self.sources, strict=True), start=1
+            )
+        )
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The control-flow graph: one node per basic block."""
+        if self.prefix == "asm":
+            return control_flow(self.lines, _asm_label, _asm_targets)
+        lines = self.lines
+        start = next(i for i, line in enumerate(lines) if line.text.startswith("define"))
+        end = next(i for i, line in enumerate(lines) if i > start and line.text == "}")
+        return control_flow(lines[start + 1 : end], _label_of, _targets_of)
+
+
+def _asm_label(text: str) -> str | None:
+    found = _ASM_LABEL.match(text)
+    return found.group(1) if found else None
+
+
+def _asm_targets(text: str) -> tuple[list[str], bool]:
+    word = text.split(None, 1)[0] if text.split() else ""
+    return _ASM_TARGET.findall(text), word in ("jmp", "ret", "retq", "b", "br", "ud2")
+
+
+def with_locations(source: Source) -> str:
+    """The text of `source` with a debug location on each line of each function."""
+    lines: list[str] = []
+    metadata = _Metadata(len(source.rows))
+    scope = 0
+    for number, row in enumerate(source.rows, start=1):
+        text = row.text
+        if text.startswith("define"):
+            scope = metadata.function(text, number)
+            text = text.rstrip(" {") + f" !dbg !{scope} {{"
+        elif scope and text.startswith("  ") and not text.lstrip().startswith(";"):
+            code, comment, note = text.partition(" ; ")
+            text = f"{code.rstrip()}, !dbg !{metadata.location(number, scope)}{comment}{note}"
+        elif text == "}":
+            scope = 0
+        lines.append(text)
+    return "\n".join([*lines, *metadata.lines])
+
+
+class _Metadata:
+    """Hands out numbers of debug metadata and keeps their lines."""
+
+    def __init__(self, rows: int) -> None:
+        self.next = 5
+        self.lines = [
+            "!llvm.dbg.cu = !{!0}",
+            "!llvm.module.flags = !{!1}",
+            "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, "
+            "emissionKind: LineTablesOnly)",
+            '!1 = !{i32 2, !"Debug Info Version", i32 3}',
+            '!2 = !DIFile(filename: "kernel.ll", directory: "/")',
+            "!3 = !DISubroutineType(types: !4)",
+            "!4 = !{}",
+        ]
+
+    def _add(self, text: str) -> int:
+        self.lines.append(f"!{self.next} = {text}")
+        self.next += 1
+        return self.next - 1
+
+    def function(self, text: str, line: int) -> int:
+        """The metadata of a function defined on `line`."""
+        name = re.search(r"@([\w.]+)", text)
+        return self._add(
+            f'distinct !DISubprogram(name: "{name.group(1) if name else ""}", scope: !2, '
+            f"file: !2, line: {line}, type: !3, spFlags: DISPFlagDefinition, unit: !0)"
+        )
+
+    def location(self, line: int, scope: int) -> int:
+        """The metadata of a location."""
+        return self._add(f"!DILocation(line: {line}, column: 1, scope: !{scope})")
+
+
+def optimized(source: Source, level: int) -> Listing:
+    """The IR of `source` after LLVM's pipeline of `level`."""
+    module = jit.parse(with_locations(source))
+    jit.optimise(module, jit.target_machine(level), level)
+    text = str(module)
+    locations = {
+        int(number): (int(line), int(inlined) if inlined else None)
+        for number, line, inlined in _LOCATION.findall(text)
+    }
+    rows, sources = [], []
+    for line in text.splitlines():
+        if line.startswith(("!", "; ModuleID", "source_filename", "declare", "attributes")):
+            continue
+        found = _DEBUG.search(line)
+        rows.append(_DEBUG.sub("", line))
+        sources.append(_chain(int(found.group(1)), locations) if found else ())
+    return Listing(
+        title=f"{source.name} optimised",
+        name=source.name,
+        rows=tuple(rows),
+        sources=tuple(sources),
+        kernel=source.kernel,
+        prefix="optimized",
+    )
+
+
+def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[int, ...]:
+    """The source line of a location and of the calls it was inlined through."""
+    lines: list[int] = []
+    at: int | None = number
+    while at is not None and at in locations:
+        line, at = locations[at]
+        if line:
+            lines.append(line)
+    return tuple(lines)
+
+
+def assembly(source: Source, level: int) -> Listing:
+    """The machine code of `source`, as assembly for this host."""
+    module = jit.parse(with_locations(source))
+    machine = jit.target_machine(level)
+    jit.optimise(module, machine, level)
+    rows: list[str] = []
+    sources: list[tuple[int, ...]] = []
+    current: tuple[int, ...] = ()
+    for line in machine.emit_assembly(module).splitlines():
+        location = _LOC.search(line)
+        if location:
+            current = (int(location.group(1)),) if int(location.group(1)) else ()
+        elif line.strip().startswith(".section") and rows and _is_debug(line):
+            break
+        if _NO_INSTRUCTION.match(line) or location:
+            continue
+        text = line.split("#", 1)[0].rstrip().expandtabs(8)
+        is_label = text.endswith(":")
+        rows.append(text)
+        sources.append(() if is_label else current)
+    return Listing(
+        title=f"{source.name} assembly",
+        name=source.name,
+        rows=tuple(rows),
+        sources=tuple(sources),
+        kernel=source.kernel,
+        prefix="asm",
+    )
+
+
+def _is_debug(line: str) -> bool:
+    return "debug" in line or "note" in line

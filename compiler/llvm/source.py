@@ -1,0 +1,124 @@
+"""Stage 7: the LLVM IR of one kernel as generated, each line linked to its instruction."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from compiler.llvm.writer import SourceLine
+from compiler.stage import Stage
+from compiler.trace import Line
+
+_FUNCTION = re.compile(r"(@sv\.[\w.]+)")
+_LABEL = re.compile(r"^([\w.]+):")
+_TARGET = re.compile(r"label %([\w.]+)")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Source(Stage):
+    """LLVM IR text of one kernel. Lines of library functions belong to all their callers."""
+
+    rows: tuple[SourceLine, ...]
+    kernel: int
+
+    @property
+    def text(self) -> str:
+        """The module as LLVM reads it."""
+        return "\n".join(row.text for row in self.rows)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Each line, with the lowered instructions it comes from."""
+        callers = self._callers()
+        rows, function = [], ""
+        for number, row in enumerate(self.rows, start=1):
+            if row.text.startswith("define"):
+                found = _FUNCTION.search(row.text)
+                function = found.group(1) if found else ""
+            parents = callers.get(function, ()) if function else self._parents(row)
+            rows.append(Line(row.text, f"llvm:{self.kernel}:{number}", parents))
+            function = "" if row.text == "}" else function
+        return tuple(rows)
+
+    def _parents(self, row: SourceLine) -> tuple[str, ...]:
+        return () if row.instruction is None else (f"lowered:{self.kernel}:{row.instruction}",)
+
+    def _callers(self) -> dict[str, tuple[str, ...]]:
+        """For each library function the instructions that call it."""
+        found: dict[str, dict[str, None]] = {}
+        for row in self.rows:
+            call = _FUNCTION.search(row.text) if " call " in row.text else None
+            if call and row.instruction is not None:
+                entity = f"lowered:{self.kernel}:{row.instruction}"
+                found.setdefault(call.group(1), {})[entity] = None
+        return {name: tuple(entities) for name, entities in found.items()}
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The control-flow graph of the kernel's function: one node per basic block."""
+        end = next(i for i, row in enumerate(self.rows) if row.text == "}")
+        return control_flow(self.lines[1:end], _label_of, _targets_of)
+
+
+def _label_of(text: str) -> str | None:
+    found = _LABEL.match(text)
+    return found.group(1) if found else None
+
+
+def _targets_of(text: str) -> tuple[list[str], bool]:
+    """The labels an instruction jumps to, and whether it ends the block."""
+    word = text.strip().split(" ", 1)[0]
+    return _TARGET.findall(text), word in ("br", "ret", "switch", "unreachable")
+
+
+def control_flow(lines: tuple[Line, ...], label_of: Any, targets_of: Any) -> "nx.DiGraph[Any]":
+    """The basic blocks of `lines`: nodes are blocks (attribute `text`), edges are jumps.
+
+    `label_of(text)` gives the label a line defines; `targets_of(text)` the labels it jumps to
+    and whether control never reaches the next line.
+    """
+    blocks: list[tuple[str, list[Line]]] = []
+    for line in lines:
+        label = label_of(line.text)
+        if label is not None or not blocks:
+            blocks.append((label or "entry", []))
+        if label is None:
+            blocks[-1][1].append(line)
+        elif line.parents:
+            blocks[-1][1].append(line)
+    keys = _keys(blocks)
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    for label, body in blocks:
+        graph.add_node(keys[label], **_block_facts(label, body))
+    for position, (label, body) in enumerate(blocks):
+        falls_through = True
+        for line in body:
+            targets, is_end = targets_of(line.text)
+            for target in targets:
+                if target in keys:
+                    graph.add_edge(keys[label], keys[target], operand=-1, kind="control")
+            falls_through = not is_end
+        if falls_through and position + 1 < len(blocks):
+            following = blocks[position + 1][0]
+            graph.add_edge(keys[label], keys[following], operand=-1, kind="control")
+    return graph
+
+
+def _keys(blocks: list[tuple[str, list[Line]]]) -> dict[str, str]:
+    """For each label the entity of the block's first line (or its label, if it has none)."""
+    return {label: (body[0].entity if body else None) or label for label, body in blocks}
+
+
+def _block_facts(label: str, body: list[Line]) -> dict[str, Any]:
+    parents = dict.fromkeys(p for line in body for p in line.parents)
+    return {
+        "op": label,
+        "kind": "basicblock",
+        "argument": f"{len(body)} lines",
+        "dtype": "",
+        "shape": "",
+        "name": "",
+        "parents": tuple(parents),
+        "group": "",
+        "text": "\n".join(line.text for line in body),
+    }

@@ -1,0 +1,54 @@
+"""Collects the lines of one LLVM function, each with the lowered instruction it belongs to."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One line of LLVM IR; `instruction` is the index of the lowered instruction, or None."""
+
+    text: str
+    instruction: int | None = None
+
+
+@dataclass(slots=True)
+class Writer:
+    """Appends instructions and hands out fresh names.
+
+    `instruction` is the index that new lines are attributed to; `block` is the basic block
+    being written; `declarations` and `functions` are what the module must contain besides.
+    """
+
+    lines: list[SourceLine] = field(default_factory=list)
+    declarations: dict[str, None] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    instruction: int | None = None
+    block: str = "entry"
+    _names: int = 0
+
+    def line(self, text: str) -> None:
+        """Append one line, indented."""
+        self.lines.append(SourceLine(f"  {text}", self.instruction))
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.block = name
+        self.lines.append(SourceLine(f"{name}:", self.instruction))
+
+    def fresh(self, stem: str = "t") -> str:
+        """A name not used before."""
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def value(self, expression: str, name: str = "") -> str:
+        """Append `%name = expression`; returns `%name`."""
+        name = name or f"%{self.fresh()}"
+        self.line(f"{name} = {expression}")
+        return name
+
+    def call(self, function: str, result: str, operands: list[tuple[str, str]], name: str) -> str:
+        """Call an intrinsic or library function on (type, value) operands, and declare it."""
+        types = ", ".join(t for t, _ in operands)
+        self.declarations[f"declare {result} {function}({types})"] = None
+        inside = ", ".join(f"{t} {v}" for t, v in operands)
+        return self.value(f"call {result} {function}({inside})", name)

@@ -1,0 +1,1 @@
+"""Stage 5: one kernel as scalar expressions over ranges."""

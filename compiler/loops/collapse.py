@@ -1,0 +1,94 @@
+"""collapse: two neighbouring loops become one where no index tells them apart.
+
+    Before:  i0: 64   i1: 784        store out[i0*784 + i1] = max(in1[i0*784 + i1], 0.0)
+    After:   i2: 50176               store out[i2] = max(in1[i2], 0.0)
+
+Tried on each pair of neighbouring ranges of a store or a reduction: the pair becomes
+(k // n, k % n); if every division simplifies away, the loop is kept. One long loop vectorises
+better than a short one inside another. Elsewhere called "coalescing" or "merging dims".
+
+Relies on: `simplify` has run.
+Ensures: the same elements in the same order; no division that was not there before.
+"""
+
+from typing import Any
+
+from compiler.loops.nodes import (
+    Alu,
+    Body,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    alu,
+    axis,
+    index,
+)
+from compiler.loops.simplify import simplify
+from compiler.node import toposort
+from compiler.trace import Match, Provenance
+
+Nest = Store | Reduce
+
+
+def collapse(
+    body: Body, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> Body:
+    """`body` with neighbouring loops joined wherever that costs no division."""
+    refused: set[tuple[Range, Range]] = set()
+    while True:
+        pair = next((p for p in _pairs(body) if p not in refused), None)
+        if pair is None:
+            return body
+        joined = _join(body, pair, provenance)
+        if _divisions(joined) > _divisions(body):
+            refused.add(pair)
+            continue
+        if matches is not None:
+            doc = "two loops no index tells apart = one loop"
+            matches.append(Match("collapse", doc, "", body, joined))
+        body = joined
+
+
+def _pairs(body: Body) -> list[tuple[Range, Range]]:
+    """Neighbouring ranges of every loop nest, outermost first; those in two nests are left."""
+    nests = [node for node in toposort([body]) if isinstance(node, Store | Reduce)]
+    result: dict[tuple[Range, Range], None] = {}
+    for nest in nests:
+        result.update(dict.fromkeys(zip(nest.ranges, nest.ranges[1:], strict=False)))
+    return list(result)
+
+
+def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) -> Body:
+    """`body` with the two ranges of `pair` replaced by one, simplified."""
+    outer, inner = pair
+    number = 1 + max(n.number for n in toposort([body]) if isinstance(n, Range))
+    joined = axis(outer.extent * inner.extent, number, outer.role)
+    width = index(inner.extent)
+    replacements = {outer: alu("idiv", joined, width), inner: alu("mod", joined, width)}
+    for node in (joined, *replacements.values()):
+        provenance.add(node, provenance.of(outer) | provenance.of(inner))
+    done: dict[ScalarNode, ScalarNode] = {}
+    for node in toposort([body]):
+        if node in replacements:
+            done[node] = replacements[node]
+            continue
+        sources = [done[s] for s in node.sources if s is not inner or not _is_nest(node, pair)]
+        if _is_nest(node, pair):
+            sources = [joined if s is replacements[outer] else s for s in sources]
+        done[node] = node.with_sources(tuple(sources))
+        if done[node] is not node:
+            provenance.rebuilt(done[node], node)
+    result = done[body]
+    assert isinstance(result, Body)
+    return simplify(result, provenance)
+
+
+def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> bool:
+    """Whether `node` is a store or reduction with both ranges among its loops."""
+    return isinstance(node, Store | Reduce) and set(pair) <= set(node.ranges)
+
+
+def _divisions(body: Body) -> int:
+    """How many divisions and remainders the body computes."""
+    return sum(isinstance(n, Alu) and n.op in ("idiv", "mod") for n in toposort([body]))

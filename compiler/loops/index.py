@@ -1,0 +1,236 @@
+"""index: a kernel body becomes scalar expressions; movement becomes index arithmetic.
+
+    Before:  %5 = permute %1 (1,0)     %7 = mul %3 %5      %8 = reduce sum %7 axes (2)
+    After:   reduce sum over r2 ( in1[i0*784 + r2] * in2[r2*10 + i1] )
+
+Each axis of the output is a range. The indices are pushed from the output towards the
+parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
+shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
+
+Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
+Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
+"""
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TypeAlias
+
+from compiler.graph import nodes as graph
+from compiler.graph.nodes import Shape, TensorNode
+from compiler.loops.nodes import (
+    Argument,
+    Bitcast,
+    Body,
+    Cast,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    Role,
+    ScalarNode,
+    Store,
+    alu,
+    axis,
+    const,
+    index as index_const,
+    linear,
+)
+from compiler.trace import Provenance
+
+Indices: TypeAlias = tuple[ScalarNode, ...]
+Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
+
+
+def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
+    """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
+    stores = []
+    walk = _Walk(provenance)
+    for store in body.sources:
+        written, value = store.sources
+        assert isinstance(written, graph.Param)
+        indices = walk.new_ranges(value.shape, "normal")
+        result = walk.value((value, indices, None))
+        target = Argument((), written.slot, written.dtype, written.size, True)
+        where = linear(indices, value.shape)
+        ranges = tuple(i for i in indices if isinstance(i, Range))
+        node = Store((target, where, result, *ranges))
+        walk.note(node, value)
+        stores.append(node)
+    root = Body(tuple(stores))
+    provenance.add(root, frozenset(body.sources))
+    return root
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Computes the scalar of (node, indices, gate) keys, each once, without recursion."""
+
+    provenance: Provenance[TensorNode]
+    known: dict[Key, ScalarNode] = field(default_factory=dict)
+    folded: dict[Key, tuple[Range, ...]] = field(default_factory=dict)
+    below: dict[Key, list[Key]] = field(default_factory=dict)
+    ranges: int = 0
+
+    def new_ranges(self, shape: Shape, role: Role) -> Indices:
+        """A range per axis; an axis of extent 1 needs none: its index is 0."""
+        return tuple(index_const(0) if n == 1 else self._range(n, role) for n in shape)
+
+    def _range(self, extent: int, role: Role) -> Range:
+        self.ranges += 1
+        return axis(extent, self.ranges - 1, role)
+
+    def value(self, root: Key) -> ScalarNode:
+        """The scalar of `root`."""
+        stack = [root]
+        while stack:
+            key = stack[-1]
+            if key in self.known:
+                stack.pop()
+                continue
+            children = self.below.get(key)
+            if children is None:
+                children = self.below[key] = self._children(key)
+                stack.extend(reversed([c for c in children if c not in self.known]))
+                continue
+            stack.pop()
+            made = self._combine(key, [self.known[c] for c in children])
+            self.known[key] = made
+            self.note(made, key[0])
+        return self.known[root]
+
+    def note(self, made: ScalarNode, node: TensorNode) -> None:
+        """`made` and the index expressions made for it come from `node`."""
+        parents = frozenset((node,))
+        stack = [made]
+        while stack:
+            scalar = stack.pop()
+            if scalar in self.provenance.parents and scalar is not made:
+                continue
+            is_new = scalar not in self.provenance.parents
+            self.provenance.add(scalar, parents)
+            if is_new:
+                stack.extend(scalar.sources)
+
+    def _children(self, key: Key) -> list[Key]:
+        """The keys whose scalars the scalar of `key` is made from."""
+        node, indices, gate = key
+        match node:
+            case graph.Param() | graph.Const() | graph.Iota():
+                return []
+            case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
+                return [(s, indices, gate) for s in node.sources]
+            case graph.Pad():
+                inside = tuple(
+                    shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
+                )
+                return [(node.sources[0], inside, _both(gate, _is_inside(node, indices)))]
+            case graph.Reduce():
+                return [(node.sources[0], self._reduced(key), gate)]
+            case _:
+                return [(node.sources[0], move(node, indices), gate)]
+
+    def _reduced(self, key: Key) -> Indices:
+        """The indices of the source of a reduction, with new ranges for the axes folded."""
+        node, indices, _ = key
+        assert isinstance(node, graph.Reduce)
+        extents = tuple(node.sources[0].shape[a] for a in node.axes)
+        new = dict(zip(node.axes, self.new_ranges(extents, "reduction"), strict=True))
+        self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
+        return tuple(new.get(a, i) for a, i in enumerate(indices))
+
+    def _combine(self, key: Key, values: list[ScalarNode]) -> ScalarNode:
+        """The scalar of `key` from those of its children."""
+        node, indices, gate = key
+        match node:
+            case graph.Param():
+                source = Argument((), node.slot, node.dtype, node.size, False)
+                where = linear(indices, node.shape)
+                return Load((source, where) if gate is None else (source, where, gate))
+            case graph.Const():
+                return Const((), node.bits, node.dtype)
+            case graph.Iota():
+                return Cast((indices[0],), node.dtype)
+            case graph.Elementwise():
+                return alu(node.op, *values)
+            case graph.Cast():
+                return Cast((values[0],), node.target)
+            case graph.Bitcast():
+                return Bitcast((values[0],), node.target)
+            case graph.Pad():
+                return self._padded(key, values[0])
+            case graph.Reduce():
+                ranges = self.folded[key]
+                return Reduce((values[0], *ranges), node.op) if ranges else values[0]
+            case _:
+                return values[0]
+
+    def _padded(self, key: Key, value: ScalarNode) -> ScalarNode:
+        """The padded value: 0 outside. A load under a gate is 0 there already."""
+        node, indices, _ = key
+        assert isinstance(node, graph.Pad)
+        condition = _is_inside(node, indices)
+        if condition is None or isinstance(value, Load):
+            return value
+        return alu("where", condition, value, const(0, node.dtype))
+
+
+def shift(value: ScalarNode, by: int) -> ScalarNode:
+    """`value + by`."""
+    return value if by == 0 else alu("add", value, index_const(by))
+
+
+def move(node: TensorNode, indices: Indices) -> Indices:
+    """The indices into the source of a movement node, given those into the node."""
+    source = node.sources[0]
+    match node:
+        case graph.Reshape():
+            return unflatten(linear(indices, node.shape), source.shape)
+        case graph.Permute():
+            table = dict(zip(node.order, indices, strict=True))
+            return tuple(table[a] for a in range(len(indices)))
+        case graph.Expand():
+            pairs = zip(indices, source.shape, node.shape, strict=True)
+            return tuple(index_const(0) if old != new else i for i, old, new in pairs)
+        case graph.Shrink():
+            return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
+        case graph.Flip():
+            pairs = zip(indices, source.shape, strict=True)
+            return tuple(
+                alu("sub", index_const(n - 1), i) if a in node.axes else i
+                for a, (i, n) in enumerate(pairs)
+            )
+        case _:
+            raise AssertionError(f"{type(node).__name__} does not move elements")
+
+
+def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
+    """The indices in `shape` of element number `flat`."""
+    strides = list(accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))[::-1]
+    result = []
+    for extent, stride in zip(shape, strides if shape else [], strict=True):
+        if extent <= 1 or stride == 0:
+            result.append(index_const(0))
+            continue
+        outer = alu("idiv", flat, index_const(stride))
+        result.append(alu("mod", outer, index_const(extent)))
+    return tuple(result)
+
+
+def _is_inside(node: graph.Pad, indices: Indices) -> ScalarNode | None:
+    """Whether padded indices are inside the source; None where nothing is padded."""
+    condition: ScalarNode | None = None
+    for value, (before, after), extent in zip(
+        indices, node.widths, node.sources[0].shape, strict=True
+    ):
+        if before:
+            condition = _both(condition, alu("ge", value, index_const(before)))
+        if after:
+            condition = _both(condition, alu("lt", value, index_const(before + extent)))
+    return condition
+
+
+def _both(first: ScalarNode | None, second: ScalarNode | None) -> ScalarNode | None:
+    """The conjunction of two conditions that may be absent."""
+    if first is None or second is None:
+        return first if second is None else second
+    return alu("and", first, second)

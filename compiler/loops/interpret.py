@@ -1,0 +1,255 @@
+"""The NumPy interpreter of a kernel's loops: one NumPy axis per range.
+
+A range is an arange along an axis of its own, and broadcasting does the rest: the value of an
+expression has the extents of the ranges it depends on, and 1 elsewhere. Two ranges that no
+expression depends on together share an axis.
+
+Memory is bounded. While the values of a body have more than `LIMIT` elements in total, its
+outermost ranges are cut into blocks, and the blocks run one after the other.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler import references
+from compiler.errors import InternalError
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Bitcast,
+    Body,
+    Cast,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+)
+from compiler.loops.placement import dependencies
+from compiler.node import toposort
+from compiler.ops import OPS, REDUCTIONS
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+LIMIT = 2**22
+"""Elements that all values of a body may have together."""
+
+
+def interpret(body: Body, arguments: Sequence[Array], limit: int = LIMIT) -> None:
+    """Run `body` on flat arrays, one per slot; the written one is filled in place.
+
+    `limit` bounds the elements held at a time, where blocks of one iteration can.
+    Raises `InternalError` where an access is outside its buffer or a value has the wrong type.
+    """
+    run = _Run(body, arguments, limit)
+    with np.errstate(all="ignore"):
+        for store in body.sources:
+            assert isinstance(store, Store)
+            run.store(store)
+
+
+class _Run:
+    """State of one run: the values known for the blocks of the ranges that are open."""
+
+    def __init__(self, body: Body, arguments: Sequence[Array], limit: int) -> None:
+        self.arguments = arguments
+        self.order = toposort([body])
+        self.needs = dependencies(body)
+        self.axes = _colour(self.order, self.needs)
+        self.rank = 1 + max(self.axes.values(), default=0)
+        self.blocks = _blocks(self.order, self.needs, limit)
+        self.values: dict[ScalarNode, Array] = {}
+
+    def store(self, node: Store) -> None:
+        """Compute and write all elements of a store, block by block."""
+        target, where, value = node.sources[:3]
+        assert isinstance(target, Argument)
+        for _ in self._in_blocks(node.ranges):
+            index, gate, data = self._value(where), None, self._value(value)
+            scatter(self.arguments[target.slot], index, data, gate, f"store to {target.name}")
+
+    def _in_blocks(self, ranges: Sequence[Range]) -> Iterator[None]:
+        """Open every combination of blocks of `ranges`, one after the other."""
+        if not ranges:
+            yield
+            return
+        first, extent = ranges[0], ranges[0].extent
+        step = self.blocks[first]
+        for start in range(0, extent, step):
+            self.values[first] = self._counter(first, start, min(start + step, extent))
+            yield from self._in_blocks(ranges[1:])
+            self._forget(first)
+
+    def _counter(self, node: Range, start: int, stop: int) -> Array:
+        shape = [1] * self.rank
+        shape[self.axes[node]] = stop - start
+        return np.arange(start, stop, dtype=np.int64).reshape(shape)
+
+    def _forget(self, closed: Range) -> None:
+        """Drop every value that depends on a range whose block is done."""
+        for node in [n for n in self.values if closed in self.needs[n]]:
+            del self.values[node]
+
+    def _value(self, root: ScalarNode) -> Array:
+        """The value of `root` in the open blocks; recursive only from reduction to reduction."""
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node in self.values:
+                stack.pop()
+                continue
+            waiting = [s for s in _operands(node) if s not in self.values]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            self.values[stack.pop()] = self._checked(node)
+        return self.values[root]
+
+    def _checked(self, node: ScalarNode) -> Array:
+        """The value of `node`, whose operands are known; its type is exact."""
+        value = np.asarray(self._reduce(node) if isinstance(node, Reduce) else self._scalar(node))
+        if value.dtype != node.dtype.numpy:
+            raise InternalError(
+                "loops interpreter",
+                f"the value of {node!r} has the wrong type",
+                got=str(value.dtype),
+                expected=node.dtype.name,
+            )
+        return value
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        operands = [self.values[s] for s in _operands(node)]
+        match node:
+            case Const(bits=bits):
+                return constant(bits, node.dtype.numpy).reshape((1,) * self.rank)
+            case Alu(op=op):
+                return OPS[op].reference(*operands)
+            case Cast(target=target):
+                return references.cast(operands[0], target)
+            case Bitcast(target=target):
+                return operands[0].view(target.numpy)
+            case Load():
+                return self._load(node, operands)
+            case Range():
+                raise InternalError("loops interpreter", f"{node.name} is used outside its loop")
+        raise InternalError("loops interpreter", f"{type(node).__name__} has no value")
+
+    def _load(self, node: Load, operands: list[Array]) -> Array:
+        source = node.sources[0]
+        assert isinstance(source, Argument)
+        gate = operands[1] if len(operands) > 1 else None
+        return gather(self.arguments[source.slot], operands[0], gate, f"load from {source.name}")
+
+    def _reduce(self, node: Reduce) -> Array:
+        """The fold of all blocks of the operand; over no elements, the identity."""
+        row = REDUCTIONS[node.op]
+        axes = tuple(self.axes[r] for r in node.ranges)
+        result: Array | None = None
+        for _ in self._in_blocks(node.ranges):
+            operand = self._value(node.sources[0])
+            shape = list(operand.shape)
+            for each, axis in zip(node.ranges, axes, strict=True):
+                shape[axis] = self.values[each].size
+            whole = np.broadcast_to(operand, shape)
+            part = row.reference(whole, axis=axes, dtype=operand.dtype, keepdims=True)
+            result = part if result is None else OPS[row.combine].reference(result, part)
+        if result is None:
+            return np.full((1,) * self.rank, row.identity(node.dtype), node.dtype.numpy)
+        return result
+
+
+def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
+    """The sources whose values are needed before the node itself is computed."""
+    match node:
+        case Range() | Reduce():
+            return ()
+        case Load():
+            return node.sources[1:]
+        case _:
+            return node.sources
+
+
+def _colour(
+    order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]
+) -> dict[Range, int]:
+    """An axis for each range, so that ranges of one expression or one loop nest differ."""
+    groups = {needs[n] | set(n.ranges) if isinstance(n, Store) else needs[n] for n in order}
+    groups |= {needs[n.sources[0]] | set(n.ranges) for n in order if isinstance(n, Reduce)}
+    axes: dict[Range, int] = {}
+    for node in order:
+        if isinstance(node, Range):
+            taken = {axes[r] for group in groups if node in group for r in group if r in axes}
+            axes[node] = next(i for i in range(len(taken) + 1) if i not in taken)
+    return axes
+
+
+def _blocks(
+    order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]], limit: int
+) -> dict[Range, int]:
+    """Iterations of each range done at a time: all, or fewer of the outermost ones."""
+    blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
+    for each in sorted(blocks, key=lambda r: (r.role != "normal", r.number)):
+        while blocks[each] > 1 and _elements(needs, blocks) > limit:
+            blocks[each] = (blocks[each] + 1) // 2
+    return blocks
+
+
+def _elements(needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
+    """Elements that all values have together."""
+    return sum(math.prod(blocks[r] for r in ranges) for ranges in needs.values())
+
+
+def constant(bits: int, dtype: "np.dtype[Any]") -> Array:
+    """The value with these bits, rank 0; a NaN keeps its payload."""
+    data = bits.to_bytes(dtype.itemsize, "little")
+    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(())
+
+
+def gather(buffer: Array, index: Array, gate: Array | None, name: str) -> Array:
+    """The elements `index` of a flat `buffer`; 0, and no access, where `gate` is false.
+
+    Raises `InternalError` with `name` where an index that is accessed is outside the buffer.
+    """
+    if gate is None:
+        check_inside(buffer, index, name)
+        return np.asarray(buffer[index])
+    index, gate = np.broadcast_arrays(index, gate)
+    result = np.zeros(index.shape, buffer.dtype)
+    inside = index[gate]
+    check_inside(buffer, inside, name)
+    result[gate] = buffer[inside]
+    return result
+
+
+def scatter(buffer: Array, index: Array, value: Array, gate: Array | None, name: str) -> None:
+    """Write `value` to the elements `index` of a flat `buffer`, except where `gate` is false.
+
+    Raises `InternalError` as `gather` does; of equal indices the last one is kept.
+    """
+    if gate is None:
+        index, value = np.broadcast_arrays(index, value)
+    else:
+        index, value, gate = np.broadcast_arrays(index, value, gate)
+        index, value = index[gate], value[gate]
+    check_inside(buffer, index, name)
+    if value.dtype != buffer.dtype:
+        got, expected = str(value.dtype), str(buffer.dtype)
+        raise InternalError(name, "the value has the wrong type", got=got, expected=expected)
+    buffer[index] = value
+
+
+def check_inside(buffer: Array, index: Array, name: str) -> None:
+    """Refuse an index outside `buffer` with an `InternalError` that says which."""
+    if not index.size or (0 <= index.min() and index.max() < buffer.size):
+        return
+    is_outside = (index < 0) | (index >= buffer.size)
+    raise InternalError(
+        name,
+        "an access is outside its buffer",
+        got=f"index {index[is_outside].flat[0]}",
+        expected=f"0 … {buffer.size - 1}, for the {buffer.size} elements",
+    )

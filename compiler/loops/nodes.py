@@ -1,0 +1,256 @@
+"""Kernel loops: the body of one kernel as a DAG of scalar expressions over ranges.
+
+    node = Const(bits, dtype)                        a scalar
+         | Range(extent, number, role)               a loop counter 0 … extent-1
+         | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
+         | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
+         | Alu(sources, op)                          a row of `ops.OPS`
+         | Cast(x, dtype) | Bitcast(x, dtype)
+         | Reduce(x, ranges…, op)                    x folded over the ranges
+         | Store(argument, index, x, ranges…)        for every value of the ranges
+         | Body(stores…)
+
+There are no loops in the data: an expression belongs in the outermost loop that has all ranges
+it depends on (`placement.py`). Integers carry bounds, found when a node is made: they prove that
+an access is inside its buffer and that a condition always holds.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from compiler.dtypes import DType, Scalar, bool_, int64
+from compiler.graph.nodes import from_bits, to_bits
+from compiler.node import Node
+from compiler.ops import OPS
+
+Role = Literal["normal", "reduction"]
+Bounds: TypeAlias = tuple[int, int] | None
+INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class ScalarNode(Node):
+    """Base of the scalar nodes: adds `dtype` and, for integers where known, `bounds`."""
+
+    sources: "tuple[ScalarNode, ...]"
+    dtype: DType = field(init=False)
+    bounds: Bounds = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", self._dtype())
+        bounds = self._bounds()
+        if bounds is not None and not -INT64_MAX <= bounds[0] <= bounds[1] <= INT64_MAX:
+            bounds = None
+        object.__setattr__(self, "bounds", bounds)
+
+    def _dtype(self) -> DType:
+        return self.sources[0].dtype
+
+    def _bounds(self) -> Bounds:
+        return None
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Const(ScalarNode):
+    """A scalar constant, kept as bits."""
+
+    bits: int
+    given_dtype: DType
+
+    def _dtype(self) -> DType:
+        return self.given_dtype
+
+    def _bounds(self) -> Bounds:
+        if self.given_dtype.is_float:
+            return None
+        return int(self.value), int(self.value)
+
+    @property
+    def value(self) -> Scalar:
+        """The value as a Python scalar."""
+        return from_bits(self.bits, self.given_dtype)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Range(ScalarNode):
+    """A loop counter from 0 to its extent (`sources[0]`, not included)."""
+
+    number: int
+    role: Role
+
+    def _dtype(self) -> DType:
+        return int64
+
+    def _bounds(self) -> Bounds:
+        bounds = self.sources[0].bounds
+        return None if bounds is None else (0, max(bounds[1] - 1, 0))
+
+    @property
+    def extent(self) -> int:
+        """The trip count (the largest, where it is a variable)."""
+        bounds = self.sources[0].bounds
+        assert bounds is not None
+        return bounds[1]
+
+    @property
+    def name(self) -> str:
+        """`i0` for a normal axis, `r2` for a reduction."""
+        return f"{'i' if self.role == 'normal' else 'r'}{self.number}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Argument(ScalarNode):
+    """A pointer the kernel is given: `size` elements of `element`."""
+
+    slot: int
+    element: DType
+    size: int
+    is_written: bool
+
+    def _dtype(self) -> DType:
+        return self.element
+
+    @property
+    def name(self) -> str:
+        """`out` for the buffer written, `in1`, `in2`, … for those read."""
+        return "out" if self.is_written else f"in{self.slot}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Load(ScalarNode):
+    """Element `sources[1]` of argument `sources[0]`; 0, unread, where `sources[2]` is false."""
+
+    @property
+    def gate(self) -> ScalarNode | None:
+        """The condition under which memory is read, if there is one."""
+        return self.sources[2] if len(self.sources) > 2 else None
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Alu(ScalarNode):
+    """Operation `op` of the table on scalars."""
+
+    op: str
+
+    def _dtype(self) -> DType:
+        return OPS[self.op].result_dtype(tuple(s.dtype for s in self.sources))
+
+    def _bounds(self) -> Bounds:
+        known = [s.bounds for s in self.sources]
+        first, second = known[0], known[1] if len(known) > 1 else None
+        if first is None or second is None or self.sources[0].dtype not in (int64, bool_):
+            return None
+        return _alu_bounds(self.op, first, second)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Cast(ScalarNode):
+    """The value converted to `target`."""
+
+    target: DType
+
+    def _dtype(self) -> DType:
+        return self.target
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bitcast(ScalarNode):
+    """The same bits as type `target`."""
+
+    target: DType
+
+    def _dtype(self) -> DType:
+        return self.target
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Reduce(ScalarNode):
+    """`sources[0]` folded with reduction `op` over the ranges `sources[1:]`."""
+
+    op: str
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The ranges folded over, outermost first."""
+        return tuple(r for r in self.sources[1:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Store(ScalarNode):
+    """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`."""
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The loops around the store, outermost first."""
+        return tuple(r for r in self.sources[3:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Body(ScalarNode):
+    """The stores of one kernel."""
+
+    def _dtype(self) -> DType:
+        return bool_
+
+
+def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
+    """Bounds of an integer or truth operation on values within `a` and `b`."""
+    match op:
+        case "add":
+            return a[0] + b[0], a[1] + b[1]
+        case "sub":
+            return a[0] - b[1], a[1] - b[0]
+        case "mul":
+            corners = [x * y for x in a for y in b]
+            return min(corners), max(corners)
+        case "idiv" if b[0] == b[1] > 0:
+            return _truncate(a[0], b[0]), _truncate(a[1], b[0])
+        case "mod" if b[0] == b[1] > 0 and a[0] >= 0:
+            return (a[0], a[1]) if a[1] < b[0] else (0, b[0] - 1)
+        case "max":
+            return max(a[0], b[0]), max(a[1], b[1])
+        case "min":
+            return min(a[0], b[0]), min(a[1], b[1])
+        case "lt":
+            return int(a[1] < b[0]), int(a[0] < b[1])
+        case "ge":
+            return int(a[0] >= b[1]), int(a[1] >= b[0])
+        case "and":
+            return (a[0] & b[0], a[1] & b[1]) if max(a[1], b[1]) <= 1 and a[0] >= 0 else None
+        case _:
+            return None
+
+
+def _truncate(a: int, b: int) -> int:
+    """a / b towards zero, for positive b."""
+    return a // b if a >= 0 else -(-a // b)
+
+
+def const(value: Scalar, dtype: DType) -> Const:
+    """The scalar constant `value` of type `dtype`."""
+    return Const((), to_bits(value, dtype), dtype)
+
+
+def index(value: int) -> Const:
+    """An integer constant of an index expression."""
+    return Const((), value & (2**64 - 1), int64)
+
+
+def alu(op: str, *sources: ScalarNode) -> Alu:
+    """Operation `op` on `sources`."""
+    return Alu(sources, op)
+
+
+def axis(extent: int, number: int, role: Role) -> Range:
+    """Range number `number` of the given extent."""
+    return Range((index(extent),), number, role)
+
+
+def linear(indices: "tuple[ScalarNode, ...]", shape: tuple[int, ...]) -> ScalarNode:
+    """The row-major element number of `indices` in `shape`."""
+    result: ScalarNode = index(0)
+    for position, value in enumerate(indices):
+        stride = math.prod(shape[position + 1 :])
+        result = alu("add", result, alu("mul", value, index(stride)))
+    return result

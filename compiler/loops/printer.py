@@ -1,0 +1,209 @@
+"""The printed form and the picture of a kernel's loops.
+
+    k0(out f32[640], in1 f32[50176], in2 f32[7840])
+    for i0 in 64, i1 in 10
+      acc %9 = 0.0
+      for r2 in 784
+        %5 = in1[i0*784 + r2]
+        %8 = in2[i1 + r2*10]
+        %9 = sum(%9, %5 * %8)
+      out[i0*10 + i1] = %9
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Bitcast,
+    Body,
+    Cast,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+)
+from compiler.loops.placement import Begin, Block, Fold, Item, place
+from compiler.node import toposort
+from compiler.ops import REDUCTIONS
+from compiler.stage import Stage
+from compiler.trace import Line, Numbering
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
+         "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
+         "xor": "^", "shl": "<<", "shr": ">>"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Loops(Stage):
+    """Stage 5: the loops of one kernel. `parents` gives each scalar its tensor-graph entities."""
+
+    body: Body
+    kernel: int
+    numbers: Numbering
+    parents: dict[ScalarNode, tuple[str, ...]]
+
+    @property
+    def nodes(self) -> list[ScalarNode]:
+        """All nodes, sources first."""
+        return toposort([self.body])
+
+    def entity(self, node: ScalarNode) -> str:
+        """The entity string of a node."""
+        return f"loops:{self.kernel}:{self.numbers[node]}"
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The loop nest, one line per loop, value and store."""
+        arguments = sorted(
+            (n for n in self.nodes if isinstance(n, Argument)), key=lambda a: a.slot
+        )
+        inside = ", ".join(f"{a.name} {a.element.short}[{a.size}]" for a in arguments)
+        rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
+        stack: list[tuple[Item, int]] = [(place(self.body), 0)]
+        while stack:
+            item, depth = stack.pop()
+            if isinstance(item, Block):
+                if item.range is not None:
+                    rows.append(self._line(item.range, depth, _loop(item.range)))
+                    depth += 1
+                stack.extend((each, depth) for each in reversed(item.items))
+            elif not isinstance(item, Const | Reduce) and not self._is_address(item):
+                rows.append(self._row(item, depth))
+        return tuple(rows)
+
+    def _line(self, node: ScalarNode, depth: int, text: str) -> Line:
+        return Line("  " * depth + text, self.entity(node), self._from(node))
+
+    def _from(self, node: ScalarNode) -> tuple[str, ...]:
+        return self.parents.get(node, ())
+
+    def _is_address(self, item: Item) -> bool:
+        """Whether the item only takes part in addresses, which are printed where they are used."""
+        return isinstance(item, Alu) and item.bounds is not None
+
+    def _row(self, item: Item, depth: int) -> Line:
+        match item:
+            case Begin(reduce=node):
+                start = REDUCTIONS[node.op].identity(node.dtype)
+                return self._line(node, depth, f"acc %{self.numbers[node]} = {start}")
+            case Fold(reduce=node):
+                name, value = f"%{self.numbers[node]}", self.text(node.sources[0])
+                return self._line(node, depth, f"{name} = {node.op}({name}, {value})")
+            case Store():
+                target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
+                return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
+            case _:
+                assert isinstance(item, ScalarNode)
+                text = f"%{self.numbers[item]} = {self.definition(item)}"
+                return self._line(item, depth, f"{text:<44} {item.dtype.short}")
+
+    def definition(self, node: ScalarNode) -> str:
+        """The right-hand side of the line that computes `node`."""
+        match node:
+            case Load():
+                where = f"{self.text(node.sources[0])}[{self.address(node.sources[1])}]"
+                return f"{where} if {self.address(node.gate)} else 0" if node.gate else where
+            case Cast() | Bitcast():
+                inner = node.sources[0]
+                text = self.address(inner) if inner.bounds else self.text(inner)
+                return f"{type(node).__name__.lower()}({text}, {node.target.short})"
+            case Alu() if node.op in INFIX:
+                left, right = (self.text(s) for s in node.sources)
+                return f"{left} {INFIX[node.op]} {right}"
+            case Alu():
+                return f"{node.op}({', '.join(self.text(s) for s in node.sources)})"
+            case _:
+                return self.text(node)
+
+    def text(self, node: ScalarNode) -> str:
+        """A value as an operand: a constant, a range, an argument or `%n`."""
+        match node:
+            case Const():
+                return str(node.value)
+            case Range() | Argument():
+                return node.name
+            case Alu() if node.bounds is not None:
+                return f"({self.address(node)})"
+            case _:
+                return f"%{self.numbers[node]}"
+
+    def address(self, node: ScalarNode) -> str:
+        """An index expression or condition in full: `i0*784 + r2`."""
+        done: dict[ScalarNode, str] = {}
+        for each in toposort([node]):
+            done[each] = _infix(each, done) if _is_inline(each) else self.text(each)
+        return done[node]
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The scalar DAG; loops are groups."""
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        for node in self.nodes:
+            graph.add_node(self.entity(node), **scalar_facts(node) | {"parents": self._from(node)})
+        for node in self.nodes:
+            for position, source in enumerate(node.sources):
+                is_loop = isinstance(source, Range) and isinstance(node, Store | Reduce)
+                graph.add_edge(
+                    self.entity(source),
+                    self.entity(node),
+                    operand=position,
+                    kind="loop" if is_loop else "data",
+                )
+        return graph
+
+
+def _loop(node: Range) -> str:
+    """`for r2 in 784   reduction`"""
+    role = "   reduction" if node.role == "reduction" else ""
+    return f"for {node.name} in {node.extent}{role}"
+
+
+def _is_inline(node: ScalarNode) -> bool:
+    return isinstance(node, Alu) and node.bounds is not None
+
+
+def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
+    """An operation of an index expression; products need no spaces, sums inside need brackets."""
+    assert isinstance(node, Alu)
+    if node.op not in INFIX:
+        return f"{node.op}({', '.join(done[s] for s in node.sources)})"
+    tight = node.op in ("mul", "idiv", "mod")
+    parts = [f"({done[s]})" if tight and " " in done[s] else done[s] for s in node.sources]
+    joint = INFIX[node.op] if tight else f" {INFIX[node.op]} "
+    return joint.join(parts)
+
+
+def scalar_facts(node: ScalarNode) -> dict[str, Any]:
+    """What a picture of a scalar node needs."""
+    kinds = {Const: "const", Range: "index", Argument: "buffer", Load: "memory", Store: "memory",
+             Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
+    is_index = isinstance(node, Alu) and node.bounds is not None
+    op, argument = type(node).__name__.lower(), ""
+    match node:
+        case Const():
+            argument = str(node.value)
+        case Range():
+            op, argument = node.name, str(node.extent)
+        case Argument():
+            op, argument = node.name, f"{node.element.short}[{node.size}]"
+        case Alu():
+            op = node.op
+        case Reduce():
+            op, argument = f"reduce {node.op}", " ".join(r.name for r in node.ranges)
+        case _:
+            pass
+    return {
+        "op": op,
+        "kind": "index" if is_index else kinds.get(type(node), "elementwise"),
+        "argument": argument,
+        "dtype": "" if isinstance(node, Body | Store) else node.dtype.short,
+        "shape": "",
+        "name": "",
+        "parents": (),
+        "group": "",
+    }

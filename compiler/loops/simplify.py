@@ -1,0 +1,179 @@
+"""simplify: index arithmetic is brought to sums, and divisions that bounds decide are removed.
+
+    Before:  in1[(i0*784 + r2) // 784 * 784 + (i0*784 + r2) % 784]
+    After:   in1[i0*784 + r2]
+
+Relies on: bounds of ranges; indices are not negative where they are used to divide.
+Ensures: the same value for every value of the ranges; conditions that bounds decide are gone.
+"""
+
+from typing import Any
+
+from compiler.dtypes import int64
+from compiler.graph.rewrite import RuleSet, rewrite, rule
+from compiler.loops.nodes import Alu, Body, Const, Load, ScalarNode, alu, const, index
+from compiler.loops.symbolic import Sum, as_sum
+from compiler.trace import Match, Provenance
+
+
+def _divisor(node: Alu) -> int | None:
+    """The constant that a division on indices divides by; None where there is none."""
+    by = node.sources[1]
+    is_index = node.dtype == int64 and isinstance(by, Const) and node.sources[0].bounds
+    return int(by.value) if is_index and isinstance(by, Const) and int(by.value) > 0 else None
+
+
+def _is_not_negative(node: ScalarNode) -> bool:
+    return node.bounds is not None and node.bounds[0] >= 0
+
+
+@rule(Alu)
+def decided_by_bounds(node: Alu) -> ScalarNode | None:
+    """i < 10 = true where i is 0 … 9"""
+    if node.bounds is None or node.bounds[0] != node.bounds[1]:
+        return None
+    return const(node.bounds[0], node.dtype)
+
+
+@rule((Alu, "add"), (Alu, "sub"), (Alu, "mul"))
+def collect_terms(node: Alu) -> ScalarNode | None:
+    """(i*2 + j) * 5 + i = i*11 + j*5"""
+    if node.dtype != int64 or node.bounds is None:
+        return None
+    return _rejoin(as_sum(node)).node()
+
+
+def _rejoin(total: Sum) -> Sum:
+    """x // c * c + x % c = x, for each such pair of terms."""
+    for term, coefficient in total.terms.items():
+        if not isinstance(term, Alu) or term.op != "mod":
+            continue
+        value, by = term.sources
+        divisor = _divisor(term)
+        quotient = alu("idiv", value, by)
+        if divisor and total.terms.get(quotient) == coefficient * divisor:
+            rest = {t: c for t, c in total.terms.items() if t not in (term, quotient)}
+            inner = as_sum(value)
+            for part, factor in inner.terms.items():
+                rest[part] = rest.get(part, 0) + factor * coefficient
+            constant = total.constant + inner.constant * coefficient
+            return _rejoin(Sum({t: c for t, c in rest.items() if c}, constant))
+    return total
+
+
+@rule((Alu, "idiv"))
+def divide_terms(node: Alu) -> ScalarNode | None:
+    """(i*10 + j) // 10 = i where j is 0 … 9"""
+    divisor, value = _divisor(node), node.sources[0]
+    if divisor is None or not _is_not_negative(value):
+        return None
+    if divisor == 1:
+        return value
+    whole, rest = as_sum(value).divisible_by(divisor)
+    remainder = rest.node()
+    if not whole.terms and not whole.constant or not _is_not_negative(remainder):
+        return None
+    return alu("add", whole.node(), alu("idiv", remainder, index(divisor)))
+
+
+@rule((Alu, "mod"))
+def drop_multiples(node: Alu) -> ScalarNode | None:
+    """(i*10 + j) % 10 = j where j is 0 … 9"""
+    divisor, value = _divisor(node), node.sources[0]
+    if divisor is None or not _is_not_negative(value):
+        return None
+    if value.bounds and value.bounds[1] < divisor:
+        return value
+    whole, rest = as_sum(value).divisible_by(divisor)
+    remainder = rest.node()
+    if not whole.terms and not whole.constant or not _is_not_negative(remainder):
+        return None
+    return alu("mod", remainder, index(divisor))
+
+
+@rule((Alu, "idiv"), (Alu, "mod"))
+def cancel_factor(node: Alu) -> ScalarNode | None:
+    """(i*6 + 3) // 4 = (i*3 + 1) // 2 and (i*6) % 4 = (i*3) % 2 * 2"""
+    divisor, value = _divisor(node), node.sources[0]
+    if divisor is None or not _is_not_negative(value):
+        return None
+    total = as_sum(value)
+    factor = total.common_factor(divisor)
+    if factor == 1 or not total.terms:
+        return None
+    whole, rest = total.divisible_by(factor)
+    inner = alu(node.op, whole.node(), index(divisor // factor))
+    if node.op == "idiv":
+        return inner
+    return alu("add", alu("mul", inner, index(factor)), index(rest.constant))
+
+
+@rule((Alu, "idiv"))
+def divide_twice(node: Alu) -> ScalarNode | None:
+    """i // 2 // 3 = i // 6 and i % 6 // 2 = i // 2 % 3"""
+    divisor, inner = _divisor(node), node.sources[0]
+    if divisor is None or not isinstance(inner, Alu) or inner.op not in ("idiv", "mod"):
+        return None
+    first, value = _divisor(inner), inner.sources[0]
+    if first is None or not _is_not_negative(value):
+        return None
+    if inner.op == "idiv":
+        return alu("idiv", value, index(first * divisor))
+    if first % divisor:
+        return None
+    return alu("mod", alu("idiv", value, index(divisor)), index(first // divisor))
+
+
+@rule((Alu, "mod"))
+def remainder_twice(node: Alu) -> ScalarNode | None:
+    """i % 6 % 3 = i % 3"""
+    divisor, inner = _divisor(node), node.sources[0]
+    if divisor is None or not isinstance(inner, Alu) or inner.op != "mod":
+        return None
+    first, value = _divisor(inner), inner.sources[0]
+    if first is None or first % divisor or not _is_not_negative(value):
+        return None
+    return alu("mod", value, index(divisor))
+
+
+@rule((Alu, "and"))
+def always_true(node: Alu) -> ScalarNode | None:
+    """x and true = x"""
+    left, right = node.sources
+    if node.dtype.kind != "bool":
+        return None
+    if isinstance(right, Const) and right.value:
+        return left
+    return right if isinstance(left, Const) and left.value else None
+
+
+@rule((Alu, "where"))
+def decided_choice(node: Alu) -> ScalarNode | None:
+    """where(true, a, b) = a"""
+    condition, yes, no = node.sources
+    if not isinstance(condition, Const):
+        return None
+    return yes if condition.value else no
+
+
+@rule(Load)
+def open_gate(node: Load) -> ScalarNode | None:
+    """load under true = load; load under false = 0"""
+    if not isinstance(node.gate, Const):
+        return None
+    return Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
+
+
+RULES = RuleSet(
+    (
+        decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
+        divide_twice, remainder_twice, always_true, decided_choice, open_gate,
+    )
+)  # fmt: skip
+
+
+def simplify(
+    body: Body, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> Body:
+    """`body` with the rules of this file applied until none matches."""
+    return rewrite(body, RULES, provenance, matches)

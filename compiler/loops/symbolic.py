@@ -1,0 +1,77 @@
+"""Integer expressions as sums of multiples: the form in which index arithmetic simplifies.
+
+    (i*10 + j) * 2 + 4   is the sum   20·i + 2·j + 4:   terms {i: 20, j: 2}, constant 4
+"""
+
+from dataclasses import dataclass
+from math import gcd
+
+from compiler.dtypes import int64
+from compiler.loops.nodes import Alu, Const, ScalarNode, alu, index
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`constant` plus each key of `terms` times its value; no coefficient is 0."""
+
+    terms: dict[ScalarNode, int]
+    constant: int
+
+    def divisible_by(self, divisor: int) -> tuple["Sum", "Sum"]:
+        """The part whose coefficients `divisor` divides, already divided, and the rest."""
+        whole = {t: c // divisor for t, c in self.terms.items() if c % divisor == 0}
+        rest = {t: c for t, c in self.terms.items() if c % divisor}
+        return Sum(whole, self.constant // divisor), Sum(rest, self.constant % divisor)
+
+    def common_factor(self, other: int) -> int:
+        """The greatest number that divides every coefficient and `other`."""
+        result = other
+        for coefficient in self.terms.values():
+            result = gcd(result, coefficient)
+        return result
+
+    def node(self) -> ScalarNode:
+        """The sum as an expression: greatest coefficient first, the constant last."""
+        ordered = sorted(self.terms.items(), key=lambda item: -abs(item[1]))
+        result: ScalarNode | None = None
+        for term, coefficient in ordered:
+            part = term if coefficient == 1 else alu("mul", term, index(coefficient))
+            result = part if result is None else alu("add", result, part)
+        if result is None:
+            return index(self.constant)
+        return result if self.constant == 0 else alu("add", result, index(self.constant))
+
+
+def as_sum(node: ScalarNode) -> Sum:
+    """The integer expression `node` as a sum; what is no sum or multiple is a term of its own."""
+    terms: dict[ScalarNode, int] = {}
+    constant = 0
+    stack = [(node, 1)]
+    while stack:
+        part, factor = stack.pop()
+        if isinstance(part, Const):
+            constant += factor * int(part.value)
+            continue
+        split = _split(part)
+        if split is None:
+            terms[part] = terms.get(part, 0) + factor
+        else:
+            stack.extend((inner, factor * by) for inner, by in reversed(split))
+    return Sum({t: c for t, c in terms.items() if c}, constant)
+
+
+def _split(node: ScalarNode) -> list[tuple[ScalarNode, int]] | None:
+    """`node` as parts with factors, or None where it is neither a sum nor a multiple."""
+    if not isinstance(node, Alu) or node.dtype != int64 or node.bounds is None:
+        return None
+    match node.op, node.sources:
+        case "add", (a, b):
+            return [(a, 1), (b, 1)]
+        case "sub", (a, b):
+            return [(a, 1), (b, -1)]
+        case "mul", (a, Const() as b):
+            return [(a, int(b.value))]
+        case "mul", (Const() as a, b):
+            return [(b, int(a.value))]
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Stage 6: one kernel as linear instructions."""

@@ -1,0 +1,113 @@
+"""Interned immutable nodes: structure-equal nodes are the same object.
+
+A node class is a frozen dataclass that derives from `Node`; its first field is `sources`, the
+nodes it reads, and its other fields are its arguments. Calling the class returns the one node
+with these sources and arguments, so equality is identity, a graph snapshot costs nothing, and a
+rewrite shares all it did not touch. Nothing here recurses: graphs may be 100,000 nodes deep.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
+
+from compiler.origin import Origin, state
+
+_table: "WeakValueDictionary[tuple[Any, ...], Any]" = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class Interned(type):
+    """Metaclass of nodes: construction looks the node up before it makes a new one."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != len(cls.__match_args__):  # type: ignore[attr-defined]
+            args = _positional(cls, args, kwargs)
+        key = (cls, state.origin, args)
+        found = _table.get(key)
+        if found is not None:
+            return found
+        node = super().__call__(*args)
+        object.__setattr__(node, "origin", state.origin)
+        with _lock:
+            return _table.setdefault(key, node)
+
+
+def _positional(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments in the order of the fields, defaults filled in."""
+    fields = [f for f in dataclasses.fields(cls) if f.init]
+    values = list(args)
+    for field in fields[len(args) :]:
+        if field.name in given:
+            values.append(given[field.name])
+        elif field.default is not dataclasses.MISSING:
+            values.append(field.default)
+        else:
+            raise TypeError(f"{cls.__name__} misses its field '{field.name}'")
+    return tuple(values)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Node(metaclass=Interned):
+    """Base of every node of every stage that is a DAG."""
+
+    sources: "tuple[Any, ...]"
+    origin: Origin | None = dataclasses.field(init=False)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The fields other than `sources`, by name."""
+        return {name: getattr(self, name) for name in self.__match_args__[1:]}
+
+    def with_sources(self, sources: tuple[Any, ...]) -> Self:
+        """The node of this kind and these arguments that reads `sources` instead."""
+        if sources == self.sources:
+            return self
+        rest = [getattr(self, name) for name in self.__match_args__[1:]]
+        return type(self)(sources, *rest)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
+        return f"{type(self).__name__}({inside})"
+
+
+N = TypeVar("N", bound=Node)
+
+
+def toposort(roots: Iterable[N]) -> list[N]:
+    """All nodes reachable from `roots`, sources before users, in a deterministic order."""
+    order: list[N] = []
+    seen: set[N] = set()
+    stack: list[tuple[N, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
+    return order
+
+
+def users(order: Iterable[N]) -> dict[N, list[N]]:
+    """For each node of `order` the nodes that read it, once per operand, in order."""
+    table: dict[N, list[N]] = {}
+    for node in order:
+        table.setdefault(node, [])
+        for source in node.sources:
+            table.setdefault(source, []).append(node)
+    return table
+
+
+def substitute(root: N, replacements: Mapping[Any, Any]) -> N:
+    """`root` with the given nodes replaced; everything else is rebuilt only where it must be."""
+    done: dict[Any, Any] = dict(replacements)
+    for node in toposort([root]):
+        if node not in done:
+            done[node] = node.with_sources(tuple(done[s] for s in node.sources))
+    result: N = done[root]
+    return result

@@ -1,0 +1,22 @@
+"""Settings of one compilation. There are no others: nothing reads the environment."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compile; every field has a default that suits most programs.
+
+    `trace`: record every rewrite (needed to step through passes; costs compile time).
+    `verify`: check each stage's numbered invariants after it is made.
+    `optimize`: LLVM's level; 0 keeps the code as generated.
+    `kernel_operations`: a kernel with more elementwise operations than this is cut.
+    `memory_limit`: bytes one program may allocate; None means what the machine has.
+    """
+
+    trace: bool = False
+    verify: bool = True
+    optimize: Literal[0, 1, 2, 3] = 3
+    kernel_operations: int = 256
+    memory_limit: int | None = None

@@ -1,0 +1,49 @@
+"""memory: how many bytes a schedule needs, item by item and by liveness."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compiler.graph.nodes import Buffer
+from compiler.schedule.items import ScheduleItem
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A buffer is needed from item `first` to item `last`, both included."""
+
+    buffer: Buffer
+    first: int
+    last: int
+
+
+def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple[Lifetime, ...]:
+    """First and last item that touches each buffer; inputs and results live throughout."""
+    first: dict[Buffer, int] = {}
+    last: dict[Buffer, int] = {}
+    end = max(len(items) - 1, 0)
+    for item in items:
+        for buffer in (*item.operation.reads, *item.operation.writes):
+            first.setdefault(buffer, item.item_id if buffer.unique < 0 else 0)
+            last[buffer] = item.item_id if buffer.unique < 0 else end
+    for buffer in results:
+        first.setdefault(buffer, 0)
+        last[buffer] = end
+    return tuple(Lifetime(b, first[b], last[b]) for b in first)
+
+
+def peak_bytes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> int:
+    """The most bytes alive while any one item runs."""
+    lives = lifetimes(items, results)
+    return max(
+        (
+            sum(life.buffer.nbytes for life in lives if life.first <= i <= life.last)
+            for i in range(len(items))
+        ),
+        default=sum(life.buffer.nbytes for life in lives),
+    )
+
+
+def itemwise_bytes(items: Sequence[ScheduleItem]) -> int:
+    """The seeds' bound: the most bytes that one item reads and writes; each buffer once."""
+    touched = ({*item.operation.reads, *item.operation.writes} for item in items)
+    return max((sum(b.nbytes for b in buffers) for buffers in touched), default=0)

@@ -1,0 +1,104 @@
+"""outline: the region of each realized value becomes the body of a call.
+
+    Before:  %9 = max %8 0.0                          f32[64,10]     (to be realized)
+    After:   %10 = buffer b0                          f32[64,10]
+             %11 = call k0(%10, %0, %1)               body: store(param 0, max(sum(…), 0.0))
+             %12 = after %10 [%11]
+
+Relies on: `partition` lists every result and cuts every region it must.
+Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
+argument 0 is written, the others are read, in the order in which the body meets them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.node import Node
+from compiler.schedule.calls import After, Call, KernelSink
+from compiler.trace import Provenance
+
+
+@dataclass(slots=True)
+class Outlined:
+    """The kernel graph with, for its nodes and for bodies, the tensor nodes they come from."""
+
+    root: KernelSink
+    bodies: dict[Sink, str] = field(default_factory=dict)
+    """Each distinct body with its name, in order of first use."""
+    origins: Provenance[TensorNode] = field(default_factory=Provenance)
+    """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
+    buffers: dict[TensorNode, Node] = field(default_factory=dict)
+    """For each realized node (and input) the kernel-graph node that holds its value."""
+
+
+def outline(root: Sink, realized: Iterable[TensorNode]) -> Outlined:
+    """The kernel graph that computes the sources of `root`, given the nodes to realize."""
+    result = Outlined(KernelSink(()))
+    for number, node in enumerate(realized):
+        _add_call(result, node, number)
+    for source in root.sources:
+        _holder(result, source)
+    result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
+    return result
+
+
+def _holder(result: Outlined, node: TensorNode) -> Node:
+    """The kernel-graph node that holds `node`'s value: an After, or an input buffer."""
+    if node not in result.buffers:
+        assert isinstance(node, Buffer)
+        result.buffers[node] = node
+        result.origins.add(node, frozenset((node,)))
+    return result.buffers[node]
+
+
+def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
+    """Outline the region that ends in `node` and call it on a new buffer."""
+    region = _region(result, node)
+    body, inputs = _body(result, node, region)
+    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"b{number}")
+    call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
+    after = After((buffer, call))
+    result.buffers[node] = after
+    computed = frozenset(n for n in region if n not in inputs)
+    for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
+        result.origins.add(made, frozenset(origin))
+
+
+def _region(result: Outlined, root: TensorNode) -> list[TensorNode]:
+    """The nodes of the kernel that ends in `root` and the buffers it reads, sources first."""
+    order: list[TensorNode] = []
+    seen: set[TensorNode] = set()
+    stack: list[tuple[TensorNode, bool]] = [(root, False)]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            if node not in result.buffers:
+                stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
+    return order
+
+
+def _body(
+    result: Outlined, root: TensorNode, region: list[TensorNode]
+) -> tuple[Sink, list[TensorNode]]:
+    """The body of the kernel of `region`, and the nodes its parameters 1, 2, … stand for."""
+    done: dict[TensorNode, TensorNode] = {}
+    inputs: list[TensorNode] = []
+    for node in region:
+        if node in result.buffers or isinstance(node, Buffer):
+            inputs.append(node)
+            done[node] = Param((), len(inputs), node.shape, node.dtype)
+        else:
+            done[node] = node.with_sources(tuple(done[s] for s in node.sources))
+        result.origins.add(done[node], frozenset((node,)))
+    written = Param((), 0, root.shape, root.dtype)
+    store = Store((written, done[root]))
+    body = Sink((store,))
+    for node in (written, store, body):
+        result.origins.add(node, frozenset((root,)))
+    return body, inputs

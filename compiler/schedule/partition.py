@@ -1,0 +1,215 @@
+"""partition: decides which values are written to memory; the rest is fused into their users.
+
+    Before:  %8 = reduce sum %7    %9 = max %8 0.0    %10 = reduce sum (… %9 …)
+    After:   %9 is a buffer: kernel k0 ends with `max` (a sum and its epilogue are one kernel),
+             kernel k1 reads it (`%9` would be computed 10 times: once per column of the result)
+
+One walk from the results towards the inputs. When a node is reached, all its users have been,
+and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
+A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
+its users costs more than memory would; each such choice is recorded with its reason.
+
+Relies on: invariants 1-11 of `graph/verify.py`.
+Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
+"""
+
+from dataclasses import dataclass, field
+
+from compiler.graph.dependence import union
+from compiler.graph.nodes import (
+    LEAVES,
+    MOVEMENT,
+    Contiguous,
+    Elementwise,
+    Reduce,
+    Sink,
+    TensorNode,
+)
+from compiler.node import toposort
+from compiler.ops import OPS
+from compiler.options import Options
+from compiler.schedule.demand import Demand, KernelPlan
+
+OPERATION_NS = 0.02
+"""Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
+BYTE_NS = 0.05
+"""Cost of one byte of memory traffic, nanoseconds (20 GB/s on one core)."""
+LAUNCH_NS = 1000.0
+CHEAP = 4
+"""Operations recomputed for nothing: they hide behind the loads around them."""
+SERIAL_REDUCTION = 4096
+"""Elements of a full reduction that may stand in front of another loop in one kernel."""
+LOOKAHEAD = 64
+"""Nodes searched below a value for reductions that its users would repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One decision about one node; `is_fused` tells which way it went."""
+
+    node: TensorNode
+    is_fused: bool
+    reason: str
+
+
+@dataclass(slots=True)
+class Partition:
+    """The result: nodes written to memory in dependency order, and the choices made."""
+
+    realized: list[TensorNode] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+
+
+def partition(root: Sink, options: Options) -> Partition:
+    """Decide for every node under `root` whether it is written to memory or fused."""
+    return _Walk(root, options).run()
+
+
+class _Walk:
+    """State of one walk: the demands met so far and the nodes to be realized."""
+
+    def __init__(self, root: Sink, options: Options) -> None:
+        self.order = toposort([root])
+        self.options = options
+        self.demands: dict[TensorNode, dict[Demand, None]] = {}
+        self.weights = _weights(self.order)
+        self.results = set(root.sources)
+        self.realized: dict[TensorNode, None] = {}
+        self.choices: list[Choice] = []
+
+    def run(self) -> Partition:
+        """Visit users before sources; collect what must be in memory."""
+        for node in reversed(self.order):
+            if isinstance(node, (Sink, *LEAVES)):
+                continue
+            if self._is_realized(node):
+                self.realized[node] = None
+                plan = KernelPlan(node)
+                self._pass_on(node, [Demand(plan, plan.dependence)])
+            else:
+                self._pass_on(node, list(self.demands[node]))
+        return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
+
+    def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
+        """Leave demands at the sources of a node that is computed where it is demanded."""
+        for demand in demands:
+            demand.plan.operations += 1
+            below = demand.below(node)
+            for source in node.sources:
+                self.demands.setdefault(source, {})[below] = None
+
+    def _is_realized(self, node: TensorNode) -> bool:
+        """Whether `node` goes to memory; records the choice where there was one."""
+        if node in self.results or isinstance(node, Contiguous):
+            return True
+        if isinstance(node, MOVEMENT):
+            return False
+        demands = list(self.demands[node])
+        reason = self._against_fusion(node, demands)
+        is_choice = reason or isinstance(node, Reduce) or len(demands) > 1
+        if is_choice:
+            favour = reason or _in_favour(node, demands)
+            self.choices.append(Choice(node, not reason, favour))
+        return bool(reason)
+
+    def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
+        """Why `node` must not be computed inside its users; "" if it may."""
+        limit = self.options.kernel_operations
+        if max(d.plan.operations for d in demands) >= limit:
+            return f"the kernel that reads it already has {limit} operations"
+        if isinstance(node, Reduce):
+            return _against_reduction(node, demands)
+        is_repeated = len(demands) > 1 or demands[0].repeats > 1
+        if not is_repeated:
+            return ""
+        repeated = self._repeated_reduction(node, demands)
+        if repeated:
+            return repeated
+        return self._cost_of_repeating(node, demands)
+
+    def _cost_of_repeating(self, node: TensorNode, demands: list[Demand]) -> str:
+        """Compares recomputation with a trip through memory; "" if recomputing is cheaper."""
+        weight = self.weights[node]
+        in_reduction = any(d.is_in_reduction for d in demands if d.repeats > 1)
+        if weight <= (1 if in_reduction else CHEAP):
+            return ""
+        extra = sum(d.evaluations for d in demands) - node.size
+        recompute = weight * extra * OPERATION_NS
+        traffic = node.nbytes * (1 + len(demands)) * BYTE_NS + LAUNCH_NS
+        if recompute <= traffic:
+            return ""
+        return (
+            f"computing it where it is read costs {extra:,} more evaluations of {weight:.0f} "
+            f"operations, {recompute / 1000:,.1f} µs; memory costs {traffic / 1000:,.1f} µs"
+        )
+
+    def _repeated_reduction(self, node: TensorNode, demands: list[Demand]) -> str:
+        """Why a reduction below `node` could be fused only if `node` is not; "" if none."""
+        plan = KernelPlan(node)
+        alone = self._reductions_below(node, [Demand(plan, plan.dependence)])
+        for reduction, found in self._reductions_below(node, demands).items():
+            together = list({**self.demands.get(reduction, {}), **found})
+            reason = _against_reduction(reduction, together)
+            if reason and not _against_reduction(reduction, list(alone.get(reduction, {}))):
+                return f"it ends the kernel of a reduction: {reason}"
+        return ""
+
+    def _reductions_below(
+        self, node: TensorNode, demands: list[Demand]
+    ) -> dict[TensorNode, dict[Demand, None]]:
+        """The reductions below `node`, with the demands they would meet."""
+        reached: dict[TensorNode, dict[Demand, None]] = {}
+        stack = [(node, demand) for demand in demands]
+        seen = set(stack)
+        while stack and len(seen) <= LOOKAHEAD * len(demands):
+            at, demand = stack.pop()
+            below = demand.below(at)
+            for source in at.sources:
+                if isinstance(source, Reduce):
+                    reached.setdefault(source, {})[below] = None
+                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                    seen.add((source, below))
+                    stack.append((source, below))
+        return reached
+
+
+def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
+    """Why a reduction must not be computed inside its users; "" if it may."""
+    if not demands:
+        return ""
+    kernels = {id(d.plan) for d in demands}
+    if len(kernels) > 1:
+        return f"{len(kernels)} kernels read the result; fused, each would repeat the reduction"
+    if len(demands) > 1:
+        return f"it is read under {len(demands)} different indices; fused, it would be repeated"
+    demand = demands[0]
+    repeats = demand.repeats
+    if repeats > 1:
+        return f"it would be computed {repeats:,} times: {demand.blocking_axes()}"
+    is_full = not union(demand.dependence) and demand.plan.size > 1
+    if is_full and node.sources[0].size > SERIAL_REDUCTION:
+        return (
+            f"a reduction of all {node.sources[0].size:,} elements would hold up "
+            f"every element of the {demand.plan.size:,} that read it"
+        )
+    return ""
+
+
+def _in_favour(node: TensorNode, demands: list[Demand]) -> str:
+    """Why a node is computed inside its users."""
+    if isinstance(node, Reduce):
+        per = "once" if not union(demands[0].dependence) else "once per " + demands[0].describe()
+        return f"computed {per}, in the loop nest of its only reader; saves {node.nbytes:,} bytes"
+    return f"cheap enough to compute {len(demands)} times; saves {node.nbytes:,} bytes"
+
+
+def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
+    """Cost of computing each node from the nearest leaves and reductions, in `Op.cost` units."""
+    weights: dict[TensorNode, float] = {}
+    for node in order:
+        own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
+        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
+        below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
+        weights[node] = min(own + below, 1e6)
+    return weights
+

@@ -1,0 +1,29 @@
+"""The faces every stage shows: its lines of text, its graph, its title and the time it took."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from compiler.trace import Line
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Stage:
+    """Base of the stage objects of a compilation."""
+
+    title: str
+    seconds: float = 0.0
+    name: str = ""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The printed form; each line names the entity it shows and those it comes from."""
+        raise NotImplementedError
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The stage as a graph; node keys are entities (attributes: see `trace.Line`)."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(line.text for line in self.lines)

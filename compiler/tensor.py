@@ -1,0 +1,201 @@
+"""`Tensor`, what users write: every method builds graph nodes; data are computed when asked for.
+
+x = Tensor(numpy.ones((64, 784), "float32"))
+y = (x @ w).relu()              # nothing is computed yet
+y.numpy()                       # compiled, run, and the data returned
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from compiler import dtypes, tensor_data
+from compiler.device.buffers import data
+from compiler.dtypes import DType, Scalar
+from compiler.errors import DataError, ShapeError
+from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise, short
+from compiler.origin import user_call
+from compiler.tensor_products import Products
+from compiler.tensor_shapes import extents, within_memory, written
+from compiler.tensor_value import TensorValue, broadcast_node, cast_to, reshaped, traced
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@traced
+class Tensor(Products):
+    """A lazy, immutable array of numbers or truth values.
+
+    Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
+    of Python floats is float64. An array that is row-major, aligned and native is not copied.
+    `dtype` converts; `name` is shown in printed programs. Raises `DataError` for other data.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    """NumPy leaves operators between its arrays and tensors to the tensor."""
+
+    def __init__(self, data: object, dtype: object = None, name: str = "") -> None:
+        target = None if dtype is None else dtypes.parse(dtype, "Tensor")
+        if isinstance(data, TensorValue):
+            self.node = _converted(data.node, target)
+        else:
+            self.node = tensor_data.tensor(data, target, name)
+
+    @classmethod
+    def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:
+        """`value` everywhere, in the type NumPy gives it, or converted to `dtype`."""
+        wanted = extents("full", (shape,))
+        target = None if dtype is None else dtypes.parse(dtype, "full")
+        return cls._of(broadcast_node(tensor_data.tensor(value, target), wanted))
+
+    @classmethod
+    def zeros(cls, *shape: int | Sequence[int], dtype: object = dtypes.float64) -> Self:
+        """0 everywhere; float64 unless `dtype` says otherwise, as in NumPy."""
+        return cls._constant("zeros", 0, shape, dtype)
+
+    @classmethod
+    def ones(cls, *shape: int | Sequence[int], dtype: object = dtypes.float64) -> Self:
+        """1 everywhere; float64 unless `dtype` says otherwise, as in NumPy."""
+        return cls._constant("ones", 1, shape, dtype)
+
+    @classmethod
+    def arange(
+        cls, start: Scalar, stop: Scalar | None = None, step: Scalar = 1, dtype: object = None
+    ) -> Self:
+        """start, start + step, … below `stop`; with one argument from 0 up to it.
+
+        int64 if all are integers, else float64, or `dtype`: element i is start + i * step.
+        """
+        begin, end = (type(start)(0), start) if stop is None else (start, stop)
+        count = _count_of(begin, end, step)
+        common = dtypes.promote(*(type(v)() for v in (begin, end, step)), dtypes.int64)
+        index = cast_to(Iota((), count, dtypes.int64), common)
+        scaled = elementwise("mul", index, const(step, common, (count,)))
+        values = elementwise("add", scaled, const(begin, common, (count,)))
+        target = common if dtype is None else dtypes.parse(dtype, "arange")
+        return cls._of(cast_to(index if (begin, step) == (0, 1) else values, target))
+
+    @classmethod
+    def eye(cls, rows: int, columns: int | None = None, dtype: object = dtypes.float64) -> Self:
+        """1 on the diagonal, 0 elsewhere."""
+        shape = extents("eye", (rows, rows if columns is None else columns))
+        row = reshaped(Iota((), shape[0], dtypes.int64), (shape[0], 1))
+        column = reshaped(Iota((), shape[1], dtypes.int64), (1, shape[1]))
+        same = elementwise("eq", broadcast_node(row, shape), broadcast_node(column, shape))
+        return cls._of(cast_to(same, dtypes.parse(dtype, "eye")))
+
+    def full_like(self, value: Scalar, dtype: object = None) -> Self:
+        """`value` everywhere, with this tensor's shape and type."""
+        return self.full(self.shape, value, self.dtype if dtype is None else dtype)
+
+    def zeros_like(self, dtype: object = None) -> Self:
+        """0 everywhere, with this tensor's shape and type."""
+        return self.full_like(0, dtype)
+
+    def ones_like(self, dtype: object = None) -> Self:
+        """1 everywhere, with this tensor's shape and type."""
+        return self.full_like(1, dtype)
+
+    def realize(self, *others: "Tensor") -> Self:
+        """Computes this tensor, and `others` in the same program; returns this one."""
+        given: tuple[TensorValue, ...] = (self, *others)
+        tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
+        if tensors:
+            from compiler.compilation import realize
+
+            for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
+                tensor.node = node
+        return self
+
+    def numpy(self) -> Array:
+        """The data, computed if they are not yet; read-only, since tensors share them."""
+        node = self.realize().node
+        assert isinstance(node, Buffer)
+        view = data(node).view()
+        view.flags.writeable = False
+        return view
+
+    def item(self) -> Scalar:
+        """The only element as a Python number; `ShapeError` if there are more or none."""
+        if self.size != 1:
+            raise ShapeError(
+                "item", "only one element can become a number",
+                got=f"shape {written(self.shape)}, {self.size:,} elements", expected="1 element",
+                hint="tolist() gives all of them",
+            )  # fmt: skip
+        value: Scalar = self.numpy().item()
+        return value
+
+    def tolist(self) -> Any:
+        """The data as nested lists of Python numbers; a number for rank 0."""
+        return self.numpy().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __bool__(self) -> bool:
+        if self.size == 1:
+            return bool(self.item())
+        raise ShapeError(
+            "bool", "the truth of a tensor needs exactly one element",
+            got=f"shape {written(self.shape)}", expected="1 element", hint="use any() or all()",
+        )  # fmt: skip
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.ndim or not self.dtype.is_integer:
+            raise DataError(
+                "index", "only an integer of rank 0 can be an index", got=short(self.node),
+                expected="an integer type and shape ()",
+            )  # fmt: skip
+        return operator.index(self.numpy()[()])
+
+    def __repr__(self) -> str:
+        if not isinstance(self.node, Buffer):
+            return f"Tensor({short(self.node)}, lazy)"
+        values = np.array2string(data(self.node), separator=", ", threshold=20, prefix="Tensor(")
+        return f"Tensor({values}, {short(self.node)})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    @classmethod
+    def _of(cls, node: TensorNode) -> Self:
+        made = object.__new__(cls)
+        made.node = node
+        return made
+
+    @classmethod
+    def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
+        return cls._of(const(value, dtypes.parse(dtype, method), extents(method, shape)))
+
+
+@user_call
+def _converted(node: TensorNode, dtype: DType | None) -> TensorNode:
+    return node if dtype is None else cast_to(node, dtype)
+
+
+def _count_of(begin: Scalar, end: Scalar, step: Scalar) -> int:
+    """How many elements `arange` has."""
+    if not step or not all(map(math.isfinite, (begin, end, step))):
+        raise DataError(
+            "arange", "the range has no number of elements", got=f"{begin}, {end}, {step}",
+            expected="finite numbers, and a step that is not 0",
+        )  # fmt: skip
+    if any(isinstance(v, float) for v in (begin, end, step)):
+        count = math.ceil((end - begin) / step)
+    else:
+        count = len(range(int(begin), int(end), int(step)))
+    return within_memory("arange", (max(count, 0),))[0]

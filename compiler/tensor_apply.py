@@ -1,0 +1,146 @@
+"""How an elementwise operation is built: promotion, broadcasting, and NumPy's special cases.
+
+Functions from operands to nodes, for the methods in `tensor_unary.py` and `tensor_binary.py`.
+An operand is a tensor, a node, an array, a list or a Python number, whose type is weak.
+"""
+
+import operator
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from compiler import dtypes
+from compiler.dtypes import DType, Kind, Scalar, int8, int64, uint64
+from compiler.errors import DTypeError
+from compiler.graph.nodes import Shape, TensorNode, const, elementwise
+from compiler.ops import FLOAT, OPS
+from compiler.tensor_shapes import broadcast
+from compiler.tensor_value import as_node, broadcast_node, cast_to, common_type, operand_of
+
+Parts: TypeAlias = Sequence[TensorNode | Scalar]
+
+_BOOL_AS_INT8 = frozenset(("idiv", "mod", "pow", "shl", "shr", "square"))
+"""Operations for which NumPy turns truth values into int8 first."""
+
+_UNCHANGED: dict[str, frozenset[Kind]] = {
+    "abs": frozenset(("bool",)),
+    **dict.fromkeys(("trunc", "floor", "ceil", "round"), frozenset[Kind](("bool", "int", "uint"))),
+}
+"""Operations that leave operands of these kinds as they are, as NumPy's do."""
+
+_HINTS = {
+    "neg": "use ~ or logical_not to invert truth values",
+    "sub": "use ^ to compare truth values, or cast to an integer type first",
+}
+
+
+def apply(row: str, method: str, *values: object) -> TensorNode:
+    """Row `row` of the table on `values`, promoted and broadcast; errors name `method`."""
+    parts = [operand_of(method, v) for v in values]
+    common = common_type(parts)
+    if common.kind in _UNCHANGED.get(row, ()):
+        return as_node(method, parts[0], common)
+    return elementwise(row, *aligned(method, parts, _accepted(row, method, common)))
+
+
+def aligned(method: str, parts: Parts, dtype: DType) -> list[TensorNode]:
+    """The operands converted to `dtype` and repeated to their common shape."""
+    shape = common_shape(method, parts)
+    return [broadcast_node(as_node(method, part, dtype), shape) for part in parts]
+
+
+def common_shape(method: str, parts: Parts) -> Shape:
+    """The shape the operands broadcast to; Python numbers fit everywhere."""
+    nodes = [part for part in parts if isinstance(part, TensorNode)]
+    return broadcast(method, *nodes) if nodes else ()
+
+
+def _accepted(row: str, method: str, dtype: DType) -> DType:
+    """The type to compute in; `DTypeError` where NumPy has no such operation either."""
+    accepts = OPS[row].accepts
+    if dtype.kind in accepts:
+        return dtype
+    if accepts == FLOAT:
+        return dtypes.float64 if row == "fdiv" else dtypes.to_float(dtype)
+    if dtype.kind == "bool" and row in _BOOL_AS_INT8:
+        return int8
+    hint = f"convert first, e.g. cast({'int64' if dtype.is_float else 'float32'})"
+    raise DTypeError(
+        method,
+        f"not defined for {dtype}",
+        got=str(dtype),
+        expected="elements of kind " + " or ".join(sorted(accepts)),
+        hint=_HINTS.get(row, hint) if dtype.kind == "bool" else hint,
+    )
+
+
+def select(method: str, condition: object, yes: object, no: object) -> TensorNode:
+    """`yes` where `condition` is true (not 0), else `no`."""
+    where = truth(operand_of(method, condition))
+    parts = [operand_of(method, v) for v in (yes, no)]
+    dtype = common_type(parts)
+    nodes = [where, *(as_node(method, part, dtype) for part in parts)]
+    shape = common_shape(method, [where, *parts])
+    return elementwise("where", *(broadcast_node(n, shape) for n in nodes))
+
+
+def truth(part: TensorNode | Scalar) -> TensorNode:
+    """Whether each element is not 0; NaN is true."""
+    if isinstance(part, TensorNode):
+        return cast_to(part, dtypes.bool_)
+    return const(bool(part), dtypes.bool_)
+
+
+def compare(row: str, method: str, left: object, right: object) -> TensorNode:
+    """A comparison, exact also between int64 and uint64 and against integers out of range."""
+    parts = [operand_of(method, v) for v in (left, right)]
+    types = {p.dtype for p in parts if isinstance(p, TensorNode)}
+    if uint64 in types and any(t.kind == "int" for t in types):
+        return _compare_mixed(row, method, parts)
+    dtype = common_type(parts)
+    for place, part in enumerate(parts):
+        if isinstance(part, int) and _is_outside(part, dtype):
+            return _settled(row, part, place, common_shape(method, parts))
+    return elementwise(row, *aligned(method, parts, dtype))
+
+
+def _is_outside(value: int, dtype: DType) -> bool:
+    return dtype.is_integer and not dtype.minimum <= value <= dtype.maximum
+
+
+def _settled(row: str, value: int, place: int, shape: Shape) -> TensorNode:
+    """A comparison with a number beyond all elements (operand `place`): one answer for all."""
+    operands = (0, value) if place else (value, 0)
+    return const(bool(getattr(operator, row)(*operands)), dtypes.bool_, shape)
+
+
+def _compare_mixed(row: str, method: str, parts: Parts) -> TensorNode:
+    """Signed against uint64: a negative number is below all, the others compare as uint64."""
+    place = 0 if common_type(parts[:1]).kind == "int" else 1
+    shape = common_shape(method, parts)
+    nodes = [broadcast_node(as_node(method, p, common_type([p])), shape) for p in parts]
+    signed = cast_to(nodes[place], int64)
+    is_negative = elementwise("lt", signed, const(0, int64, shape))
+    plain = elementwise(row, *(cast_to(node, uint64) for node in nodes))
+    return elementwise("where", is_negative, _settled(row, -1, place, shape), plain)
+
+
+def power(left: object, right: object) -> TensorNode:
+    """`left ** right`; squares, roots and reciprocals are what NumPy makes of 2, ½ and -1."""
+    base, exponent = (operand_of("pow", v) for v in (left, right))
+    dtype = common_type([base, exponent])
+    if isinstance(exponent, TensorNode) or not isinstance(base, TensorNode):
+        return apply("pow", "pow", base, exponent)
+    if exponent == 2:
+        kept = base.dtype if isinstance(exponent, int) else dtype  # bool ** 2 is int8
+        return apply("square", "pow", cast_to(base, kept))
+    if dtype.is_float and exponent in (0.5, -1):
+        return apply("sqrt" if exponent == 0.5 else "recip", "pow", cast_to(base, dtype))
+    if exponent < 0 and not dtype.is_float:
+        raise DTypeError(
+            "pow",
+            "integers to negative powers are not integers",
+            got=f"{dtype} ** {exponent}",
+            expected="a floating-point base, or an exponent of 0 or more",
+            hint="cast(float64) first",
+        )
+    return apply("pow", "pow", base, exponent)

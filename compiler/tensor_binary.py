@@ -1,0 +1,234 @@
+"""Tensor methods of two and three operands, and the operators that stand for them.
+
+One method per binary and ternary row of `ops.OPS`. Operands broadcast and are promoted as in
+NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int, float).
+"""
+
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+
+from compiler.errors import DTypeError
+from compiler.graph.nodes import TensorNode
+from compiler.tensor_apply import apply, compare, power, select, truth
+from compiler.tensor_division import floor_divide, floor_remainder
+from compiler.tensor_unary import Unary
+from compiler.tensor_value import Operand, TensorValue, common_type, operand_of, traced
+
+Rounding: TypeAlias = Literal["trunc", "floor"] | None
+
+_COMPARABLE = (TensorValue, np.ndarray, np.generic, bool, int, float, list, tuple)
+
+
+@traced
+class Binary(Unary):
+    """Arithmetic, comparisons, bits, and choices between operands."""
+
+    __slots__ = ()
+
+    def add(self, other: Operand) -> Self:
+        """self + other; `or` for bool."""
+        return self._new(apply("add", "add", self, other))
+
+    def sub(self, other: Operand) -> Self:
+        """self - other; not defined for bool."""
+        return self._new(apply("sub", "sub", self, other))
+
+    def mul(self, other: Operand) -> Self:
+        """self * other; `and` for bool."""
+        return self._new(apply("mul", "mul", self, other))
+
+    def div(self, other: Operand, rounding_mode: Rounding = None) -> Self:
+        """self / other, a floating-point number; or rounded: "floor" as `//`, "trunc" to zero."""
+        match rounding_mode:
+            case None:
+                return self._new(apply("fdiv", "div", self, other))
+            case "floor":
+                return self.floordiv(other)
+            case "trunc":
+                return self.idiv(other)
+        raise DTypeError(
+            "div", "unknown rounding", got=repr(rounding_mode),
+            expected="None, 'floor' or 'trunc'",
+        )  # fmt: skip
+
+    def idiv(self, other: Operand) -> Self:
+        """self / other rounded towards zero; for integers 0 where other is 0."""
+        parts = [operand_of("idiv", v) for v in (self, other)]
+        if common_type(parts).is_float:
+            return self.div(other).trunc()
+        return self._new(apply("idiv", "idiv", *parts))
+
+    def floordiv(self, other: Operand) -> Self:
+        """self // other: rounded down; for integers 0 where other is 0."""
+        return self._new(floor_divide("floordiv", self, other))
+
+    def mod(self, other: Operand) -> Self:
+        """self % other: the remainder with other's sign; for integers 0 where other is 0."""
+        return self._new(floor_remainder("mod", self, other))
+
+    def fmod(self, other: Operand) -> Self:
+        """The remainder with the sign of self; for integers 0 where other is 0."""
+        return self._new(apply("mod", "fmod", self, other))
+
+    def pow(self, other: Operand) -> Self:
+        """self ** other; an integer to a negative power truncates (1, ±1 or 0)."""
+        return self._new(power(self, other))
+
+    def maximum(self, other: Operand) -> Self:
+        """The greater of two elements; NaN propagates."""
+        return self._new(apply("max", "maximum", self, other))
+
+    def minimum(self, other: Operand) -> Self:
+        """The lesser of two elements; NaN propagates."""
+        return self._new(apply("min", "minimum", self, other))
+
+    def lt(self, other: Operand) -> Self:
+        """self < other, as bool."""
+        return self._new(compare("lt", "lt", self, other))
+
+    def le(self, other: Operand) -> Self:
+        """self <= other, as bool."""
+        return self._new(compare("le", "le", self, other))
+
+    def gt(self, other: Operand) -> Self:
+        """self > other, as bool."""
+        return self._new(compare("gt", "gt", self, other))
+
+    def ge(self, other: Operand) -> Self:
+        """self >= other, as bool."""
+        return self._new(compare("ge", "ge", self, other))
+
+    def eq(self, other: Operand) -> Self:
+        """self == other, as bool."""
+        return self._new(compare("eq", "eq", self, other))
+
+    def ne(self, other: Operand) -> Self:
+        """self != other, as bool."""
+        return self._new(compare("ne", "ne", self, other))
+
+    def bitwise_and(self, other: Operand) -> Self:
+        """self & other, bit by bit; bool or integers."""
+        return self._new(apply("and", "bitwise_and", self, other))
+
+    def bitwise_or(self, other: Operand) -> Self:
+        """self | other, bit by bit; bool or integers."""
+        return self._new(apply("or", "bitwise_or", self, other))
+
+    def bitwise_xor(self, other: Operand) -> Self:
+        """self ^ other, bit by bit; bool or integers."""
+        return self._new(apply("xor", "bitwise_xor", self, other))
+
+    def lshift(self, other: Operand) -> Self:
+        """self << other; 0 past the width; integers."""
+        return self._new(apply("shl", "lshift", self, other))
+
+    def rshift(self, other: Operand) -> Self:
+        """self >> other; the sign past the width; integers."""
+        return self._new(apply("shr", "rshift", self, other))
+
+    def logical_and(self, other: Operand) -> Self:
+        """Whether both are not 0."""
+        return self._new(apply("and", "logical_and", *self._truths("logical_and", other)))
+
+    def logical_or(self, other: Operand) -> Self:
+        """Whether one of the two is not 0."""
+        return self._new(apply("or", "logical_or", *self._truths("logical_or", other)))
+
+    def logical_xor(self, other: Operand) -> Self:
+        """Whether exactly one of the two is not 0."""
+        return self._new(apply("xor", "logical_xor", *self._truths("logical_xor", other)))
+
+    def _truths(self, method: str, other: Operand) -> list[TensorNode]:
+        return [truth(operand_of(method, v)) for v in (self, other)]
+
+    def where(self, yes: Operand, no: Operand) -> Self:
+        """`yes` where self is true (not 0), else `no`."""
+        return self._new(select("where", self, yes, no))
+
+    def masked_fill(self, mask: Operand, value: Operand) -> Self:
+        """`value` where `mask` is true, else self."""
+        return self._new(select("masked_fill", mask, value, self))
+
+    def mulacc(self, factor: Operand, addend: Operand) -> Self:
+        """self * factor + addend; machine code may round once instead of twice."""
+        return self._new(apply("mulacc", "mulacc", self, factor, addend))
+
+    def clip(self, min: Operand | None = None, max: Operand | None = None) -> Self:
+        """Limited to `min` … `max`, either may be None; `max` wins where they cross."""
+        low = self if min is None else self._new(apply("max", "clip", self, min))
+        return low if max is None else self._new(apply("min", "clip", low, max))
+
+    def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Self:
+        """The same as `clip`."""
+        return self.clip(min, max)
+
+    # Operators. A reflected one has its operands the other way round.
+
+    __add__ = add
+    __sub__ = sub
+    __mul__ = mul
+    __floordiv__ = floordiv
+    __mod__ = mod
+    __pow__ = pow
+    __and__ = bitwise_and
+    __or__ = bitwise_or
+    __xor__ = bitwise_xor
+    __lshift__ = lshift
+    __rshift__ = rshift
+    __lt__ = lt
+    __le__ = le
+    __gt__ = gt
+    __ge__ = ge
+
+    def __truediv__(self, other: Operand) -> Self:
+        return self.div(other)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
+        if not isinstance(other, _COMPARABLE):
+            return NotImplemented
+        return self._new(compare("eq", "eq", self, other))
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        if not isinstance(other, _COMPARABLE):
+            return NotImplemented
+        return self._new(compare("ne", "ne", self, other))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __radd__(self, other: Operand) -> Self:
+        return self._new(apply("add", "add", other, self))
+
+    def __rsub__(self, other: Operand) -> Self:
+        return self._new(apply("sub", "sub", other, self))
+
+    def __rmul__(self, other: Operand) -> Self:
+        return self._new(apply("mul", "mul", other, self))
+
+    def __rtruediv__(self, other: Operand) -> Self:
+        return self._new(apply("fdiv", "div", other, self))
+
+    def __rand__(self, other: Operand) -> Self:
+        return self._new(apply("and", "bitwise_and", other, self))
+
+    def __ror__(self, other: Operand) -> Self:
+        return self._new(apply("or", "bitwise_or", other, self))
+
+    def __rxor__(self, other: Operand) -> Self:
+        return self._new(apply("xor", "bitwise_xor", other, self))
+
+    def __rlshift__(self, other: Operand) -> Self:
+        return self._new(apply("shl", "lshift", other, self))
+
+    def __rrshift__(self, other: Operand) -> Self:
+        return self._new(apply("shr", "rshift", other, self))
+
+    def __rfloordiv__(self, other: Operand) -> Self:
+        return self._new(floor_divide("floordiv", other, self))
+
+    def __rmod__(self, other: Operand) -> Self:
+        return self._new(floor_remainder("mod", other, self))
+
+    def __rpow__(self, other: Operand) -> Self:
+        return self._new(power(other, self))

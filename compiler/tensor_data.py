@@ -1,0 +1,145 @@
+"""What can become a tensor: arrays, Python numbers, nested lists.
+
+Default types are NumPy's: a Python float is float64, an int int64, a bool bool. An array is used
+in place where it is row-major, aligned and native (later writes to it are seen until the tensor
+has been computed); any other array is copied.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler import dtypes, references
+from compiler.device.buffers import new_buffer
+from compiler.dtypes import DType, Scalar
+from compiler.errors import DataError
+from compiler.graph.nodes import Const, TensorNode, const
+from compiler.origin import user_call
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_SUPPORTED = "numbers or truth values: " + ", ".join(t.name for t in dtypes.ALL)
+
+
+@user_call
+def tensor(data: object, dtype: DType | None = None, name: str = "") -> TensorNode:
+    """The node for `data`, converted to `dtype` where one is given.
+
+    Raises `DataError` for what is not numeric, is ragged, or does not fit into `dtype`.
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        return _from_array(_checked(np.asarray(data), data), dtype, name)
+    array = _checked(_as_array(data), data)
+    if dtype is not None:
+        _check_range(array, dtype)
+    if isinstance(data, Scalar) and not name:
+        return _constant(array, dtype)
+    return _from_array(array, dtype, name)
+
+
+def scalar(value: Scalar, dtype: DType, operation: str) -> Const:
+    """A Python number as a constant of `dtype`; `DataError` where it does not fit (NumPy's rule:
+    integers must be in range, floats overflow to infinity)."""
+    if dtype.is_integer and not dtype.minimum <= value <= dtype.maximum:
+        raise _out_of_range(operation, str(value), dtype)
+    try:
+        return const(value, dtype)
+    except OverflowError as error:
+        raise _out_of_range(operation, "a larger integer", dtype) from error
+
+
+def from_generic(value: "np.generic[Any]") -> Const:
+    """A NumPy scalar as a constant of its own type."""
+    return _constant(_checked(np.asarray(value), value), None)
+
+
+def _constant(array: Array, dtype: DType | None) -> Const:
+    """A rank-0 array as a constant node."""
+    target = dtype or dtypes.parse(array.dtype)
+    value: Scalar = references.cast(array, target).item()
+    return const(value, target)
+
+
+def _from_array(array: Array, dtype: DType | None, name: str) -> TensorNode:
+    if dtype is not None and array.dtype != dtype.numpy:
+        array = references.cast(array, dtype)
+    native = array.dtype.newbyteorder("=")
+    array = np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")).view(np.ndarray)
+    return new_buffer(_clean(array), name)
+
+
+def _clean(array: Array) -> Array:
+    """`array`, with every truth value stored as 0 or 1: a viewed byte may hold anything."""
+    if array.dtype != np.bool_ or not array.size or array.view(np.uint8).max() <= 1:
+        return array
+    return np.not_equal(array.view(np.uint8), 0)
+
+
+def _as_array(data: object) -> Array:
+    """`data` through NumPy, whose refusals become ours."""
+    try:
+        return np.asarray(data)
+    except (ValueError, TypeError, OverflowError) as error:
+        is_ragged = "inhomogeneous" in str(error)
+        raise DataError(
+            "Tensor",
+            "the nested list is ragged" if is_ragged else f"NumPy cannot read the data: {error}",
+            got=_describe(data),
+            expected="lists of equal length at each level" if is_ragged else _SUPPORTED,
+        ) from error
+
+
+def _checked(array: Array, data: object) -> Array:
+    """`array`, if its element type is one we compute with and nothing in it is masked."""
+    if isinstance(data, np.ma.MaskedArray):
+        raise DataError(
+            "Tensor",
+            "masked arrays are not supported",
+            got=_describe(data),
+            hint="fill the masked elements first: array.filled(value)",
+        )
+    native = array.dtype.newbyteorder("=")
+    if any(native == t.numpy for t in dtypes.ALL):
+        return array
+    raise DataError(
+        "Tensor",
+        f"cannot compute with elements of type {_type_name(array)}",
+        got=_describe(data),
+        expected=_SUPPORTED,
+        hint="convert the data with NumPy first: array.astype(…)",
+    )
+
+
+def _type_name(array: Array) -> str:
+    return f"structured {array.dtype}" if array.dtype.names else array.dtype.name
+
+
+def _check_range(array: Array, dtype: DType) -> None:
+    """Python integers must fit into the integer type they are converted to, as in NumPy."""
+    if not dtype.is_integer or array.dtype.kind not in "iu" or not array.size:
+        return
+    for value in (int(array.min()), int(array.max())):
+        if not dtype.minimum <= value <= dtype.maximum:
+            raise _out_of_range("Tensor", str(value), dtype)
+
+
+def _out_of_range(operation: str, value: str, dtype: DType) -> DataError:
+    limits = f"{dtype.minimum} … {dtype.maximum}" if dtype.is_integer else "a finite float64"
+    return DataError(
+        operation,
+        f"the Python integer does not fit into {dtype}",
+        got=value,
+        expected=limits,
+        hint=f"convert the tensor to a wider type first, e.g. cast({_wider(dtype)})",
+    )
+
+
+def _wider(dtype: DType) -> str:
+    return "float64" if dtype.bits == 64 or dtype.is_float else "int64"
+
+
+def _describe(data: object) -> str:
+    """Type, and for arrays element type and shape: data themselves can be long."""
+    if isinstance(data, np.ndarray):
+        return f"{type(data).__name__} of {data.dtype}, shape {data.shape}"
+    return type(data).__name__

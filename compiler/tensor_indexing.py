@@ -1,0 +1,167 @@
+"""`tensor[…]`: integers, slices with steps, None and Ellipsis, built from movements."""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any, Self, TypeAlias
+
+from compiler.errors import AxisError, DataError
+from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
+from compiler.tensor_joining import Joining
+from compiler.tensor_value import reshaped, traced
+
+Item: TypeAlias = "int | slice | EllipsisType | None"
+
+_WORKS = "integers, slices, None and ..., e.g. x[0, 1:5:2, None, ..., ::-1]"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is taken of one axis: `count` elements from `begin` on, every `step`th, in the end
+    reversed if `is_reversed`. An integer takes one and drops the axis."""
+
+    begin: int
+    count: int
+    step: int = 1
+    is_reversed: bool = False
+    is_dropped: bool = False
+
+    @property
+    def length(self) -> int:
+        """Elements the part spans, `step` for each it takes."""
+        return self.count * self.step
+
+
+def _part_of(item: Any, axis: int, extent: int) -> Part:
+    if not isinstance(item, slice):
+        return _single(item, axis, extent)
+    try:
+        indices = range(*item.indices(extent))
+    except (TypeError, ValueError) as error:
+        raise AxisError("getitem", str(error), got=str(item), expected=_WORKS) from error
+    count = len(indices)
+    if not count:
+        return Part(0, 0)
+    step = abs(indices.step) if count > 1 else 1
+    return Part(min(indices[0], indices[-1]), count, step, indices.step < 0 and count > 1)
+
+
+def _single(item: Any, axis: int, extent: int) -> Part:
+    """One element of an axis."""
+    index = int(operator.index(item))
+    if not -extent <= index < extent:
+        raise AxisError(
+            "getitem",
+            f"index {index} is out of range for axis {axis}",
+            got=str(index),
+            expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
+        )
+    return Part(index % extent, 1, is_dropped=True)
+
+
+def _items_of(given: Any, rank: int) -> list[Item]:
+    """The items for every axis, None where an axis is added; Ellipsis is filled in."""
+    items = list(given) if isinstance(given, tuple) else [given]
+    for item in items:
+        _check(item)
+    used = sum(item is not None and item is not ... for item in items)
+    if items.count(...) > 1 or used > rank:
+        raise AxisError(
+            "getitem", "too many indices", got=f"{used} indices, {items.count(...)} times ...",
+            expected=f"at most {rank} indices and one ...",
+        )  # fmt: skip
+    place = items.index(...) if ... in items else len(items)
+    return items[:place] + [slice(None)] * (rank - used) + items[place + 1 :]
+
+
+def _check(item: Any) -> None:
+    """`DataError` for an index that is not one of the four kinds; a bool is a mask."""
+    is_number = hasattr(item, "__index__") and not isinstance(item, bool) and not _has_axes(item)
+    if item is None or item is ... or isinstance(item, slice) or is_number:
+        return
+    raise DataError(
+        "getitem",
+        f"cannot index with {type(item).__name__}",
+        got=type(item).__name__,
+        expected=_WORKS,
+        hint="to select by a mask use where; by a list of positions, stack or cat slices",
+    )
+
+
+def _has_axes(item: Any) -> bool:
+    return bool(getattr(item, "ndim", 0)) or getattr(item, "dtype", None) == "bool"
+
+
+def _taken(node: TensorNode, parts: list[Part]) -> TensorNode:
+    """The parts of every axis of `node`: cut out, thinned, reversed."""
+    pairs = list(zip(parts, node.shape, strict=True))
+    bounds = tuple((p.begin, min(p.begin + p.length, n)) for p, n in pairs)
+    if bounds != tuple((0, n) for n in node.shape):
+        node = Shrink((node,), bounds)
+    if any(part.step > 1 for part in parts):
+        node = _thinned(node, parts)
+    turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
+    return Flip((node,), turned) if turned else node
+
+
+def _thinned(node: TensorNode, parts: list[Part]) -> TensorNode:
+    """Every `step`th element: [count * step] is [count, step], of which column 0 is kept.
+
+    The last step may reach over the end: then zeros are added, which are not kept.
+    """
+    widths = tuple((0, p.length - n) for p, n in zip(parts, node.shape, strict=True))
+    if any(after for _, after in widths):
+        node = Pad((node,), widths)
+    steps = [n for part in parts for n in (part.count, part.step)]
+    columns = [b for part in parts for b in ((0, part.count), (0, 1))]
+    kept = Shrink((reshaped(node, tuple(steps)),), tuple(columns))
+    return reshaped(kept, tuple(part.count for part in parts))
+
+
+def _result_shape(items: list[Item], parts: list[Part]) -> Shape:
+    """The extents that stay, with a 1 for every None."""
+    remaining = iter(parts)
+    shape = []
+    for item in items:
+        part = None if item is None else next(remaining)
+        if part is None or not part.is_dropped:
+            shape.append(1 if part is None else part.count)
+    return tuple(shape)
+
+
+@traced
+class Indexing(Joining):
+    """Selection by position."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Self:
+        items = _items_of(index, self.ndim)
+        taken = [item for item in items if item is not None]
+        pairs = enumerate(zip(taken, self.shape, strict=True))
+        parts = [_part_of(item, axis, extent) for axis, (item, extent) in pairs]
+        return self._new(reshaped(_taken(self.node, parts), _result_shape(items, parts)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise DataError(
+            "setitem",
+            "tensors are immutable",
+            got="an assignment to elements",
+            expected="an expression that makes a new tensor",
+            hint="use where, pad or cat",
+        )
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise DataError("len", "a tensor of rank 0 has no length", got="shape ()")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        return iter([self[index] for index in range(len(self))])
+
+    def __contains__(self, value: Any) -> bool:
+        raise DataError(
+            "in", "membership needs the data", got=type(value).__name__,
+            hint="use bool((x == value).any())",
+        )  # fmt: skip

@@ -1,0 +1,183 @@
+"""Tensor methods that make larger tensors: pad, cat, stack, repeat."""
+
+from collections.abc import Sequence
+from typing import Self, TypeAlias
+
+from compiler import dtypes, tensor_data
+from compiler.dtypes import Scalar
+from compiler.errors import DTypeError, ShapeError
+from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
+from compiler.tensor_binary import Binary
+from compiler.tensor_shapes import axis_of, extents, integers, within_memory, written
+from compiler.tensor_value import (
+    Operand,
+    broadcast_node,
+    cast_to,
+    common_type,
+    operand_of,
+    reshaped,
+    traced,
+)
+
+Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
+
+
+def padded(node: TensorNode, widths: Pairs, value: Const, method: str = "pad") -> TensorNode:
+    """`node` with `value` around it: a plain Pad where the value's bits are 0, else a choice
+    between the padded tensor and the value by a padded mask."""
+    if not any(before or after for before, after in widths):
+        return node
+    pairs = zip(node.shape, widths, strict=True)
+    shape = within_memory(method, tuple(n + before + after for n, (before, after) in pairs))
+    zeros = Pad((node,), widths)
+    if not value.bits:
+        return zeros
+    return elementwise("where", mask_of(node.shape, widths), zeros, broadcast_node(value, shape))
+
+
+def mask_of(shape: Shape, widths: Pairs) -> TensorNode:
+    """True where `padded` takes its element from a tensor of `shape`, else false."""
+    return Pad((const(True, dtypes.bool_, shape),), widths)
+
+
+def _widths_of(given: Widths, rank: int) -> Pairs:
+    """One (before, after) per axis from any of the three ways to write them."""
+    if isinstance(given, int):
+        return ((given, given),) * rank
+    if all(isinstance(w, int) for w in given):
+        return _widths_from_last(integers("pad", (given,)), rank)
+    if len(given) != rank or any(isinstance(w, int) for w in given):
+        raise _wrong_widths(given, rank)
+    pairs = [(0, 0) if w is None else integers("pad", (w,)) for w in given]
+    if any(len(pair) != 2 for pair in pairs):
+        raise _wrong_widths(given, rank)
+    return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def _widths_from_last(flat: Shape, rank: int) -> Pairs:
+    """(left, right, top, bottom, …): pairs from the last axis on."""
+    if len(flat) % 2 or len(flat) > 2 * rank:
+        raise _wrong_widths(flat, rank)
+    pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
+    return ((0, 0),) * (rank - len(pairs)) + tuple(reversed(pairs))
+
+
+def _wrong_widths(given: object, rank: int) -> ShapeError:
+    return ShapeError(
+        "pad",
+        "the widths do not fit the tensor",
+        got=repr(given),
+        expected=f"{rank} pairs (before, after), or a flat list of pairs from the last axis on",
+    )
+
+
+def _joined(tensors: Sequence[TensorNode], axis: int) -> TensorNode:
+    """The tensors one after the other: each is padded to the whole, and a mask picks it.
+
+    Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
+    """
+    total = sum(t.shape[axis] for t in tensors)
+    end, result = total, None
+    for node in reversed(tensors):
+        begin = end - node.shape[axis]
+        widths = tuple(
+            (begin, total - end) if i == axis else (0, 0) for i in range(len(node.shape))
+        )
+        part = Pad((node,), widths) if begin or end < total else node
+        picked = part if result is None else elementwise(
+            "where", mask_of(node.shape, widths), part, result
+        )  # fmt: skip
+        result, end = picked, begin
+    assert result is not None
+    return result
+
+
+@traced
+class Joining(Binary):
+    """Larger tensors from smaller ones."""
+
+    __slots__ = ()
+
+    def pad(self, widths: Widths, value: Scalar = 0) -> Self:
+        """`value` put around the tensor.
+
+        `widths`: a (before, after) per axis, None for an axis left alone; or a flat list of such
+        pairs from the last axis on, (left, right, top, bottom, …); or one int for every side.
+        A negative width cuts elements off.
+        """
+        pairs = _widths_of(widths, self.ndim)
+        if self.dtype != common_type([self.node, value]):
+            raise DTypeError(
+                "pad", f"the value does not fit into {self.dtype}", got=repr(value),
+                expected=f"a value of kind {self.dtype.kind}", hint="cast the tensor first",
+            )  # fmt: skip
+        for axis, ((before, after), extent) in enumerate(zip(pairs, self.shape, strict=True)):
+            if extent + min(before, 0) + min(after, 0) < 0:
+                raise ShapeError(
+                    "pad", f"axis {axis} is cut by more than it has", got=f"{(before, after)}",
+                    expected=f"at most {extent} elements cut",
+                )  # fmt: skip
+        cut = [(max(-b, 0), n - max(-a, 0)) for (b, a), n in zip(pairs, self.shape, strict=True)]
+        inner = self.shrink(cut)
+        added = tuple((max(before, 0), max(after, 0)) for before, after in pairs)
+        fill = tensor_data.scalar(value, self.dtype, "pad")
+        return self._new(padded(inner.node, added, fill))
+
+    def cat(self, *others: Operand, dim: int = 0) -> Self:
+        """This tensor and the others, one after the other along axis `dim`; types promoted."""
+        parts = [operand_of("cat", v) for v in (self, *others)]
+        dtype = common_type(parts)
+        nodes = [self._lift(v).node for v in (self, *others)]
+        axis = axis_of("cat", dim, self.ndim)
+        for number, node in enumerate(nodes):
+            _check_joinable(number, node, self.node, axis)
+        total = sum(node.shape[axis] for node in nodes)
+        within_memory("cat", (*self.shape[:axis], total, *self.shape[axis + 1 :]))
+        return self._new(_joined([cast_to(node, dtype) for node in nodes], axis))
+
+    def stack(self, *others: Operand, dim: int = 0) -> Self:
+        """This tensor and the others, of equal shape, along a new axis `dim`."""
+        tensors = [self, *(self._lift(v) for v in others)]
+        for number, tensor in enumerate(tensors):
+            if tensor.shape != self.shape:
+                raise ShapeError(
+                    "stack", f"tensor {number} has another shape than the first",
+                    got=f"{written(tensor.shape)} and {written(self.shape)}",
+                    expected="equal shapes",
+                )  # fmt: skip
+        axis = axis_of("stack", dim, self.ndim + 1)
+        first, *rest = (tensor.unsqueeze(axis) for tensor in tensors)
+        return first.cat(*rest, dim=axis)
+
+    def repeat(self, *counts: int | Sequence[int]) -> Self:
+        """The tensor `counts[i]` times along axis i; more counts than axes add axes in front."""
+        times = extents("repeat", counts)
+        if len(times) < self.ndim:
+            times = (1,) * (self.ndim - len(times)) + times
+        shape = (1,) * (len(times) - self.ndim) + self.shape
+        result = within_memory("repeat", tuple(c * n for c, n in zip(times, shape, strict=True)))
+        if set(times) <= {1}:
+            return self._new(reshaped(self.node, result))
+        apart = tuple(n for extent in shape for n in (1, extent))
+        wide = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
+        repeated = broadcast_node(reshaped(self.node, apart), wide)
+        return self._new(reshaped(repeated, result))
+
+    def tile(self, *counts: int | Sequence[int]) -> Self:
+        """The same as `repeat`; NumPy's name."""
+        return self.repeat(*counts)
+
+
+def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:
+    """`ShapeError` unless all axes but `axis` are equal."""
+    is_same_rank = len(node.shape) == len(first.shape)
+    if is_same_rank and all(
+        n == m for i, (n, m) in enumerate(zip(node.shape, first.shape, strict=True)) if i != axis
+    ):
+        return
+    raise ShapeError(
+        "cat",
+        f"tensor {number} does not fit to the first",
+        got=f"{written(node.shape)} and {written(first.shape)}",
+        expected=f"equal extents on all axes but axis {axis}",
+    )

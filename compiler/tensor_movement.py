@@ -1,0 +1,240 @@
+"""Tensor methods that move elements without changing them: reshape, permute, expand, …"""
+
+from collections.abc import Sequence
+from typing import Self
+
+from compiler.dtypes import bool_ as truth
+from compiler.dtypes import float16, float32, float64, int32, int64, parse
+from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.graph.nodes import Bitcast, Contiguous, Flip, Permute, Shape, Shrink, TensorNode
+from compiler.tensor_shapes import (
+    Axes,
+    axes_of,
+    axis_of,
+    check_distinct,
+    extents,
+    fill_unknown,
+    integers,
+    one_of,
+    reaches,
+    written,
+)
+from compiler.tensor_value import TensorValue, broadcast_node, cast_to, reshaped, traced
+
+
+def permuted(node: TensorNode, order: Shape) -> TensorNode:
+    """`node` with its axes in `order`, itself if they are already."""
+    return node if order == tuple(range(len(order))) else Permute((node,), order)
+
+
+def _bounds_of(part: Sequence[int] | None, axis: int, extent: int) -> tuple[int, int]:
+    """One axis of `shrink`: (begin, end) inside the axis; None keeps all of it."""
+    pair = (0, extent) if part is None else integers("shrink", part)
+    if len(pair) == 2 and 0 <= pair[0] <= pair[1] <= extent:
+        return pair[0], pair[1]
+    raise ShapeError(
+        "shrink",
+        f"the part of axis {axis} is not inside it",
+        got=written(pair),
+        expected=f"0 <= begin <= end <= {extent}",
+    )
+
+
+@traced
+class Movement(TensorValue):
+    """Shapes, axes and conversions."""
+
+    __slots__ = ()
+
+    def reshape(self, *shape: int | Sequence[int]) -> Self:
+        """The same elements, row-major, under `shape`; one extent may be -1."""
+        wanted = integers("reshape", shape)
+        return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
+
+    def view(self, *shape: int | Sequence[int]) -> Self:
+        """The same as `reshape`."""
+        return self.reshape(*shape)
+
+    def flatten(self, start: int = 0, end: int = -1) -> Self:
+        """Axes `start` to `end` (included) joined into one."""
+        if not self.ndim:
+            return self.reshape(1)
+        first, last = (axis_of("flatten", a, self.ndim) for a in (start, end))
+        if first > last:
+            raise AxisError(
+                "flatten", "start is behind end", got=f"axes {start} and {end}",
+                expected="start <= end",
+            )  # fmt: skip
+        count = 1
+        for extent in self.shape[first : last + 1]:
+            count *= extent
+        return self.reshape(*self.shape[:first], count, *self.shape[last + 1 :])
+
+    def unflatten(self, axis: int, sizes: Sequence[int]) -> Self:
+        """Axis `axis` split into axes of `sizes`; one of them may be -1."""
+        place = axis_of("unflatten", axis, self.ndim)
+        parts = fill_unknown("unflatten", integers("unflatten", sizes), self.shape[place])
+        shape = self.shape[:place] + parts + self.shape[place + 1 :]
+        return self._new(reshaped(self.node, shape))
+
+    def permute(self, *order: int | Sequence[int]) -> Self:
+        """Axes reordered: result axis i is axis `order[i]`."""
+        given = integers("permute", order)
+        axes = tuple(axis_of("permute", a, self.ndim) for a in given)
+        check_distinct("permute", axes, given)
+        if len(axes) != self.ndim:
+            raise AxisError(
+                "permute", "the order does not name every axis", got=written(given),
+                expected=f"{self.ndim} axes",
+            )  # fmt: skip
+        return self._new(permuted(self.node, axes))
+
+    def transpose(self, *axes: int) -> Self:
+        """All axes reversed; given as many axes as there are, that order; given two, swapped."""
+        if not axes:
+            return self.permute(tuple(reversed(range(self.ndim))))
+        return self.swapaxes(*axes) if len(axes) == 2 != self.ndim else self.permute(axes)
+
+    def swapaxes(self, first: int, second: int) -> Self:
+        """Two axes exchanged."""
+        one, other = (axis_of("swapaxes", a, self.ndim) for a in (first, second))
+        order = list(range(self.ndim))
+        order[one], order[other] = other, one
+        return self.permute(order)
+
+    @property
+    def T(self) -> Self:
+        """All axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Self:
+        """The last two axes exchanged: each matrix of a stack transposed."""
+        if self.ndim < 2:
+            raise ShapeError(
+                "mT", "a matrix has two axes", got=written(self.shape), expected="rank 2 or more"
+            )
+        return self.swapaxes(-1, -2)
+
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
+        """Axes `source` put at the places `destination`; the others keep their order."""
+        given, places = integers("movedim", (source,)), integers("movedim", (destination,))
+        moved = [axis_of("movedim", a, self.ndim) for a in given]
+        targets = [axis_of("movedim", a, self.ndim) for a in places]
+        check_distinct("movedim", moved, given)
+        check_distinct("movedim", targets, places)
+        if len(moved) != len(targets):
+            raise AxisError(
+                "movedim", "source and destination differ in length",
+                got=f"{written(given)} and {written(places)}", expected="as many of each",
+            )  # fmt: skip
+        order = [axis for axis in range(self.ndim) if axis not in moved]
+        for target, axis in sorted(zip(targets, moved, strict=True)):
+            order.insert(target, axis)
+        return self.permute(order)
+
+    def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Self:
+        """Axes of extent 1 removed: all of them, or those named, which must have extent 1."""
+        axes = one_of("squeeze", axis, dim)
+        if axes is None:
+            return self._new(reshaped(self.node, tuple(n for n in self.shape if n != 1)))
+        gone = axes_of("squeeze", axes, self.ndim)
+        for place in gone:
+            if self.shape[place] != 1:
+                raise ShapeError(
+                    "squeeze", f"axis {place} cannot be removed",
+                    got=f"extent {self.shape[place]}", expected="extent 1",
+                )  # fmt: skip
+        kept = tuple(n for i, n in enumerate(self.shape) if i not in gone)
+        return self._new(reshaped(self.node, kept))
+
+    def unsqueeze(self, axis: int) -> Self:
+        """A new axis of extent 1 before axis `axis` (negative: counted in the result)."""
+        place = axis_of("unsqueeze", axis, self.ndim + 1)
+        return self._new(reshaped(self.node, (*self.shape[:place], 1, *self.shape[place:])))
+
+    def expand(self, *shape: int | Sequence[int]) -> Self:
+        """Axes of extent 1 repeated to `shape`; -1 keeps an extent; new axes go in front."""
+        wanted = reaches("expand", self.node, integers("expand", shape))
+        return self._new(broadcast_node(self.node, wanted))
+
+    def broadcast_to(self, *shape: int | Sequence[int]) -> Self:
+        """Repeated to `shape` by the rules of broadcasting."""
+        wanted = extents("broadcast_to", shape)
+        return self._new(broadcast_node(self.node, reaches("broadcast_to", self.node, wanted)))
+
+    def shrink(self, bounds: Sequence[Sequence[int] | None]) -> Self:
+        """The part [begin, end) of each axis: one pair per axis, None for all of an axis."""
+        if len(bounds) != self.ndim:
+            raise ShapeError(
+                "shrink", "there must be one part per axis", got=f"{len(bounds)} parts",
+                expected=f"{self.ndim}",
+            )  # fmt: skip
+        pairs = zip(bounds, self.shape, strict=True)
+        parts = tuple(_bounds_of(part, axis, n) for axis, (part, n) in enumerate(pairs))
+        if parts == tuple((0, n) for n in self.shape):
+            return self
+        return self._new(Shrink((self.node,), parts))
+
+    def flip(self, *axes: int | Sequence[int]) -> Self:
+        """The given axes reversed; without arguments all of them."""
+        wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)
+        return self._new(Flip((self.node,), wanted)) if wanted else self
+
+    def contiguous(self) -> Self:
+        """The same value, written to memory once: what uses it does not compute it again."""
+        return self._new(Contiguous((self.node,)))
+
+
+@traced
+class Conversion(Movement):
+    """Conversions between element types; the names `float`, `int`, … are methods in here."""
+
+    __slots__ = ()
+
+    def cast(self, dtype: object) -> Self:
+        """Converted to `dtype`: integers wrap, floats saturate into integers, NaN becomes 0."""
+        return self._new(cast_to(self.node, parse(dtype, "cast")))
+
+    def astype(self, dtype: object) -> Self:
+        """The same as `cast`."""
+        return self.cast(dtype)
+
+    def bitcast(self, dtype: object) -> Self:
+        """The same bits read as `dtype`, which must be as wide, and bool only from bool."""
+        target = parse(dtype, "bitcast")
+        if target == self.dtype:
+            return self
+        if target.bits != self.dtype.bits or target == truth:
+            raise DTypeError(
+                "bitcast",
+                "the bits cannot be read as that type",
+                got=f"{self.dtype} to {target}",
+                expected=f"another type of {self.dtype.bits} bits, not bool",
+                hint="cast converts the values instead",
+            )
+        return self._new(Bitcast((self.node,), target))
+
+    def half(self) -> Self:
+        """Converted to float16."""
+        return self.cast(float16)
+
+    def float(self) -> Self:
+        """Converted to float32."""
+        return self.cast(float32)
+
+    def double(self) -> Self:
+        """Converted to float64."""
+        return self.cast(float64)
+
+    def int(self) -> Self:
+        """Converted to int32."""
+        return self.cast(int32)
+
+    def long(self) -> Self:
+        """Converted to int64."""
+        return self.cast(int64)
+
+    def bool(self) -> Self:
+        """Converted to bool: true where not 0 (NaN is true)."""
+        return self.cast(truth)

@@ -1,0 +1,58 @@
+"""Tensor methods that normalise along axes: softmax, logsumexp, layernorm.
+
+Integers are computed in float64, float16 in float32 and rounded once at the end.
+"""
+
+from typing import Self
+
+from compiler.tensor_reductions import Reductions, refuse_empty
+from compiler.tensor_shapes import Axes, axes_of
+from compiler.tensor_value import traced
+
+
+@traced
+class Normalizations(Reductions):
+    """Probabilities and standardised values."""
+
+    __slots__ = ()
+
+    def softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
+        """exp(x) divided by its sum over `axis`; the greatest element is subtracted first."""
+        axes = axes_of("softmax", axis if dim is None else dim, self.ndim)
+        if not self.size:
+            return self.cast(self._statistic_type())
+        powers = self._as_wide()._centred(axes).exp()
+        return powers.div(powers.sum(axes, keepdim=True)).cast(self._statistic_type())
+
+    def log_softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
+        """Logarithm of `softmax`, without the detour over small numbers."""
+        axes = axes_of("log_softmax", axis if dim is None else dim, self.ndim)
+        if not self.size:
+            return self.cast(self._statistic_type())
+        centred = self._as_wide()._centred(axes)
+        total = centred.exp().sum(axes, keepdim=True)
+        return centred.sub(total.log()).cast(self._statistic_type())
+
+    def logsumexp(self, axis: Axes = -1, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """log(sum(exp(x))) over `axis`, safe from overflow; `ShapeError` over an empty axis."""
+        axes = axes_of("logsumexp", axis if dim is None else dim, self.ndim)
+        refuse_empty("logsumexp", self.shape, axes)
+        x = self._as_wide()
+        greatest = x.max(axes, keepdim=True)
+        # An infinite maximum cannot be subtracted: inf - inf is NaN.
+        shift = greatest.isfinite().where(greatest, 0.0)
+        result = x.sub(shift).exp().sum(axes, keepdim=True).log().add(shift)
+        kept = result if keepdim else result.squeeze(axes)
+        return kept.cast(self._statistic_type())
+
+    def layernorm(self, axis: Axes = -1, eps: float = 1e-5, *, dim: Axes = None) -> Self:
+        """(x - mean) / sqrt(variance + eps) over `axis`; the variance divides by the count."""
+        axes = axes_of("layernorm", axis if dim is None else dim, self.ndim)
+        x = self._as_wide()
+        centred = x.sub(x._mean(axes, keepdim=True))
+        variance = centred.square()._mean(axes, keepdim=True)
+        return centred.mul(variance.add(eps).rsqrt()).cast(self._statistic_type())
+
+    def _centred(self, axes: tuple[int, ...]) -> Self:
+        """The distance from the greatest element."""
+        return self.sub(self.max(axes, keepdim=True))

@@ -1,0 +1,193 @@
+"""Tensor methods that fold axes: sum, max, mean, argmax, …
+
+`axis` (or `dim`) is one axis, several, or None for all; `keepdim` leaves them with extent 1.
+Result types are NumPy's: sums of small integers are int64 or uint64, means of integers float64.
+float16 is summed in float32 and rounded once at the end.
+"""
+
+import math
+from typing import Self
+
+from compiler import dtypes
+from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
+from compiler.errors import ShapeError
+from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
+from compiler.tensor_indexing import Indexing
+from compiler.tensor_shapes import Axes, axes_of, axis_of, one_of, written
+from compiler.tensor_value import broadcast_node, cast_to, reshaped, traced
+
+
+def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
+    """`node` with `axes` folded by reduction `op`; they vanish unless `keepdim`."""
+    folded = Reduce((node,), op, axes) if axes else node
+    kept = tuple(n for axis, n in enumerate(folded.shape) if axis not in axes)
+    return folded if keepdim else reshaped(folded, kept)
+
+
+def sum_type(dtype: DType) -> DType:
+    """The type of a sum or product: small integers are widened to 64 bits."""
+    if dtype.is_float:
+        return dtype
+    return uint64 if dtype.kind == "uint" else int64
+
+
+def wide(dtype: DType) -> DType:
+    """The floating-point type to compute statistics in: float16 needs more, integers float64."""
+    if not dtype.is_float:
+        return float64
+    return float32 if dtype == float16 else dtype
+
+
+def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
+    """`ShapeError` where an axis is empty: the greatest of no elements does not exist."""
+    for axis in axes:
+        if not shape[axis]:
+            raise ShapeError(
+                method,
+                f"axis {axis} is empty, and no elements have no {method}",
+                got=f"shape {written(shape)}",
+                expected="an extent of 1 or more on the axes that are folded",
+                hint="check the slice or filter that made the tensor empty",
+            )
+
+
+@traced
+class Reductions(Indexing):
+    """Folds over axes, and the normalisations built from them."""
+
+    __slots__ = ()
+
+    def _axes(self, method: str, axis: Axes, dim: Axes) -> Shape:
+        return axes_of(method, one_of(method, axis, dim), self.ndim)
+
+    def _total(self, op: str, axes: Shape, keepdim: bool, dtype: DType) -> Self:
+        """A sum or product in `dtype`; float16 goes through float32."""
+        inner = float32 if dtype == float16 else dtype
+        folded = reduced(cast_to(self.node, inner), op, axes, keepdim)
+        return self._new(cast_to(folded, dtype))
+
+    def sum(
+        self, axis: Axes = None, keepdim: bool = False, dtype: object = None, *, dim: Axes = None
+    ) -> Self:
+        """Sum of the elements; in `dtype` where one is given; 0 over an empty axis."""
+        target = sum_type(self.dtype) if dtype is None else dtypes.parse(dtype, "sum")
+        return self._total("sum", self._axes("sum", axis, dim), keepdim, target)
+
+    def prod(
+        self, axis: Axes = None, keepdim: bool = False, dtype: object = None, *, dim: Axes = None
+    ) -> Self:
+        """Product of the elements; in `dtype` where one is given; 1 over an empty axis."""
+        target = sum_type(self.dtype) if dtype is None else dtypes.parse(dtype, "prod")
+        return self._total("prod", self._axes("prod", axis, dim), keepdim, target)
+
+    def max(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """Greatest element; NaN propagates; `ShapeError` over an empty axis."""
+        return self._extreme("max", self._axes("max", axis, dim), keepdim)
+
+    def min(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """Least element; NaN propagates; `ShapeError` over an empty axis."""
+        return self._extreme("min", self._axes("min", axis, dim), keepdim)
+
+    def _extreme(self, op: str, axes: Shape, keepdim: bool, method: str = "") -> Self:
+        refuse_empty(method or op, self.shape, axes)
+        return self._new(reduced(self.node, op, axes, keepdim))
+
+    def any(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """Whether an element is not 0; false over an empty axis."""
+        axes = self._axes("any", axis, dim)
+        return self._new(reduced(cast_to(self.node, bool_), "sum", axes, keepdim))
+
+    def all(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """Whether all elements are not 0; true over an empty axis."""
+        axes = self._axes("all", axis, dim)
+        return self._new(reduced(cast_to(self.node, bool_), "prod", axes, keepdim))
+
+    def mean(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """Sum divided by count; NaN over an empty axis."""
+        axes = self._axes("mean", axis, dim)
+        mean = self._as_wide()._mean(axes, keepdim)
+        return mean.cast(self._statistic_type())
+
+    def var(
+        self,
+        axis: Axes = None,
+        keepdim: bool = False,
+        correction: int = 1,
+        *,
+        dim: Axes = None,
+    ) -> Self:
+        """Mean square distance from the mean, divided by count - `correction` (at least 0).
+
+        `correction=1` is the default of PyTorch and tinygrad; NumPy's is 0, there called ddof.
+        """
+        axes = self._axes("var", axis, dim)
+        return self._as_wide()._variance(axes, keepdim, correction).cast(self._statistic_type())
+
+    def std(
+        self,
+        axis: Axes = None,
+        keepdim: bool = False,
+        correction: int = 1,
+        *,
+        dim: Axes = None,
+    ) -> Self:
+        """Square root of `var`; mind the default of `correction`."""
+        axes = self._axes("std", axis, dim)
+        variance = self._as_wide()._variance(axes, keepdim, correction)
+        return variance.sqrt().cast(self._statistic_type())
+
+    def _as_wide(self) -> Self:
+        return self.cast(wide(self.dtype))
+
+    def _statistic_type(self) -> DType:
+        return self.dtype if self.dtype.is_float else float64
+
+    def _count(self, axes: Shape) -> int:
+        return math.prod(self.shape[axis] for axis in axes)
+
+    def _mean(self, axes: Shape, keepdim: bool) -> Self:
+        return self._new(reduced(self.node, "sum", axes, keepdim)).div(float(self._count(axes)))
+
+    def _variance(self, axes: Shape, keepdim: bool, correction: int) -> Self:
+        distance = self.sub(self._mean(axes, keepdim=True))
+        total = reduced(distance.square().node, "sum", axes, keepdim)
+        return self._new(total).div(float(max(self._count(axes) - correction, 0)))
+
+    def argmax(
+        self, axis: int | None = None, keepdim: bool = False, *, dim: int | None = None
+    ) -> Self:
+        """Index of the first greatest element, int64; of the first NaN if there is one.
+
+        Without an axis the index counts in the flattened tensor.
+        """
+        return self._position("argmax", "max", axis, dim, keepdim)
+
+    def argmin(
+        self, axis: int | None = None, keepdim: bool = False, *, dim: int | None = None
+    ) -> Self:
+        """Index of the first least element, int64; of the first NaN if there is one."""
+        return self._position("argmin", "min", axis, dim, keepdim)
+
+    def _position(
+        self, method: str, op: str, axis: int | None, dim: int | None, keepdim: bool
+    ) -> Self:
+        given = one_of(method, axis, dim)
+        if given is None:
+            flat = self.reshape(-1) if self.size else self.reshape(0)
+            found = flat._first(method, op, 0)
+            return found.reshape((1,) * self.ndim if keepdim else ())
+        place = axis_of(method, given, self.ndim)
+        found = self._first(method, op, place)
+        return found if keepdim else found.squeeze(place)
+
+    def _first(self, method: str, op: str, axis: int) -> Self:
+        """Least index along `axis` of an element that is the extreme, or that is NaN."""
+        node, count = self.node, self.shape[axis]
+        extreme = self._extreme(op, (axis,), True, method).node
+        hit = elementwise("eq", node, broadcast_node(extreme, self.shape))
+        if self.dtype.is_float:
+            hit = elementwise("or", hit, elementwise("ne", node, node))
+        along = (1,) * axis + (count,) + (1,) * (self.ndim - axis - 1)
+        index = broadcast_node(reshaped(Iota((), count, int64), along), self.shape)
+        chosen = elementwise("where", hit, index, const(count, int64, self.shape))
+        return self._new(Reduce((chosen,), "min", (axis,)))

@@ -1,0 +1,161 @@
+"""Arithmetic on shapes and axes: what users may write, normalised, or refused with an error."""
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from compiler.errors import AxisError, ShapeError, SizeError
+from compiler.graph.nodes import LARGEST, Shape, TensorNode
+
+Axes: TypeAlias = int | Sequence[int] | None
+
+
+def written(shape: Shape) -> str:
+    """`(2, 3)`, as error messages write a shape."""
+    return str(tuple(shape))
+
+
+def integers(operation: str, values: Iterable[object]) -> Shape:
+    """`values` as Python ints: `t.reshape(2, 3)` and `t.reshape((2, 3))` give the same.
+
+    Raises `ShapeError` where one is not an integer.
+    """
+    given = tuple(values)
+    if len(given) == 1 and isinstance(given[0], Iterable):
+        given = tuple(given[0])
+    try:
+        return tuple(int(operator.index(v)) for v in given)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ShapeError(
+            operation, "extents and axes are integers", got=repr(given), expected="integers"
+        ) from error
+
+
+def extents(operation: str, values: Iterable[object]) -> Shape:
+    """A shape as users write it; `ShapeError` for negative extents, `SizeError` for too large."""
+    shape = integers(operation, values)
+    if any(n < 0 for n in shape):
+        raise ShapeError(
+            operation, "an extent is negative", got=written(shape), expected="0 or more"
+        )
+    return within_memory(operation, shape)
+
+
+def within_memory(operation: str, shape: Shape) -> Shape:
+    """`shape`, or `SizeError` if no memory can hold so many elements."""
+    if math.prod(shape) <= LARGEST:
+        return shape
+    raise SizeError(
+        operation,
+        "the tensor has too many elements",
+        got=f"shape {written(shape)}, {math.prod(shape):,} elements",
+        expected=f"at most {LARGEST:,}",
+    )
+
+
+def axis_of(operation: str, axis: object, rank: int) -> int:
+    """`axis` counted from the front; `AxisError` outside -rank … rank - 1."""
+    numbers = integers(operation, (axis,))
+    if len(numbers) != 1:
+        raise AxisError(operation, "this needs one axis", got=written(numbers), expected="one axis")
+    number = numbers[0]
+    if -rank <= number < rank:
+        return number % rank
+    raise AxisError(
+        operation,
+        f"axis {number} is out of range",
+        got=f"a tensor of rank {rank}",
+        expected=f"an axis from {-rank} to {rank - 1}" if rank else "no axis: rank 0 has none",
+    )
+
+
+def axes_of(operation: str, axes: Axes, rank: int) -> Shape:
+    """`axes` counted from the front, sorted; None means all of them."""
+    if axes is None:
+        return tuple(range(rank))
+    numbers = integers(operation, (axes,))
+    found = [axis_of(operation, a, rank) for a in numbers]
+    check_distinct(operation, found, numbers)
+    return tuple(sorted(found))
+
+
+def check_distinct(operation: str, axes: Sequence[int], given: Sequence[int]) -> None:
+    """`AxisError` where an axis is named twice."""
+    if len(set(axes)) != len(axes):
+        raise AxisError(
+            operation, "an axis is named twice", got=written(tuple(given)), expected="each once"
+        )
+
+
+def one_of(operation: str, axis: Axes, dim: Axes) -> Axes:
+    """The axes given under either of the two names; `AxisError` if both were used."""
+    if axis is not None and dim is not None:
+        raise AxisError(
+            operation, "both axis= and dim= are given", got=f"axis={axis}, dim={dim}",
+            expected="one of them: they mean the same",
+        )  # fmt: skip
+    return axis if dim is None else dim
+
+
+def fill_unknown(operation: str, shape: Shape, size: int) -> Shape:
+    """`shape` with its -1 replaced so that it holds `size` elements; checks that it does."""
+    unknown = shape.count(-1)
+    known = math.prod(n for n in shape if n != -1)
+    if unknown > 1 or any(n < -1 for n in shape):
+        raise ShapeError(
+            operation, "the new shape is not valid", got=written(shape),
+            expected="extents of 0 or more, at most one -1",
+        )  # fmt: skip
+    is_whole = size % known == 0 if known else False
+    if (unknown and not is_whole) or (not unknown and known != size):
+        raise ShapeError(
+            operation,
+            "the number of elements changes",
+            got=f"{written(shape)}, {known:,} elements" + (" and a -1" if unknown else ""),
+            expected=f"{size:,} elements",
+            hint="reshape keeps every element; pad, shrink or expand change how many there are",
+        )
+    return tuple(size // known if n == -1 else n for n in shape)
+
+
+def broadcast(operation: str, *nodes: TensorNode) -> Shape:
+    """The common shape of the operands: extents are equal or 1, aligned at the last axis."""
+    rank = max(len(n.shape) for n in nodes)
+    padded = [(1,) * (rank - len(n.shape)) + n.shape for n in nodes]
+    result: list[int] = []
+    for axis, found in enumerate(zip(*padded, strict=True)):
+        distinct = list(dict.fromkeys(n for n in found if n != 1)) or [1]
+        if len(distinct) > 1:
+            raise _mismatch(operation, nodes, axis - rank, distinct)
+        result.append(distinct[0])
+    return within_memory(operation, tuple(result))
+
+
+def _mismatch(
+    operation: str, nodes: Sequence[TensorNode], axis: int, found: Sequence[int]
+) -> ShapeError:
+    """The two extents that clash, with the lines where the operands came from."""
+    places = [f"{written(n.shape)} made at {n.origin.place}" for n in nodes if n.origin]
+    return ShapeError(
+        operation,
+        f"the shapes do not fit together: axis {axis} is {found[0]} and {found[1]}",
+        got=" and ".join(written(n.shape) for n in nodes),
+        expected="equal extents, or 1, on each axis counted from the last",
+        hint="; ".join(places),
+    )
+
+
+def reaches(operation: str, node: TensorNode, shape: Shape) -> Shape:
+    """`shape` with its -1 taken from `node`; `ShapeError` unless `node` broadcasts to it."""
+    lead = len(shape) - len(node.shape)
+    old = (1,) * lead + node.shape
+    new = tuple(o if n == -1 else n for o, n in zip(old, shape, strict=True)) if lead >= 0 else ()
+    if lead < 0 or any(n != o and o != 1 for o, n in zip(old, new, strict=True)):
+        raise ShapeError(
+            operation,
+            "only axes of extent 1 can be repeated",
+            got=f"{written(node.shape)} to {written(shape)}",
+            expected="equal extents, or 1 in the tensor; new axes in front",
+        )
+    return extents(operation, new)

@@ -1,0 +1,173 @@
+"""Tensor methods of one operand: mathematics, rounding, activations, tests.
+
+One method per unary row of `ops.OPS`. Integers and truth values become floating-point numbers
+as in NumPy's functions (8 bits → float16, 16 → float32, wider → float64) unless said otherwise.
+"""
+
+import math
+from typing import Literal, Self
+
+from compiler import dtypes
+from compiler.errors import DTypeError
+from compiler.graph.nodes import TensorNode, const, elementwise
+from compiler.tensor_apply import apply
+from compiler.tensor_movement import Conversion
+from compiler.tensor_value import cast_to, traced
+
+
+def _gelu_by_erf(x: TensorNode) -> TensorNode:
+    """x/2 * (1 + erf(x / sqrt(2)))"""
+    half, one = const(0.5, x.dtype, x.shape), const(1, x.dtype, x.shape)
+    scaled = elementwise("mul", x, const(math.sqrt(0.5), x.dtype, x.shape))
+    bend = elementwise("add", elementwise("erf", scaled), one)
+    return elementwise("mul", elementwise("mul", half, x), bend)
+
+
+@traced
+class Unary(Conversion):
+    """Operations on each element by itself."""
+
+    __slots__ = ()
+
+    def _unary(self, row: str, method: str = "") -> Self:
+        return self._new(apply(row, method or row, self.node))
+
+    def neg(self) -> Self:
+        """-x; integers wrap; not defined for bool."""
+        return self._unary("neg")
+
+    def abs(self) -> Self:
+        """|x|; the least integer stays as it is."""
+        return self._unary("abs")
+
+    def sign(self) -> Self:
+        """-1, 0 or 1; NaN stays; not defined for bool."""
+        return self._unary("sign")
+
+    def bitwise_not(self) -> Self:
+        """All bits inverted; for bool the opposite."""
+        return self._unary("not", "bitwise_not")
+
+    def logical_not(self) -> Self:
+        """Whether the element is 0."""
+        return self._new(elementwise("not", cast_to(self.node, dtypes.bool_)))
+
+    def sqrt(self) -> Self:
+        """Square root; NaN below 0."""
+        return self._unary("sqrt")
+
+    def rsqrt(self) -> Self:
+        """1 / sqrt(x)."""
+        return self._unary("rsqrt")
+
+    def reciprocal(self) -> Self:
+        """1 / x; integers become floating-point numbers (NumPy's stay integers)."""
+        return self._unary("recip", "reciprocal")
+
+    def square(self) -> Self:
+        """x * x; integers stay integers."""
+        return self._unary("square")
+
+    def exp(self) -> Self:
+        """e to the x."""
+        return self._unary("exp")
+
+    def exp2(self) -> Self:
+        """2 to the x."""
+        return self._unary("exp2")
+
+    def log(self) -> Self:
+        """Natural logarithm."""
+        return self._unary("log")
+
+    def log2(self) -> Self:
+        """Logarithm to base 2."""
+        return self._unary("log2")
+
+    def sin(self) -> Self:
+        """Sine of x radians."""
+        return self._unary("sin")
+
+    def cos(self) -> Self:
+        """Cosine of x radians."""
+        return self._unary("cos")
+
+    def tan(self) -> Self:
+        """Tangent of x radians."""
+        return self._unary("tan")
+
+    def tanh(self) -> Self:
+        """Hyperbolic tangent."""
+        return self._unary("tanh")
+
+    def erf(self) -> Self:
+        """Error function."""
+        return self._unary("erf")
+
+    def trunc(self) -> Self:
+        """Towards zero; integers and truth values stay as they are."""
+        return self._unary("trunc")
+
+    def floor(self) -> Self:
+        """Towards -inf; integers and truth values stay as they are."""
+        return self._unary("floor")
+
+    def ceil(self) -> Self:
+        """Towards +inf; integers and truth values stay as they are."""
+        return self._unary("ceil")
+
+    def round(self) -> Self:
+        """To the nearest integer, ties to even; integers and truth values stay as they are."""
+        return self._unary("round")
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + exp(-x))."""
+        return self._unary("sigmoid")
+
+    def silu(self) -> Self:
+        """x * sigmoid(x)."""
+        return self._unary("silu")
+
+    def relu(self) -> Self:
+        """max(x, 0); integers stay integers; not defined for bool."""
+        return self._unary("relu")
+
+    def softplus(self) -> Self:
+        """log(1 + exp(x))."""
+        return self._unary("softplus")
+
+    def gelu(self, approximate: Literal["tanh", "none"] = "tanh") -> Self:
+        """x times the normal distribution of x: its tanh form, or with "none" by erf."""
+        if approximate == "tanh":
+            return self._unary("gelu")
+        if approximate != "none":
+            raise DTypeError(
+                "gelu", "unknown approximation", got=repr(approximate), expected="'tanh' or 'none'"
+            )
+        dtype = dtypes.to_float(self.dtype)
+        return self._new(_gelu_by_erf(cast_to(self.node, dtype)))
+
+    def isnan(self) -> Self:
+        """Whether the element is NaN."""
+        return self._new(elementwise("ne", self.node, self.node))
+
+    def isinf(self) -> Self:
+        """Whether the element is inf or -inf."""
+        if not self.dtype.is_float:
+            return self._new(const(False, dtypes.bool_, self.shape))
+        infinity = const(math.inf, self.dtype, self.shape)
+        return self._new(elementwise("eq", elementwise("abs", self.node), infinity))
+
+    def isfinite(self) -> Self:
+        """Whether the element is neither infinite nor NaN."""
+        if not self.dtype.is_float:
+            return self._new(const(True, dtypes.bool_, self.shape))
+        infinity = const(math.inf, self.dtype, self.shape)
+        return self._new(elementwise("lt", elementwise("abs", self.node), infinity))
+
+    __neg__ = neg
+    __abs__ = abs
+    __invert__ = bitwise_not
+
+    def __pos__(self) -> Self:
+        return self

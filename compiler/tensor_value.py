@@ -1,0 +1,145 @@
+"""The core of a tensor: one graph node, its shape and type, and what becomes an operand.
+
+The methods of `Tensor` are layered, each layer a class that uses those before it:
+
+    TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
+                → Reductions → Normalizations → Products → Tensor
+"""
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from compiler import dtypes, tensor_data
+from compiler.dtypes import DType, Scalar
+from compiler.errors import DataError
+from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
+from compiler.origin import user_call
+
+C = TypeVar("C", bound=type)
+_QUIET = {"__hash__", "__repr__", "__init__"}
+
+
+def traced(cls: C) -> C:
+    """Class decorator: nodes made in a public method or an operator carry the user's line."""
+    for name, member in list(vars(cls).items()):
+        is_operator = name.startswith("__") and name.endswith("__") and name not in _QUIET
+        if is_operator or not name.startswith("_"):
+            setattr(cls, name, _traced_member(member))
+    return cls
+
+
+def _traced_member(member: Any) -> Any:
+    """A function, class method or property, wrapped; anything else as it is."""
+    match member:
+        case classmethod():
+            return classmethod(user_call(member.__func__))
+        case property():
+            return property(user_call(member.fget), doc=member.__doc__) if member.fget else member
+        case FunctionType():
+            return user_call(member)
+        case _:
+            return member
+
+
+class TensorValue:
+    """A lazy, immutable value: `node` says how it is computed, `realize()` replaces it by data."""
+
+    __slots__ = ("__weakref__", "node")
+    node: TensorNode
+
+    @property
+    def shape(self) -> Shape:
+        """The extent of each axis."""
+        return self.node.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.node.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.node.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.node.size
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.node.size
+
+    def _new(self, node: TensorNode) -> Self:
+        """A tensor of this class that holds `node`."""
+        made = object.__new__(type(self))
+        made.node = node
+        return made
+
+    def _lift(self, operand: "Operand") -> Self:
+        """`operand` as a tensor of its own, NumPy's type for a Python number."""
+        if isinstance(operand, TensorValue):
+            return self._new(operand.node)
+        return self._new(tensor_data.tensor(operand))
+
+
+Operand: TypeAlias = TensorValue | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+"""What the other side of an operation may be; Python numbers take the tensor's type."""
+
+
+def operand_of(operation: str, value: object) -> TensorNode | Scalar:
+    """`value` as a node, or as it is for a Python number, whose type is weak."""
+    match value:
+        case TensorNode():
+            return value
+        case TensorValue():
+            return value.node
+        case np.generic():
+            return tensor_data.from_generic(value)
+        case bool() | int() | float():
+            return value
+        case np.ndarray() | list() | tuple():
+            return tensor_data.tensor(value)
+    raise DataError(
+        operation,
+        "an operand cannot become a tensor",
+        got=type(value).__name__,
+        expected="a tensor, an array, a number or a list of numbers",
+    )
+
+
+def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
+    """The type the operands are converted to; of a Python number only its kind counts."""
+    types = [p.dtype if isinstance(p, TensorNode) else type(p)() for p in parts]
+    return dtypes.promote(*types)
+
+
+def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNode:
+    """`part` converted to `dtype`; `DataError` for an integer out of its range."""
+    if isinstance(part, TensorNode):
+        return cast_to(part, dtype)
+    return tensor_data.scalar(part, dtype, operation)
+
+
+def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
+    """`node` converted to `dtype`, itself if it has that type."""
+    return node if node.dtype == dtype else Cast((node,), dtype)
+
+
+def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
+    """`node` under another shape of equal size, itself if it has that shape."""
+    return node if node.shape == shape else Reshape((node,), shape)
+
+
+def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
+    """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
+    if node.shape == shape:
+        return node
+    if isinstance(node, Const):
+        return Const((), node.bits, node.given_dtype, shape)
+    full = reshaped(node, (1,) * (len(shape) - len(node.shape)) + node.shape)
+    return full if full.shape == shape else Expand((full,), shape)

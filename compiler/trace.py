@@ -1,0 +1,243 @@
+"""What the compiler reports about its own work, as frozen records. It does not know who listens.
+
+    Line       one printed line: text, the entity it shows, the entities it comes from
+    Rewrite    one application of a rule in a pass
+    Decision   one choice with its reason in words
+    Provenance which earlier things each node descends from, kept through every rewrite
+
+Entities are strings that name one thing of one stage of one compilation ("graph:12",
+"lowered:0:7"); `parents` always point to earlier stages.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import networkx as nx
+
+from compiler.node import Node, toposort
+
+P = TypeVar("P", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a printed stage."""
+
+    text: str
+    entity: str | None = None
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One application of a rule: `before` became `after`; other nodes came and went with it."""
+
+    rule: str
+    algebra: str
+    source: str
+    before: str
+    after: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice: about which entity, what was chosen, and why, with the values looked at."""
+
+    subject: str
+    kind: str
+    taken: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One rule application as nodes: what `Rewrite` is made from when somebody asks."""
+
+    rule: str
+    algebra: str
+    source: str
+    before: Node
+    after: Node
+
+
+class Numbering:
+    """Deterministic numbers for nodes; a node that only got new operands keeps its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Node, int] = {}
+        self._next = 0
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._numbers
+
+    def __getitem__(self, node: Node) -> int:
+        """The node's number; a new node gets the next one."""
+        number = self._numbers.get(node)
+        if number is None:
+            number = self._numbers[node] = self._next
+            self._next += 1
+        return number
+
+    def same(self, new: Node, old: Node) -> None:
+        """`new` is `old` with other operands: one thing, one number."""
+        if new not in self._numbers:
+            self._numbers[new] = self[old]
+
+
+@dataclass(slots=True)
+class Provenance(Generic[P]):
+    """For each node the set of earlier things it descends from (many-to-many)."""
+
+    parents: dict[Node, frozenset[P]] = field(default_factory=dict)
+    numbers: Numbering = field(default_factory=Numbering)
+
+    def of(self, node: Node) -> frozenset[P]:
+        """What `node` descends from; empty when nothing is known."""
+        return self.parents.get(node, frozenset())
+
+    def add(self, node: Node, parents: frozenset[P]) -> None:
+        """`node` descends from `parents` too."""
+        known = self.parents.get(node)
+        self.parents[node] = parents if known is None else known | parents
+
+    def rebuilt(self, new: Node, old: Node) -> None:
+        """`new` is `old` with rewritten operands."""
+        self.numbers.same(new, old)
+        self.add(new, self.of(old))
+
+    def replaced(self, new: Node, old: Node) -> None:
+        """A rule turned `old` into `new`: every node it made descends from what `old` did."""
+        parents = self.of(old)
+        stack = [new]
+        while stack:
+            node = stack.pop()
+            is_made = node not in self.parents
+            if is_made or node is new:
+                self.add(node, parents)
+            if is_made:
+                stack.extend(node.sources)
+
+
+Facts = Callable[[Any], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassRecord:
+    """What one pass did: the roots before and after, its matches, and how long it took."""
+
+    stage: str
+    kernel: str
+    name: str
+    because: str
+    seconds: float
+    before: Node
+    after: Node
+    matches: tuple[Match, ...]
+    numbers: Numbering
+    facts: Facts
+    prefix: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the pass changed the program."""
+        return self.before is not self.after
+
+    @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        """Each rule application, in order, with the entities it added and removed."""
+        rows = []
+        replay = Replay(self)
+        for match in self.matches:
+            added, removed = replay.step(match)
+            rows.append(
+                Rewrite(
+                    match.rule,
+                    match.algebra,
+                    match.source,
+                    self.entity(match.before),
+                    self.entity(match.after),
+                    tuple(f"{self.prefix}{n}" for n in added),
+                    tuple(f"{self.prefix}{n}" for n in removed),
+                )
+            )
+        return tuple(rows)
+
+    def entity(self, node: Node) -> str:
+        """The entity string of a node of this pass."""
+        return f"{self.prefix}{self.numbers[node]}"
+
+    def frames(self) -> "Iterable[nx.DiGraph[str]]":
+        """The graph before the pass, then after each rewrite, under stable node keys."""
+        replay = Replay(self)
+        yield replay.graph()
+        for match in self.matches:
+            replay.step(match)
+            yield replay.graph()
+
+
+class Replay:
+    """Plays the matches of a pass on a graph of logical numbers, one at a time."""
+
+    def __init__(self, record: PassRecord) -> None:
+        self.record = record
+        self.numbers = record.numbers
+        self.nodes: dict[int, tuple[Node, tuple[int, ...]]] = {}
+        self.root = self.numbers[record.before]
+        for node in toposort([record.before]):
+            self._put(node)
+
+    def _put(self, node: Node) -> int:
+        number = self.numbers[node]
+        self.nodes[number] = node, tuple(self.numbers[s] for s in node.sources)
+        return number
+
+    def step(self, match: Match) -> tuple[list[int], list[int]]:
+        """Play one match; returns the numbers of the nodes that came and of those that went."""
+        known = set(self.nodes)
+        before, after = self.numbers[match.before], self.numbers[match.after]
+        for node in toposort([match.after]):
+            if self.numbers[node] not in self.nodes:
+                self._put(node)
+        self._redirect(before, after)
+        self._drop_unreachable()
+        added = [n for n in self.nodes if n not in known]
+        return added, sorted(known - set(self.nodes))
+
+    def _redirect(self, before: int, after: int) -> None:
+        """Everything that read `before` now reads `after` (but `after` itself still may)."""
+        inside = self._reachable(after)
+        for number, (node, operands) in self.nodes.items():
+            if before in operands and not (number in inside and before in inside):
+                self.nodes[number] = node, tuple(after if o == before else o for o in operands)
+        if self.root == before:
+            self.root = after
+
+    def _reachable(self, root: int) -> dict[int, None]:
+        seen: dict[int, None] = {}
+        stack = [root]
+        while stack:
+            number = stack.pop()
+            if number not in seen:
+                seen[number] = None
+                stack.extend(self.nodes[number][1])
+        return seen
+
+    def _drop_unreachable(self) -> None:
+        keep = self._reachable(self.root)
+        self.nodes = {n: entry for n, entry in self.nodes.items() if n in keep}
+
+    def graph(self) -> "nx.DiGraph[str]":
+        """The present state as a networkx graph keyed by entity."""
+        prefix = self.record.prefix
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for number, (node, _) in sorted(self.nodes.items()):
+            graph.add_node(f"{prefix}{number}", **self.record.facts(node))
+        for number, (_, operands) in sorted(self.nodes.items()):
+            for position, operand in enumerate(operands):
+                graph.add_edge(
+                    f"{prefix}{operand}", f"{prefix}{number}", operand=position, kind="data"
+                )
+        return graph

@@ -1,0 +1,45 @@
+"""The one place where untrusted text becomes part of markup.
+
+Names, source lines, values and error messages come from users' programs. In Python they reach SVG,
+HTML and XML only through `markup`, scripts only through `script_json`; in the browser the modules
+set `textContent` and never parse text as markup.
+"""
+
+import html
+import json
+import re
+from typing import Any
+
+# Characters that XML 1.0 cannot carry at all, not even escaped, and lone surrogates.
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_VISIBLE = {
+    # Direction marks would reorder the text around them, so they are shown as what they are.
+    **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
+    **{code: f"⟨U+{code:04X}⟩" for code in (0x200E, 0x200F, 0x061C)},
+    **{code: chr(0x2400 + code) for code in range(0x20)},
+    0x7F: "␡",
+}
+_IN_SCRIPTS = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+def visible(text: object) -> str:
+    """One printable line: control characters and direction marks become visible signs."""
+    return _NOT_XML.sub("\ufffd", str(text).translate(_VISIBLE))
+
+
+def markup(text: object) -> str:
+    """Text that may stand between tags or inside a quoted attribute of HTML, SVG or XML."""
+    return html.escape(_NOT_XML.sub("\ufffd", str(text)), quote=True)
+
+
+def xml_text(text: object) -> str:
+    """Text for a library that escapes by itself but writes what XML cannot carry."""
+    return _NOT_XML.sub("\ufffd", str(text))
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a <script> element: no tag or comment can end it early."""
+    compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return compact.translate(_IN_SCRIPTS).encode("utf-8", "replace").decode("utf-8")

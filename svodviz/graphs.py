@@ -1,0 +1,139 @@
+"""From the networkx graph of a stage to boxes and arrows with their labels and sizes.
+
+    line 1   op, name and argument          mul · buffer x · reduce add axes (2)
+    line 2   dtype and shape                f32[64,10]
+
+Sizes follow from a fixed advance per character, so a drawing does not depend on installed fonts.
+"""
+
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Any
+
+import networkx as nx
+
+from svodviz.escape import visible
+
+ADVANCE = 7.3  # pixels per column of a 12 px monospace font; the widest common ones have 7.25
+SMALL_ADVANCE = 6.7
+LINE, PADDING = 16, 24
+LONGEST_LABEL, LONGEST_BLOCK = 34, 9
+
+
+@dataclass(frozen=True)
+class Box:
+    """One node as drawn: its words, its size in pixels, and the facts the inspector shows."""
+
+    entity: str
+    op: str
+    kind: str
+    argument: str
+    dtype: str
+    shape: str
+    name: str
+    group: str
+    label: tuple[str, ...]
+    width: int
+    height: int
+    facts: dict[str, Any]
+
+    def at_least(self, width: int, height: int) -> "Box":
+        """The same box, grown where it is smaller than the given size."""
+        return replace(self, width=max(self.width, width), height=max(self.height, height))
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One edge: from producer to user, as which operand (-1: none)."""
+
+    source: str
+    target: str
+    operand: int = -1
+    kind: str = "data"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Boxes and arrows of one graph, in the graph's own order."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def columns(text: str) -> int:
+    """Columns a text takes in a monospace font: wide characters take two, marks none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
+    """`text` in at most `longest` columns, with an ellipsis where something is left out."""
+    if columns(text) <= longest:
+        return text
+    kept, width = "", 0
+    for character in text:
+        width += columns(character)
+        if width > longest - 1:
+            break
+        kept += character
+    return f"{kept.rstrip()}…"
+
+
+def draw(graph: "nx.DiGraph[str]") -> Drawing:
+    """The boxes and arrows of a stage's graph."""
+    boxes = tuple(box_of(str(key), attributes) for key, attributes in graph.nodes(data=True))
+    return Drawing(boxes, tuple(arrow_of(*edge) for edge in graph.edges(data=True)))
+
+
+def box_of(entity: str, attributes: dict[str, Any]) -> Box:
+    """The box of one node with the attributes its stage gives it."""
+    text = {
+        name: visible(attributes.get(name, "") or "")
+        for name in ("op", "kind", "argument", "dtype", "shape", "name", "group")
+    }
+    block = str(attributes.get("text", "") or "")
+    label = _block_label(text, block) if block else _label(text)
+    width, height = _size(label, is_block=bool(block))
+    facts = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
+    if block:
+        facts["text"] = [visible(line.expandtabs(4)) for line in block.splitlines()]
+    return Box(entity, **text, label=label, width=width, height=height, facts=facts)
+
+
+_FACTS = ("cost", "critical", "slack", "start", "finish")
+
+
+def _label(text: dict[str, str]) -> tuple[str, ...]:
+    words = [text["op"], text["name"], text["argument"]]
+    first = shorten(" ".join(dict.fromkeys(word for word in words if word)) or "?")
+    second = shorten(text["dtype"] + text["shape"])
+    return (first, second) if second else (first,)
+
+
+def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:
+    lines = [visible(line.expandtabs(4)) for line in block.splitlines()]
+    left_out = len(lines) - LONGEST_BLOCK
+    shown = lines if left_out <= 1 else [*lines[:LONGEST_BLOCK], f"… {left_out} more lines"]
+    title = " ".join(word for word in (text["op"], text["name"]) if word)
+    return (shorten(title), *(shorten(line, 46) for line in shown))
+
+
+def _size(label: tuple[str, ...], *, is_block: bool) -> tuple[int, int]:
+    first = columns(label[0]) * ADVANCE
+    rest = max((columns(line) * SMALL_ADVANCE for line in label[1:]), default=0.0)
+    width = max(first, rest, 40.0) + PADDING
+    height = 8 + LINE * len(label) + (6 if is_block else 0)
+    return 2 * int(width / 2 + 0.999), height
+
+
+def arrow_of(source: Any, target: Any, attributes: dict[str, Any]) -> Arrow:
+    """The arrow of one edge with the attributes its stage gives it."""
+    operand = attributes.get("operand", -1)
+    return Arrow(
+        str(source),
+        str(target),
+        operand if isinstance(operand, int) else -1,
+        visible(attributes.get("kind", "data") or "data"),
+    )

@@ -1,0 +1,60 @@
+// The frames of passes, replayed from deltas (see frames.py). Pure: no page, no state.
+
+/** What stands on screen: which rows of the film's tables, and rows that now read differently. */
+class Frame {
+  constructor() {
+    this.nodes = new Set();
+    this.edges = new Set();
+    this.rows = new Map();
+  }
+
+  play(delta) {
+    (delta["n-"] || []).forEach((node) => this.nodes.delete(node));
+    (delta["e-"] || []).forEach((edge) => this.edges.delete(edge));
+    (delta["n+"] || []).forEach((node) => this.nodes.add(node));
+    (delta["e+"] || []).forEach((edge) => this.edges.add(edge));
+    (delta.set || []).forEach(([node, row]) => this.rows.set(node, row));
+  }
+
+  copy() {
+    const copy = new Frame();
+    copy.nodes = new Set(this.nodes);
+    copy.edges = new Set(this.edges);
+    copy.rows = new Map(this.rows);
+    return copy;
+  }
+}
+
+/** The frame of pass number `shot` after `step` of its rewrites. */
+export function frameAt(film, shot, step) {
+  const frame = new Frame();
+  for (let index = 0; index < shot; index++) {
+    frame.play(film.passes[index].start);
+    film.passes[index].steps.forEach((delta) => frame.play(delta));
+  }
+  frame.play(film.passes[shot].start);
+  film.passes[shot].steps.slice(0, step).forEach((delta) => frame.play(delta));
+  return frame;
+}
+
+const minus = (left, right) => new Set([...left].filter((it) => !right.has(it)));
+
+/**
+ * The frame to draw, with what came and went. Step 0 is before the first rewrite, step n after the
+ * n-th; step -1 is the whole pass: its last frame compared with its first.
+ */
+export function stepOf(film, shot, step) {
+  const last = film.passes[shot].steps.length;
+  const to = frameAt(film, shot, step < 0 ? last : step);
+  const from = step === 0 ? to : frameAt(film, shot, step < 0 ? 0 : step - 1);
+  const changed = [...to.rows].filter(([node, row]) => from.rows.get(node) !== row);
+  return {
+    frame: to,
+    layout: film.passes[shot].layout,
+    added: minus(to.nodes, from.nodes),
+    removed: minus(from.nodes, to.nodes),
+    addedEdges: minus(to.edges, from.edges),
+    removedEdges: minus(from.edges, to.edges),
+    changed: new Set(changed.map(([node]) => node).filter((node) => from.nodes.has(node))),
+  };
+}

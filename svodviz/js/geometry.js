@@ -1,0 +1,108 @@
+// Shapes, arrowheads and the camera. Pure: no page, no state.
+
+/** The outline of a node, as in palette.py: its upper left corner is (0, 0). */
+export function outline(shape, w, height) {
+  const r = Math.round(height / 2);
+  switch (shape) {
+    case "pill":
+      return `M${r} 0H${w - r}a${r} ${r} 0 0 1 0 ${height}H${r}a${r} ${r} 0 0 1 0 ${-height}z`;
+    case "slant":
+      return `M8 0H${w}L${w - 8} ${height}H0z`;
+    case "hexagon":
+      return `M9 0H${w - 9}L${w} ${r}L${w - 9} ${height}H9L0 ${r}z`;
+    case "square":
+      return `M0 0H${w}V${height}H0z`;
+    case "double":
+      return `M0 0H${w}V${height}H0zM3 3H${w - 3}V${height - 3}H3z`;
+    default: {
+      const arc = "a4 4 0 0 1";
+      return `M4 0H${w - 4}${arc} 4 4V${height - 4}${arc} -4 4H4${arc} -4 -4V4${arc} 4 -4z`;
+    }
+  }
+}
+
+/** The points of an edge's path. */
+export function pointsOf(path) {
+  const numbers = path.match(/-?\d+(\.\d+)?/g).map(Number);
+  const points = [];
+  for (let i = 0; i < numbers.length; i += 2) points.push([numbers[i], numbers[i + 1]]);
+  return points;
+}
+
+/** An edge as drawn: its curve with an open arrowhead, where its number stands, its extent. */
+export function arrow(path) {
+  const points = pointsOf(path);
+  const [x, y] = points[points.length - 1];
+  const [fromX, fromY] = points.slice(0, -1).reverse()
+    .find(([a, b]) => Math.hypot(a - x, b - y) > 1) || [x, y - 1];
+  const angle = Math.atan2(y - fromY, x - fromX);
+  const barb = (turn) =>
+    `${(x - 7 * Math.cos(angle + turn)).toFixed(1)} ${(y - 7 * Math.sin(angle + turn)).toFixed(1)}`;
+  const xs = points.map((point) => point[0]);
+  const ys = points.map((point) => point[1]);
+  return {
+    d: `${path}M${barb(0.42)}L${x} ${y}L${barb(-0.42)}`,
+    number: [x - 17 * Math.cos(angle), y - 17 * Math.sin(angle)],
+    box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+  };
+}
+
+/** Where the drawing stands on screen: screen = drawing × scale + (x, y). */
+export class Camera {
+  constructor(x = 0, y = 0, scale = 1) {
+    Object.assign(this, { x, y, scale });
+  }
+
+  /** Zoomed by `factor` around a point of the screen, which stays where it is. */
+  zoomed(factor, screenX, screenY) {
+    const scale = Math.min(4, Math.max(0.01, this.scale * factor));
+    const by = scale / this.scale;
+    return new Camera(screenX - (screenX - this.x) * by, screenY - (screenY - this.y) * by, scale);
+  }
+
+  moved(dx, dy) {
+    return new Camera(this.x + dx, this.y + dy, this.scale);
+  }
+
+  /** The part of the drawing that a screen of this size shows, widened by `margin` screens. */
+  view(width, height, margin = 0) {
+    const left = (-margin * width - this.x) / this.scale;
+    const top = (-margin * height - this.y) / this.scale;
+    const wide = (width * (1 + 2 * margin)) / this.scale;
+    return [left, top, left + wide, top + (height * (1 + 2 * margin)) / this.scale];
+  }
+}
+
+const READABLE = 0.62;
+
+/**
+ * The camera that shows all of `box`. Where that would be too small to read it shows the upper end
+ * at a readable size instead, unless `whole` asks for everything.
+ */
+export function fit(box, width, height, whole = false) {
+  const [left, top, right, bottom] = box;
+  const margin = 24;
+  const scale = Math.min(
+    1.15,
+    (width - 2 * margin) / Math.max(1, right - left),
+    (height - 2 * margin) / Math.max(1, bottom - top),
+  );
+  if (scale < READABLE && !whole) {
+    const x = width / 2 - ((left + right) / 2) * 0.8;
+    return new Camera(x, margin - top * 0.8, 0.8);
+  }
+  const size = Math.max(0.01, scale);
+  const x = (width - (left + right) * size) / 2;
+  return new Camera(x, (height - (top + bottom) * size) / 2, size);
+}
+
+/** Whether two boxes [left, top, right, bottom] share a point. */
+export function touches(a, b) {
+  return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
+}
+
+/** Whether `outer` holds all of `inner`. */
+export function holds(outer, inner) {
+  return outer[0] <= inner[0] && outer[1] <= inner[1] && outer[2] >= inner[2]
+    && outer[3] >= inner[3];
+}

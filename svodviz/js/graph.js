@@ -1,0 +1,316 @@
+// The graph of a stage or of one step of a pass: SVG of what is in view, on a camera.
+
+import { handleCamera } from "./camerawork.js";
+import { button, count, counted, duration, h, s } from "./dom.js";
+import { Camera, fit, holds, outline, touches } from "./geometry.js";
+import { Minimap } from "./minimap.js";
+import { passPicture, stagePicture } from "./picture.js";
+
+const MOST = 900; // nodes drawn in full at once
+const SIGNS = { added: "+", removed: "−", changed: "~" };
+const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
+
+export class GraphView {
+  constructor(store, look) {
+    this.store = store;
+    this.look = look;
+    this.cameras = new Map();
+    this.camera = new Camera();
+    this.found = new Set();
+    this.critical = false;
+    this.groupLayer = s("g", { class: "groups" });
+    this.edgeLayer = s("g", { class: "edges" });
+    this.nodeLayer = s("g", { class: "nodes" });
+    this.numberLayer = s("g", { class: "numbers", "aria-hidden": "true" });
+    this.world = s("g", {}, this.groupLayer, this.edgeLayer, this.nodeLayer, this.numberLayer);
+    this.overview = h("canvas", { class: "overview", "aria-hidden": "true" });
+    this.svg = s("svg", { class: "graph", role: "group", tabindex: "0" }, this.world);
+    this.minimap = new Minimap((x, y) => this.centre(x, y));
+    this.empty = h("p", { class: "empty" });
+    this.root = h(
+      "div", { class: "graph-view" }, this.overview, this.svg, this.minimap.root, this.empty,
+      h("div", { class: "zoom" },
+        button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+        button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+        button("fit", () => this.fit(), { title: "Show everything (space)" })),
+    );
+    this.listen();
+  }
+
+  listen() {
+    handleCamera(this.svg, this);
+    this.svg.addEventListener("pointerover", (event) => this.store.hover(this.entityAt(event)));
+    this.svg.addEventListener("pointerleave", () => this.store.hover(-1));
+    this.svg.addEventListener("click", (event) => this.store.select(this.entityAt(event)));
+    this.store.onHover(() => { if (this.root.isConnected) this.light(); });
+  }
+
+  /** In a notebook the wheel scrolls the page until the explorer has the focus. */
+  mayZoom(event) {
+    const isOurs = this.root.getRootNode().activeElement?.closest?.(".svodviz")
+      === this.root.closest(".svodviz");
+    return this.look.fullPage || event.ctrlKey || event.metaKey || isOurs;
+  }
+
+  entityAt(event) {
+    const node = event.target.closest?.(".node");
+    return node ? Number(node.dataset.entity) : -1;
+  }
+
+  show() {
+    const { store } = this;
+    const { stage, unit, pass, step } = store.state;
+    const before = this.picture;
+    const isPass = stage === "passes";
+    this.picture = isPass
+      ? passPicture(store.model, pass, step)
+      : stagePicture(store.stage, unit);
+    this.empty.hidden = Boolean(this.picture);
+    if (!this.picture) return this.showNothing(store.stage.units[unit]);
+    if (before !== this.picture) this.takeOver(before);
+    this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
+    this.draw();
+    if (!this.isSeen(store.selected)) this.reveal();
+    return undefined;
+  }
+
+  showNothing(unit) {
+    this.picture = null;
+    [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
+    this.numberLayer.replaceChildren();
+    this.minimap.root.hidden = true;
+    this.empty.textContent = unit?.note || "This stage has no graph.";
+  }
+
+  /** Chooses the camera for a new picture so that what stays holds its place on screen. */
+  takeOver(before) {
+    const { key, byEntity } = this.picture;
+    if (before) this.cameras.set(before.key, this.camera);
+    this.drawnArea = null;
+    if (before?.key === key) return;
+    const { selected } = this.store;
+    const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
+    const isFilm = key.startsWith("film") && before?.key.startsWith("film");
+    if (isFilm && old && now) {
+      const { scale } = this.camera;
+      this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    } else {
+      this.camera = this.cameras.get(key) || fit(this.picture.box, ...this.size());
+    }
+  }
+
+  size() {
+    return [this.svg.clientWidth || 800, this.svg.clientHeight || 500];
+  }
+
+  moveTo(camera) {
+    this.camera = camera;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.draw();
+    });
+  }
+
+  zoom(factor) {
+    const [width, height] = this.size();
+    this.moveTo(this.camera.zoomed(factor, width / 2, height / 2));
+  }
+
+  fit() {
+    if (this.picture) this.moveTo(fit(this.picture.box, ...this.size(), true));
+  }
+
+  centre(x, y) {
+    const [width, height] = this.size();
+    const { scale } = this.camera;
+    this.moveTo(new Camera(width / 2 - x * scale, height / 2 - y * scale, scale));
+  }
+
+  isSeen(entity) {
+    const node = this.picture.byEntity.get(entity);
+    return !node || touches(this.camera.view(...this.size()), node.box);
+  }
+
+  /** Brings the selection into view: itself, or else the first thing related to it. */
+  reveal() {
+    const { selected, model } = this.store;
+    const related = model.related(selected);
+    const node = this.picture.byEntity.get(selected)
+      || this.picture.nodes.find((it) => related.has(it.row.e));
+    if (node) this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
+  }
+
+  draw() {
+    if (!this.picture) return;
+    const { camera } = this;
+    const size = this.size();
+    const view = camera.view(...size);
+    this.world.setAttribute("transform",
+      `translate(${camera.x} ${camera.y}) scale(${camera.scale})`);
+    if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
+      this.fill(size);
+    }
+    this.minimap.draw(this.picture, view);
+    this.look.onStatus();
+  }
+
+  /** Puts what is near the view into the page; too much of it only as an overview. */
+  fill(size) {
+    const inView = (area) => this.picture.nodes.filter((node) => touches(area, node.box));
+    let area = this.camera.view(...size, 0.6);
+    let nodes = inView(area);
+    if (nodes.length > MOST) {
+      area = this.camera.view(...size);
+      nodes = inView(area);
+    }
+    this.isOverview = nodes.length > MOST;
+    this.drawnArea = this.isOverview ? null : area;
+    this.drawnAt = this.picture;
+    this.shown = this.isOverview ? 0 : nodes.length;
+    this.overview.hidden = !this.isOverview;
+    if (this.isOverview) this.drawOverview(nodes, size);
+    const drawn = this.isOverview ? [] : nodes;
+    const edges = this.isOverview
+      ? []
+      : this.picture.edges.filter((edge) => touches(area, edge.arrow.box));
+    this.groupLayer.replaceChildren(...this.picture.groups.map((group) => groupFrame(group)));
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge)));
+    this.nodeLayer.replaceChildren(...drawn.map((node) => this.node(node)));
+    this.light();
+  }
+
+  drawOverview(nodes, [width, height]) {
+    this.overview.width = width;
+    this.overview.height = height;
+    const pen = this.overview.getContext("2d");
+    const style = getComputedStyle(this.root);
+    const { x, y, scale } = this.camera;
+    pen.setTransform(scale, 0, 0, scale, x, y);
+    for (const { row, box } of nodes) {
+      pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
+      pen.fillRect(box[0], box[1], row.w, row.h);
+    }
+  }
+
+  node(it) {
+    const { row, mark } = it;
+    const shape = this.store.model.shapes.get(row.kind) || "box";
+    const words = row.label.join("\n") + (mark ? `\n${MARK_WORDS[mark]}` : "");
+    const classes = ["node", mark, row.critical ? "critical" : ""].filter(Boolean).join(" ");
+    const sign = SIGNS[mark] || (row.critical ? "◆" : "");
+    return s(
+      "g",
+      {
+        class: classes, transform: `translate(${it.x} ${it.y})`, "data-kind": row.kind,
+        "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
+      },
+      s("title", {}, fullWords(row, mark)),
+      s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
+      ...labels(row),
+      sign && s("text", { class: "sign", x: row.w - 3, y: 2 }, sign),
+    );
+  }
+
+  /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
+  light() {
+    if (!this.picture) return;
+    const { selected, hovered, model } = this.store;
+    const related = model.related(selected);
+    const focus = this.picture.byEntity.has(hovered) ? hovered : selected;
+    const hasFocus = this.picture.byEntity.has(focus);
+    const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
+    const close = new Set([...near.inputs, ...near.users]);
+    const around = new Set([focus, ...near.inputs.map((edge) => edge.from.row.e),
+      ...near.users.map((edge) => edge.to.row.e)]);
+    const isDim = hasFocus || this.picture.nodes.some((it) => related.has(it.row.e));
+    for (const node of this.nodeLayer.children) {
+      const entity = Number(node.dataset.entity);
+      const isRelated = related.has(entity) && entity !== selected;
+      node.classList.toggle("selected", entity === selected);
+      node.classList.toggle("near", hasFocus && around.has(entity));
+      node.classList.toggle("related", isRelated);
+      node.classList.toggle("found", this.found.has(entity));
+      const isFar = isDim && !isRelated && entity !== selected && !around.has(entity);
+      node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
+    }
+    for (const curve of this.edgeLayer.children) {
+      curve.classList.toggle("near", close.has(curve.edge));
+      curve.classList.toggle("far", isDim && !close.has(curve.edge));
+    }
+    this.numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+  }
+
+  /** Marks the nodes whose words contain `text`; returns them. */
+  search(text) {
+    const wanted = text.toLowerCase();
+    const hits = wanted && this.picture
+      ? this.picture.nodes.filter((it) => fullWords(it.row).toLowerCase().includes(wanted))
+      : [];
+    this.found = new Set(hits.map((it) => it.row.e));
+    this.light();
+    return hits;
+  }
+
+  visit(hit) {
+    this.store.select(hit.row.e);
+    this.centre(hit.x + hit.row.w / 2, hit.y + hit.row.h / 2);
+  }
+
+  status() {
+    if (!this.picture) return "";
+    const all = this.picture.nodes.length;
+    const { engine, seconds, edges } = this.picture;
+    const drawn = this.isOverview
+      ? `overview of ${count(all)} nodes without labels, 0 of ${count(all)} shown in full: zoom in`
+      : this.shown < all
+        ? `${count(this.shown)} of ${count(all)} nodes shown`
+        : `${counted(all, "node")}, ${counted(edges.length, "edge")}`;
+    return `${drawn} · laid out in ${duration(seconds)} by ${engine}`;
+  }
+
+  /** Kinds and marks that the picture has, for the legend. */
+  present() {
+    const nodes = this.picture ? this.picture.nodes : [];
+    return {
+      kinds: new Set(nodes.map((it) => it.row.kind)),
+      marks: new Set(nodes.map((it) => it.mark || (it.row.critical ? "critical" : ""))),
+    };
+  }
+}
+
+function fullWords(row, mark = "") {
+  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), MARK_WORDS[mark],
+    ...(row.text || [])].filter(Boolean).join("\n");
+}
+
+function labels(row) {
+  if (row.text) {
+    return row.label.map((line, i) =>
+      s("text", { class: i ? "block-line" : "block-title", x: 12, y: 17 + 16 * i }, line));
+  }
+  const middle = row.w / 2;
+  const top = (row.h - 16 * row.label.length) / 2 + 12;
+  return row.label.map((line, i) =>
+    s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
+}
+
+function edgeCurve(edge) {
+  const curve = s("path", {
+    class: ["edge", edge.kind, edge.mark].filter(Boolean).join(" "), d: edge.arrow.d,
+  });
+  curve.edge = edge;
+  return curve;
+}
+
+function number(edge) {
+  const [x, y] = edge.arrow.number;
+  return s("text", { class: "operand", x, y }, String(edge.operand));
+}
+
+function groupFrame([label, x, y, width, height]) {
+  return s(
+    "g", { class: "group" },
+    s("rect", { x, y, width, height, rx: 6 }),
+    s("text", { x: x + 8, y: y + 12 }, label),
+  );
+}

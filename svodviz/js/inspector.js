@@ -1,0 +1,250 @@
+// Everything known about the selection: facts, value, decisions, its rule, and its biography.
+
+import { button, counted, duration, h } from "./dom.js";
+
+const LISTED = 8;
+
+export class Inspector {
+  constructor(store) {
+    this.store = store;
+    this.body = h("div", { class: "inspector-body" });
+    this.toggle = button("Inspector", () => this.fold(), {
+      class: "inspector-toggle", "aria-expanded": "true",
+    });
+    this.root = h("aside", { class: "inspector", "aria-label": "Inspector" },
+      this.toggle, this.body);
+    store.subscribe(() => this.update());
+    this.update();
+  }
+
+  fold() {
+    const isFolded = this.root.classList.toggle("folded");
+    this.toggle.setAttribute("aria-expanded", String(!isFolded));
+  }
+
+  unfold() {
+    this.root.classList.remove("folded");
+    this.toggle.setAttribute("aria-expanded", "true");
+  }
+
+  update() {
+    const { selected, state } = this.store;
+    const key = `${selected} ${state.stage} ${selected < 0 ? state.unit : ""}`;
+    if (key === this.key) return;
+    this.key = key;
+    const parts = selected < 0 ? this.overview() : this.sections(selected);
+    this.body.replaceChildren(...parts.flat().filter(Boolean));
+    this.body.scrollTop = 0;
+  }
+
+  overview() {
+    const { model, stage } = this.store;
+    const seconds = [...model.stages, ...model.passes].reduce((sum, it) => sum + it.seconds, 0);
+    const changed = model.passes.filter((it) => it.changed).length;
+    const facts = [
+      ["stages", duration(seconds)],
+      ["passes", `${model.passes.length}, ${changed} changed the program`],
+      ["decisions", String(model.decisions.length)],
+    ];
+    return [
+      h("h3", {}, model.name),
+      this.facts(facts),
+      stage.missing && h("p", { class: "note" }, stage.missing),
+      h("p", { class: "hint" }, "Select a node, a line or a bar: it is followed through every stage."),
+      h("p", { class: "hint" }, "Press ? for the keys."),
+      ...model.notes.map((note) => h("p", { class: "note" }, note)),
+    ];
+  }
+
+  sections(entity) {
+    const place = this.placeOf(entity);
+    const row = place?.row;
+    return [
+      this.head(entity, row),
+      row ? this.facts(factsOf(row)) : this.lineText(entity),
+      row?.text && h("pre", { class: "block" }, row.text.join("\n")),
+      this.value(entity),
+      this.cost(row),
+      this.operands(entity, place),
+      this.decisions(entity),
+      this.rule(entity),
+      this.biography(entity),
+    ];
+  }
+
+  /** Where the entity is drawn, in the stage on screen if it is there. */
+  placeOf(entity) {
+    const places = this.store.model.nodesOf.get(entity) || [];
+    return places.find((it) => it.stage === this.store.state.stage) || places[0];
+  }
+
+  head(entity, row) {
+    const { model } = this.store;
+    const title = row ? [row.op, row.name].filter(Boolean).join(" ") : model.caption(entity);
+    return h(
+      "div", { class: "inspector-head", "data-kind": row?.kind },
+      row && h("span", { class: "swatch", "aria-hidden": "true" }),
+      h("h3", {}, title),
+      h("p", { class: "entity" }, model.entities[entity]),
+    );
+  }
+
+  lineText(entity) {
+    const line = this.store.model.lineOf.get(entity);
+    return line ? h("pre", { class: "block" }, line.text.trim()) : null;
+  }
+
+  facts(rows) {
+    return h("dl", { class: "facts" },
+      ...rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  }
+
+  value(entity) {
+    const value = this.store.model.values[entity];
+    if (!value) return null;
+    const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
+    const facts = [
+      ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
+      ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
+      ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
+    ];
+    return this.section("Value", value.picture && this.picture(value), this.facts(facts));
+  }
+
+  /** The array as grey levels, odd values crossed out. */
+  picture(value) {
+    const rows = value.picture.map((row) => row.match(/../g) || []);
+    const [width, height] = [rows[0].length, rows.length];
+    const canvas = h("canvas", {
+      class: "value-picture", width, height, role: "img",
+      "aria-label": `picture of ${value.shape} values from ${value.min} to ${value.max}`,
+    });
+    const cell = Math.max(2, Math.min(12, Math.floor(224 / Math.max(width, height))));
+    canvas.style.width = `${width * cell}px`;
+    canvas.style.height = `${height * cell}px`;
+    const pen = canvas.getContext("2d");
+    rows.forEach((row, y) => row.forEach((level, x) => {
+      const grey = 255 - parseInt(level, 16) * 0.86;
+      pen.fillStyle = level === "xx" ? "#b3261e" : `rgb(${grey} ${grey} ${grey})`;
+      pen.fillRect(x, y, 1, 1);
+    }));
+    return h("figure", { class: "value" }, canvas, h("figcaption", {}, caption(value)));
+  }
+
+  cost(row) {
+    if (!row) return null;
+    const time = (name) => duration(row[name] * 1e-9);
+    const facts = Object.entries(row.cost || {}).map(([name, value]) => [
+      name, name.endsWith("_ns") ? duration(value * 1e-9) : Number(value).toLocaleString("en"),
+    ]);
+    for (const name of ["start", "finish", "slack"]) {
+      if (row[name] !== undefined) facts.push([name, time(name)]);
+    }
+    if (row.critical) facts.push(["critical", "◆ on the critical path"]);
+    return facts.length ? this.section("Cost", this.facts(facts)) : null;
+  }
+
+  operands(entity, place) {
+    const { model } = this.store;
+    if (!place) return null;
+    const scene = place.film === undefined
+      ? model.stageById.get(place.stage).units[place.unit].scene : model.films[place.film];
+    const to = scene.edges.filter((it) => it[1] === place.node).sort((a, b) => a[2] - b[2]);
+    const from = scene.edges.filter((it) => it[0] === place.node);
+    const list = (edges, end) => edges.map((edge) => this.link(
+      scene.nodes[edge[end]].e, end === 0 && edge[2] >= 0 ? `${edge[2]}` : ""));
+    return [
+      to.length > 0 && this.section("Inputs", this.links(list(to, 0))),
+      from.length > 0 && this.section("Users", this.links(list(from, 1))),
+    ].filter(Boolean);
+  }
+
+  decisions(entity) {
+    const { model } = this.store;
+    const own = model.decisionsOn(entity);
+    const related = model.related(entity);
+    const others = model.decisions.filter(([it]) => it !== entity && related.has(it));
+    const rows = [...own, ...others].slice(0, LISTED);
+    if (!rows.length) return null;
+    return this.section("Decisions", ...rows.map(([subject, kind, taken, reason]) => h(
+      "div", { class: "decision" },
+      h("p", {},
+        h("span", { class: taken ? "verdict taken" : "verdict refused" }, taken ? "✓ " : "✗ ", kind),
+        " ", reason),
+      subject !== entity && this.link(subject),
+    )));
+  }
+
+  rule(entity) {
+    const { model } = this.store;
+    const parts = [["Made by", model.madeBy.get(entity)], ["Gave way in", model.gaveWayIn.get(entity)]];
+    return parts.filter(([, place]) => place).map(([title, place]) => {
+      const [name, algebra, source] = place.rule;
+      const go = () => this.store.set({ stage: "passes", pass: place.pass, step: place.step });
+      return this.section(
+        title,
+        h("p", { class: "rule-name" }, name),
+        h("p", { class: "algebra" }, algebra),
+        h("p", { class: "rule-source" }, source),
+        button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
+          class: "entity-link",
+        }),
+      );
+    });
+  }
+
+  /** The same thing at every stage, one click each. */
+  biography(entity) {
+    const { model } = this.store;
+    const related = [...model.related(entity)];
+    const rows = model.stages.flatMap((stage) => {
+      const found = related.filter((it) => model.stageOf(it) === stage.id && model.lineOf.has(it))
+        .sort((a, b) => model.lineOf.get(a).index - model.lineOf.get(b).index);
+      return found.length ? [this.chapter(stage, found, entity)] : [];
+    });
+    return this.section("Biography", h("div", { class: "biography" }, ...rows));
+  }
+
+  chapter(stage, found, entity) {
+    const at = found.indexOf(entity);
+    const from = Math.max(0, Math.min(at - LISTED / 2, found.length - LISTED));
+    const shown = found.slice(from, from + LISTED);
+    const left = found.length - shown.length;
+    return h(
+      "details", { class: "chapter", open: found.length <= LISTED || at >= 0 },
+      h("summary", {}, stage.label, h("span", { class: "chapter-count" }, String(found.length))),
+      this.links(shown.map((it) => this.link(it, "", it === entity))),
+      left > 0 && h("p", { class: "more" }, `and ${counted(left, "more line")} not listed`),
+    );
+  }
+
+  link(entity, prefix = "", isCurrent = false) {
+    const text = this.store.model.lineOf.get(entity)?.text.trim() || this.store.model.caption(entity);
+    const node = button("", () => this.store.visit(entity), {
+      class: "entity-link", title: text, "aria-current": isCurrent ? "true" : null,
+      onmouseenter: () => this.store.hover(entity),
+      onmouseleave: () => this.store.hover(-1),
+    });
+    if (prefix) node.append(h("span", { class: "operand-number" }, prefix));
+    node.append(text);
+    return node;
+  }
+
+  links(nodes) {
+    return h("div", { class: "links" }, ...nodes);
+  }
+
+  section(title, ...content) {
+    return h("section", { class: "inspector-section" }, h("h4", {}, title), ...content);
+  }
+}
+
+function caption(value) {
+  return value.nan || value.inf ? `${value.shape}, red where not finite` : value.shape;
+}
+
+function factsOf(row) {
+  const rows = [["kind", row.kind], ["argument", row.arg], ["dtype", row.dtype],
+    ["shape", row.shape], ["name", row.name], ["group", row.group]];
+  return rows.filter(([, value]) => value);
+}

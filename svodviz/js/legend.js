@@ -1,0 +1,27 @@
+// What the colours, outlines and signs of the present picture mean.
+
+import { h, s } from "./dom.js";
+import { outline } from "./geometry.js";
+
+const MARKS = {
+  added: ["+", "added"],
+  removed: ["−", "removed"],
+  changed: ["~", "reads differently"],
+  critical: ["◆", "critical path"],
+  slack: ["", "slack"],
+};
+
+/** Legend entries for the kinds and marks in `present`; none where it is undefined. */
+export function legendOf(model, present) {
+  if (!present) return [];
+  const kinds = model.legend.filter(([kind]) => present.kinds.has(kind));
+  const marks = Object.entries(MARKS).filter(([mark]) => present.marks.has(mark));
+  return [
+    ...kinds.map(([kind, shape, words]) => h("span", { class: "legend-entry", "data-kind": kind },
+      s("svg", { width: 20, height: 14, "aria-hidden": "true" },
+        s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" })),
+      words)),
+    ...marks.map(([mark, [sign, words]]) => h("span", { class: `legend-entry mark ${mark}` },
+      h("span", { class: "mark-sign", "aria-hidden": "true" }, sign), words)),
+  ];
+}

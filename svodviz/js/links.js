@@ -1,0 +1,54 @@
+// Which entities are one thing seen at several stages: the closure over parents and children.
+// Pure: no page, no state.
+
+// A call or a schedule item stands for a whole kernel. Where a finer way leads past them (a line
+// names the nodes it computes), going through them would link every line to every node.
+const COARSE = new Set(["kernels", "schedule"]);
+const ABOVE = new Set(["source", "graph"]);
+
+/** Children from parents: for each entity the entities that descend from it directly. */
+export function childrenOf(parents) {
+  const children = parents.map(() => []);
+  parents.forEach((list, child) => list.forEach((parent) => children[parent].push(child)));
+  return children;
+}
+
+/**
+ * Everything that `start` descends from, or that descends from `start`.
+ * @param {number} start
+ * @param {number[][]} next parents or children of each entity
+ * @param {(entity: number) => string} stageOf
+ * @param {(stage: string) => boolean} isBeyond whether a stage lies past the coarse ones
+ */
+export function climb(start, next, stageOf, isBeyond) {
+  const isCoarse = (entity) => COARSE.has(stageOf(entity));
+  if (isCoarse(start)) return reach(start, next, () => true);
+  const fine = reach(start, next, (entity) => !isCoarse(entity));
+  for (const entity of fine) {
+    if (entity !== start && isBeyond(stageOf(entity))) return fine;
+  }
+  return reach(start, next, () => true);
+}
+
+function reach(start, next, mayPass) {
+  const seen = new Set([start]);
+  const stack = [start];
+  while (stack.length) {
+    const entity = stack.pop();
+    if (entity !== start && !mayPass(entity)) continue;
+    for (const other of next[entity]) {
+      if (!seen.has(other)) {
+        seen.add(other);
+        stack.push(other);
+      }
+    }
+  }
+  return seen;
+}
+
+/** `start`, all it descends from and all that descends from it. */
+export function closure(start, parents, children, stageOf) {
+  const up = climb(start, parents, stageOf, (stage) => ABOVE.has(stage));
+  const down = climb(start, children, stageOf, (stage) => !ABOVE.has(stage) && !COARSE.has(stage));
+  return new Set([...up, ...down]);
+}

@@ -1,0 +1,220 @@
+// The explorer: puts the panes together, follows the theme, and syncs its state with the model.
+
+import { ColumnsView, TextView } from "./columns.js";
+import { button, h } from "./dom.js";
+import { GraphView } from "./graph.js";
+import { Inspector } from "./inspector.js";
+import { keyPage, keyTable, listenToKeys } from "./keys.js";
+import { legendOf } from "./legend.js";
+import { Model } from "./model.js";
+import { Passes } from "./passes.js";
+import { Ribbon } from "./ribbon.js";
+import { Store } from "./store.js";
+import { followTheme } from "./theme.js";
+import { TimelineView } from "./timeline.js";
+
+const VIEW_WORDS = { graph: "Graph", text: "Text", timeline: "Timeline", columns: "Columns" };
+
+class Explorer {
+  constructor(model, saved, fullPage) {
+    this.store = new Store(model, saved);
+    const look = { fullPage, onStatus: () => this.updateStatus() };
+    this.views = {
+      graph: new GraphView(this.store, look),
+      text: new TextView(this.store),
+      timeline: new TimelineView(this.store, look),
+      columns: new ColumnsView(this.store),
+    };
+    this.inspector = new Inspector(this.store);
+    this.keys = keyTable(this.store, this);
+    this.help = keyPage(this.keys, () => this.toggleHelp());
+    this.build(fullPage);
+    listenToKeys(this.root, this.keys);
+    this.store.subscribe(() => this.show());
+  }
+
+  build(fullPage) {
+    this.tabs = h("div", { class: "segmented", role: "group", "aria-label": "View" });
+    this.units = h("select", {
+      class: "unit-choice", "aria-label": "Kernel",
+      onchange: () => this.store.set({ unit: Number(this.units.value) }),
+    });
+    this.searchField = h("input", {
+      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
+      oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
+    });
+    this.hits = h("span", { class: "hits", "aria-live": "polite" });
+    this.pane = h("div", { class: "pane" });
+    this.status = h("span", { class: "status-text" });
+    this.legend = h("span", { class: "legend" });
+    this.tools = h(
+      "div", { class: "tools" }, this.tabs, this.units,
+      h("span", { class: "spacer" }), this.hits, this.searchField,
+      button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" }),
+    );
+    this.root = h(
+      "div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" },
+      h("div", { class: "frame" },
+        new Ribbon(this.store).root,
+        new Passes(this.store).root,
+        h("main", { class: "centre" }, this.tools, this.pane,
+          h("div", { class: "status" }, this.status, this.legend)),
+        this.inspector.root),
+      this.help,
+    );
+  }
+
+  get view() {
+    return this.views[this.store.state.view];
+  }
+
+  show() {
+    const { state } = this.store;
+    this.root.dataset.stage = state.stage;
+    this.root.dataset.view = state.view;
+    this.showTabs();
+    this.showUnits();
+    if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
+    this.view.show();
+    if (this.searchField.value) this.search();
+    this.updateStatus();
+  }
+
+  showTabs() {
+    const { state } = this.store;
+    this.tabs.replaceChildren(...this.store.allowedViews().map((view) =>
+      button(VIEW_WORDS[view], () => this.store.set({ view }), {
+        "aria-pressed": String(view === state.view), "data-view": view,
+      })));
+  }
+
+  showUnits() {
+    const { stage, state } = this.store;
+    this.units.hidden = stage.units.length < 2 || state.view === "columns";
+    this.units.replaceChildren(...stage.units.map((unit, position) =>
+      h("option", { value: position, selected: position === state.unit }, unit.name)));
+  }
+
+  updateStatus() {
+    if (!this.status || !this.view.root.isConnected) return;
+    this.status.textContent = this.view.status();
+    this.status.title = this.status.textContent;
+    this.legend.replaceChildren(...legendOf(this.store.model, this.view.present?.()));
+  }
+
+  search() {
+    this.found = this.view.search(this.searchField.value);
+    this.at = -1;
+    this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
+  }
+
+  searchKey(event) {
+    if (event.key !== "Enter" || !this.found?.length) return;
+    event.stopPropagation();
+    const { found } = this;
+    const at = (this.at + (event.shiftKey ? -1 : 1) + found.length) % found.length;
+    this.view.visit(found[at]);
+    Object.assign(this, { found, at });
+    this.hits.textContent = `${at + 1} of ${found.length}`;
+  }
+
+  focusSearch() {
+    this.searchField.focus();
+    this.searchField.select();
+  }
+
+  clear() {
+    if (!this.help.hidden) {
+      this.toggleHelp();
+      return;
+    }
+    this.searchField.value = "";
+    this.setCritical(false);
+    this.search();
+    this.store.select(-1);
+    this.root.focus();
+  }
+
+  toggleText() {
+    const { view } = this.store.state;
+    const views = this.store.allowedViews();
+    const wanted = view === "text" ? views[0] : "text";
+    if (views.includes(wanted)) this.store.set({ view: wanted });
+  }
+
+  toggleCritical() {
+    this.setCritical(!this.views.timeline.critical);
+  }
+
+  setCritical(isOn) {
+    this.views.timeline.critical = isOn;
+    this.views.graph.critical = isOn && this.store.state.stage === "schedule";
+    this.view.light?.();
+  }
+
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+    (this.help.hidden ? this.root : this.help.querySelector("button")).focus();
+  }
+
+  fit() {
+    this.view.fit?.();
+  }
+
+  visitNeighbour(side) {
+    const { picture } = this.views.graph;
+    const near = picture?.neighbours.get(this.store.selected)?.[side][0];
+    if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
+  }
+
+  showBiography() {
+    this.inspector.unfold();
+    this.inspector.body.querySelector(".biography")?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Keeps the state of the page and the model's `state` equal, without echoes. */
+function sync(store, model) {
+  let isOurs = false;
+  const publish = () => {
+    isOurs = true;
+    model.set("state", { ...store.state });
+    model.save_changes();
+    isOurs = false;
+  };
+  store.subscribe(publish);
+  const adopt = () => {
+    if (!isOurs) store.set(model.get("state"));
+  };
+  model.on("change:state", adopt);
+  publish();
+  return () => model.off("change:state", adopt);
+}
+
+/** Marks the root once the first picture has been painted. */
+function markReady(root) {
+  requestAnimationFrame(() => requestAnimationFrame(() => { root.dataset.ready = "true"; }));
+}
+
+/** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
+export function render({ model, el, fullPage = false }) {
+  const explorer = new Explorer(new Model(model.get("wire")), model.get("state"), fullPage);
+  const { root } = explorer;
+  const stopTheme = followTheme(root, fullPage ? explorer.tools : null);
+  el.append(root);
+  explorer.show();
+  const stopSync = sync(explorer.store, model);
+  const watcher = new ResizeObserver(() => {
+    explorer.views.graph.drawnArea = null;
+    explorer.view.draw?.();
+  });
+  watcher.observe(explorer.pane);
+  markReady(root);
+  return () => {
+    stopTheme();
+    stopSync();
+    watcher.disconnect();
+  };
+}
+
+export default { render };

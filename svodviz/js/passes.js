@@ -1,0 +1,155 @@
+// The passes in order with their match counts, and the slider over the rewrites of the chosen one.
+
+import { button, counted, duration, h } from "./dom.js";
+
+export class Passes {
+  constructor(store) {
+    this.store = store;
+    this.rows = [];
+    this.list = h("ol", { class: "pass-list", "aria-label": "Passes" });
+    this.filter = h("input", {
+      type: "search", class: "filter", placeholder: "Filter passes",
+      "aria-label": "Filter passes", oninput: () => this.sift(),
+    });
+    this.onlyChanged = h("input", { type: "checkbox", onchange: () => this.sift() });
+    this.stepper = h("div", { class: "stepper" });
+    this.root = h(
+      "aside", { class: "passes", "aria-label": "Passes" },
+      h("div", { class: "passes-head" },
+        h("h3", {}, "Passes"),
+        h("label", { class: "only" }, this.onlyChanged, "changed only")),
+      this.filter, this.list, this.stepper,
+    );
+    this.fillList();
+    this.buildStepper();
+    store.subscribe(() => this.update());
+    this.update();
+  }
+
+  fillList() {
+    let place = null;
+    this.store.model.passes.forEach((record, pass) => {
+      const title = record.kernel ? `${record.stage} · ${record.kernel}` : record.stage;
+      if (title !== place) this.list.append(h("li", { class: "pass-group" }, title));
+      place = title;
+      this.list.append(this.row(record, pass));
+    });
+    if (!this.rows.length) this.list.append(h("li", { class: "empty" }, "No passes were run."));
+  }
+
+  row(record, pass) {
+    const number = record.rewrites.length;
+    const label = `${record.name}: ${record.changed ? "changed" : "unchanged"}, `
+      + counted(number, "rewrite");
+    const node = button("", () => this.store.set({ stage: "passes", pass, view: "graph" }), {
+      class: record.changed ? "pass changed" : "pass",
+      "data-pass": pass,
+      "aria-label": label,
+      title: `${record.because} (${duration(record.seconds)})`,
+    });
+    node.append(
+      h("span", { class: "pass-mark", "aria-hidden": "true" }, record.changed ? "●" : "○"),
+      h("span", { class: "pass-name" }, record.name),
+      h("span", { class: "pass-count" }, String(number)),
+    );
+    const item = h("li", {}, node);
+    this.rows.push({ record, node, item });
+    return item;
+  }
+
+  sift() {
+    const text = this.filter.value.toLowerCase();
+    for (const { record, item } of this.rows) {
+      const isNamed = `${record.name} ${record.stage} ${record.kernel}`.toLowerCase().includes(text);
+      item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
+    }
+    for (const title of this.list.querySelectorAll(".pass-group")) {
+      let item = title.nextElementSibling;
+      let isShown = false;
+      while (item && !item.classList.contains("pass-group")) {
+        isShown ||= !item.hidden;
+        item = item.nextElementSibling;
+      }
+      title.hidden = !isShown;
+    }
+  }
+
+  buildStepper() {
+    const { store } = this;
+    this.previous = button("‹", () => store.moveStep(-1), { "aria-label": "Previous rewrite" });
+    this.next = button("›", () => store.moveStep(1), { "aria-label": "Next rewrite" });
+    this.whole = button("whole pass", () => store.set({ stage: "passes", step: -1 }), {
+      class: "whole", title: "Compare the end of the pass with its beginning",
+    });
+    this.slider = h("input", {
+      type: "range", min: 0, step: 1, class: "slider", "aria-label": "Rewrite",
+      oninput: () => store.set({ stage: "passes", step: Number(this.slider.value) }),
+    });
+    this.position = h("span", { class: "position", "aria-live": "polite" });
+    this.rule = h("div", { class: "rule-card" });
+    this.stepper.append(
+      h("div", { class: "step-row" }, this.previous, this.slider, this.next),
+      h("div", { class: "step-row" }, this.position, this.whole),
+      this.rule,
+    );
+  }
+
+  update() {
+    const { store } = this;
+    const { pass, step, stage } = store.state;
+    this.rows.forEach(({ node }, index) => {
+      const isChosen = index === pass && stage === "passes";
+      node.setAttribute("aria-current", isChosen ? "true" : "false");
+      if (isChosen) node.scrollIntoView?.({ block: "nearest" });
+    });
+    this.stepper.hidden = stage !== "passes" || !store.pass;
+    if (!this.stepper.hidden) this.updateStepper(step);
+  }
+
+  updateStepper(step) {
+    const { steps } = this.store;
+    const shown = step < 0 ? steps : step;
+    this.slider.max = steps;
+    this.slider.value = shown;
+    this.slider.disabled = !steps;
+    this.previous.disabled = !steps || step === 0;
+    this.next.disabled = !steps || step === steps;
+    this.whole.setAttribute("aria-pressed", String(step < 0));
+    this.position.textContent = this.words(step, steps);
+    this.rule.replaceChildren(...this.ruleLines(step));
+  }
+
+  words(step, steps) {
+    if (!steps) return "no rewrites";
+    if (step < 0) return `all ${counted(steps, "rewrite")}`;
+    return step ? `after ${step} of ${steps}` : `before 1 of ${steps}`;
+  }
+
+  ruleLines(step) {
+    const { pass: record, model } = this.store;
+    const lines = [h("p", { class: "because" }, record.because)];
+    if (step > 0) {
+      const [rule, before, after] = record.rewrites[step - 1];
+      const [name, algebra, source] = model.rules[rule];
+      lines.unshift(
+        h("p", { class: "rule-name" }, name),
+        h("p", { class: "algebra" }, algebra),
+        h("p", { class: "rule-source" }, source),
+        h("p", { class: "rule-nodes" },
+          this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
+          this.link(after, "+")),
+      );
+    }
+    if (record.left_out) {
+      lines.push(h("p", { class: "note" },
+        `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`));
+    }
+    return lines;
+  }
+
+  link(entity, sign) {
+    return button(`${sign} ${this.store.model.caption(entity)}`, () => this.store.select(entity), {
+      class: "entity-link",
+    });
+  }
+}

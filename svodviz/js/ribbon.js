@@ -1,0 +1,57 @@
+// The stages in order, each with its size and time; the chosen one is marked.
+
+import { button, count, duration, h } from "./dom.js";
+
+export class Ribbon {
+  constructor(store) {
+    this.store = store;
+    this.buttons = new Map();
+    this.root = h("nav", { class: "ribbon", "aria-label": "Stages" });
+    store.model.stages.forEach((stage, position) => this.root.append(this.entry(stage, position)));
+    store.subscribe(() => this.update());
+    this.update();
+  }
+
+  entry(stage, position) {
+    const size = this.store.model.size(stage.id);
+    const isEmpty = !size.nodes && !size.lines;
+    const node = button("", () => this.store.set({ stage: stage.id }), {
+      class: "stage",
+      disabled: isEmpty,
+      "data-stage": stage.id,
+      title: stage.missing || `${stage.label} (key ${(position + 1) % 10})`,
+    });
+    node.append(
+      h("span", { class: "stage-label" }, stage.label),
+      h("span", { class: "stage-size" }, isEmpty ? this.reason(stage) : this.measure(stage, size)),
+    );
+    this.buttons.set(stage.id, node);
+    return node;
+  }
+
+  reason(stage) {
+    return stage.missing ? "missing" : "none";
+  }
+
+  measure(stage, size) {
+    const time = stage.id === "passes"
+      ? this.store.model.passes.reduce((sum, it) => sum + it.seconds, 0)
+      : stage.seconds;
+    const words = {
+      source: `${count(size.lines)} lines`,
+      passes: `${count(size.nodes)} · ${count(size.lines)} rewrites`,
+      schedule: `${count(size.nodes)} items`,
+      kernels: `${count(size.nodes)} nodes`,
+      graph: `${count(size.nodes)} nodes`,
+    };
+    const text = words[stage.id] || `${count(size.lines)} lines`;
+    return time > 0 ? `${text} · ${duration(time)}` : text;
+  }
+
+  update() {
+    const { stage } = this.store.state;
+    for (const [id, node] of this.buttons) {
+      node.setAttribute("aria-current", id === stage ? "page" : "false");
+    }
+  }
+}

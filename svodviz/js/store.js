@@ -1,0 +1,170 @@
+// The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
+
+export const COLUMNS = 3;
+const TEXTLESS = new Set(["passes"]);
+
+/**
+ * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
+ * stage: id in the ribbon · unit: position of the kernel · view: graph, text, timeline or columns ·
+ * pass: position · step: see frames.js · selected: entity string or "" · columns: three stage ids.
+ */
+export class Store {
+  constructor(model, saved = {}) {
+    this.model = model;
+    this.listeners = [];
+    this.hoverListeners = [];
+    this.hovered = -1;
+    this.views = new Map();
+    const first = model.stages.find((it) => it.id === "graph");
+    const start = {
+      stage: "graph", unit: 0, view: first.view, selected: "",
+      pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
+      columns: this.textStages(["source", "loops", "asm"]),
+    };
+    this.state = this.sound({ ...start, ...saved }, start);
+  }
+
+  /** Stages with text, the wished ones first; always three, repeated where there are fewer. */
+  textStages(wished) {
+    const ids = this.model.stages.filter((it) => this.model.text(it.id).length).map((it) => it.id);
+    const found = [...new Set([...wished.filter((id) => ids.includes(id)), ...ids])];
+    return Array.from({ length: COLUMNS }, (_, i) => found[i % Math.max(1, found.length)]);
+  }
+
+  get stage() {
+    return this.model.stageById.get(this.state.stage);
+  }
+
+  get selected() {
+    return this.model.entity(this.state.selected);
+  }
+
+  get pass() {
+    return this.model.passes[this.state.pass];
+  }
+
+  /** Rewrites of the chosen pass that can be stepped through. */
+  get steps() {
+    const record = this.pass;
+    return record ? this.model.films[record.film].passes[record.shot].steps.length : 0;
+  }
+
+  /** A state without impossible parts: what cannot be, stays as it is in `before`. */
+  sound(wanted, before) {
+    const state = { ...wanted };
+    const { stageById, passes } = this.model;
+    const whole = (name, limit) => Number.isInteger(state[name]) && state[name] < limit;
+    if (!stageById.has(state.stage)) state.stage = before.stage;
+    if (!whole("pass", Math.max(1, passes.length)) || state.pass < 0) state.pass = before.pass;
+    const record = passes[state.pass];
+    const steps = record ? this.model.films[record.film].passes[record.shot].steps.length : 0;
+    if (!whole("step", steps + 1) || state.step < -1) state.step = -1;
+    if (!whole("unit", stageById.get(state.stage).units.length) || state.unit < 0) state.unit = 0;
+    if (this.model.entity(state.selected) < 0) state.selected = "";
+    const columns = Array.isArray(state.columns) ? state.columns : before.columns;
+    state.columns = this.textStages([]).map((id, i) =>
+      (stageById.has(columns[i]) && this.model.text(columns[i]).length ? columns[i] : id));
+    if (!this.allowedViews(state).includes(state.view)) state.view = this.firstView(state);
+    return state;
+  }
+
+  /** Views that a state's stage can be shown in. */
+  allowedViews(state = this.state) {
+    if (state.stage === "passes") return ["graph", "columns"];
+    const stage = this.model.stageById.get(state.stage);
+    const views = [];
+    if (stage.units.some((unit) => unit.scene)) views.push("graph");
+    if (stage.id === "schedule" && views.length) views.unshift("timeline");
+    if (!TEXTLESS.has(stage.id)) views.push("text");
+    return [...views, "columns"];
+  }
+
+  firstView(state) {
+    const stage = this.model.stageById.get(state.stage);
+    const views = this.allowedViews(state);
+    return [this.views.get(stage.id), stage.view, views[0]].find((it) => views.includes(it));
+  }
+
+  /** Changes parts of the state and tells every view. */
+  set(patch) {
+    const before = this.state;
+    const wanted = { ...before, ...patch };
+    if (wanted.stage !== before.stage && !patch.view) wanted.view = this.firstView(wanted);
+    if (wanted.pass !== before.pass && patch.step === undefined) wanted.step = -1;
+    const isMoved = wanted.stage !== before.stage || wanted.selected !== before.selected;
+    if (isMoved && patch.unit === undefined) wanted.unit = this.unitFor(wanted);
+    this.state = this.sound(wanted, before);
+    if (this.state.view !== "columns") this.views.set(this.state.stage, this.state.view);
+    this.listeners.forEach((listener) => listener(this.state, before));
+  }
+
+  /** The unit in which a state's selection is to be seen; else the one that was shown. */
+  unitFor(state) {
+    const kept = state.stage === this.state.stage ? state.unit : 0;
+    const { units } = this.model.stageById.get(state.stage);
+    if (units.length < 2) return 0;
+    const rows = this.model.text(state.stage);
+    const chosen = this.model.entity(state.selected);
+    const related = this.model.related(chosen);
+    const has = (unit, test) => rows.some((row) => row.unit === unit && test(row.entity));
+    const candidates = [kept, ...units.keys()];
+    for (const test of [(it) => it >= 0 && it === chosen, (it) => related.has(it)]) {
+      const found = candidates.find((unit) => has(unit, test));
+      if (found !== undefined) return found;
+    }
+    return kept;
+  }
+
+  subscribe(listener) {
+    this.listeners.push(listener);
+  }
+
+  select(entity) {
+    this.set({ selected: entity < 0 ? "" : this.model.entities[entity] });
+  }
+
+  /** Shows an entity where it is at home: its stage, selected. */
+  visit(entity) {
+    const id = this.model.stageOf(entity);
+    const place = (this.model.nodesOf.get(entity) || [])[0];
+    const selected = this.model.entities[entity];
+    if (this.state.view === "columns") {
+      this.set({ selected });
+    } else if (place && place.stage === "passes") {
+      this.visitFrame(entity, place.film, selected);
+    } else {
+      this.set({ stage: this.model.stageById.has(id) ? id : "graph", selected });
+    }
+  }
+
+  /** Shows a node that lives only in the frames of passes: the first pass that has it. */
+  visitFrame(entity, film, selected) {
+    const made = this.model.madeBy.get(entity) || this.model.gaveWayIn.get(entity);
+    const pass = made ? made.pass : this.model.passes.findIndex((it) => it.film === film);
+    this.set({ stage: "passes", pass, step: made ? made.step : -1, selected });
+  }
+
+  hover(entity) {
+    if (entity === this.hovered) return;
+    this.hovered = entity;
+    this.hoverListeners.forEach((listener) => listener(entity));
+  }
+
+  onHover(listener) {
+    this.hoverListeners.push(listener);
+  }
+
+  /** Moves to another pass by `by`; with `changed`, to the next one that changed the program. */
+  movePass(by, changed = false) {
+    let pass = this.state.pass + by;
+    while (changed && this.model.passes[pass] && !this.model.passes[pass].changed) pass += by;
+    if (this.model.passes[pass]) this.set({ stage: "passes", pass, view: "graph" });
+  }
+
+  /** Moves to another rewrite; past the ends it stays. */
+  moveStep(by) {
+    const now = this.state.step < 0 ? (by > 0 ? -1 : this.steps + 1) : this.state.step;
+    const step = Math.max(0, Math.min(this.steps, now + by));
+    this.set({ stage: "passes", step, view: "graph" });
+  }
+}

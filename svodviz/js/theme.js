@@ -1,0 +1,34 @@
+// Light or dark: as JupyterLab says, else as the system says; exported pages have a button.
+
+import { button } from "./dom.js";
+
+/** Follows the surroundings; `tools` gets a button where the page is ours. Returns the end of it. */
+export function followTheme(root, tools) {
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  let toggle = null;
+  const isDark = () => {
+    if (chosen !== null) return chosen === "dark";
+    const said = document.body.dataset.jpThemeLight;
+    return said === undefined ? system.matches : said === "false";
+  };
+  const apply = () => {
+    root.dataset.theme = isDark() ? "dark" : "light";
+    if (toggle) toggle.textContent = isDark() ? "☀ light" : "☾ dark";
+  };
+  if (tools) {
+    toggle = button("", () => {
+      chosen = isDark() ? "light" : "dark";
+      apply();
+    }, { class: "theme-toggle", title: "Switch between light and dark" });
+    tools.append(toggle);
+  }
+  const observer = new MutationObserver(apply);
+  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  system.addEventListener("change", apply);
+  apply();
+  return () => {
+    observer.disconnect();
+    system.removeEventListener("change", apply);
+  };
+}

@@ -1,0 +1,92 @@
+"""Where every box and arrow of a drawing stands: deterministic, and the same for every frame.
+
+Small graphs are placed by Graphviz in this process, large ones in a worker process with a time
+limit, and where that runs out (or Graphviz fails) by the layered layout of our own.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svodviz import graphviz_layout, layered
+from svodviz.graphs import Drawing
+
+LARGE = 800  # nodes above which a layout may take longer than a moment
+SECONDS_ALLOWED = 8.0
+
+
+@dataclass(frozen=True)
+class Group:
+    """The frame around the boxes of one group."""
+
+    label: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Upper left corners by entity, arrow paths by (source, target), all in pixels."""
+
+    places: dict[str, tuple[int, int]]
+    routes: dict[tuple[str, str], str]
+    groups: tuple[Group, ...]
+    width: int
+    height: int
+    engine: str
+    seconds: float
+
+
+def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> Layout:
+    """The layout of a drawing; `engine` names what made it, `seconds` how long that took."""
+    started = time.perf_counter()
+    names = [box.entity for box in drawing.boxes]
+    number = {name: index for index, name in enumerate(names)}
+    pairs = list(dict.fromkeys((arrow.source, arrow.target) for arrow in drawing.arrows))
+    request = {
+        "boxes": [[box.width, box.height, box.group] for box in drawing.boxes],
+        "edges": [[number[source], number[target]] for source, target in pairs],
+        "quick": len(names) > LARGE,
+    }
+    answer, engine = _answer(request, seconds_allowed)
+    return Layout(
+        places={name: (x, y) for name, (x, y) in zip(names, answer["places"], strict=True)},
+        routes=dict(zip(pairs, answer["routes"], strict=True)),
+        groups=tuple(Group(*row) for row in answer["groups"]),
+        width=answer["size"][0],
+        height=answer["size"][1],
+        engine=engine,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _answer(request: dict[str, Any], seconds_allowed: float) -> tuple[dict[str, Any], str]:
+    if not request["boxes"]:
+        return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place"
+    if len(request["boxes"]) <= LARGE:
+        return graphviz_layout.place(request), "Graphviz dot"
+    try:
+        return _in_a_worker(request, seconds_allowed), "Graphviz dot (quick)"
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return layered.place(request), "layered"
+
+
+def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, Any]:
+    script = Path(graphviz_layout.__file__)
+    # -P keeps this package's folder off the worker's import path, where it could hide libraries.
+    done = subprocess.run(
+        [sys.executable, "-P", str(script)],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=seconds_allowed,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

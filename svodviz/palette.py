@@ -1,0 +1,139 @@
+"""One palette for every drawing, light and dark, with the words of its legend.
+
+Pale fills under black text, deep fills under light text. Hues follow the colour-blind safe set of
+Okabe and Ito ("Color Universal Design", 2008), thinned out. No meaning rests on colour alone: each
+kind also has an outline of its own, and every state a sign, a dash or a border.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Shape = Literal["box", "pill", "slant", "hexagon", "double", "square"]
+Theme = Literal["light", "dark"]
+
+
+@dataclass(frozen=True)
+class Ink:
+    """Fill and border of one kind under one theme."""
+
+    fill: str
+    border: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one kind of node is drawn, and what the legend says about it."""
+
+    name: str
+    shape: Shape
+    light: Ink
+    dark: Ink
+    words: str
+
+
+KINDS = (
+    Kind("buffer", "pill", Ink("#d8e9f8", "#2b6ca8"), Ink("#17354f", "#6fb1e6"), "storage"),
+    Kind("const", "pill", Ink("#ececec", "#6d6d6d"), Ink("#33363b", "#a9adb5"), "constant"),
+    Kind("elementwise", "box", Ink("#fbf1cf", "#937100"), Ink("#3c3312", "#d9b94a"), "elementwise"),
+    Kind("movement", "slant", Ink("#eae4f6", "#6a4fa0"), Ink("#2f2647", "#b49be0"), "movement"),
+    Kind("reduce", "hexagon", Ink("#fce1cb", "#a8540c"), Ink("#472a12", "#eda366"), "reduction"),
+    Kind("memory", "square", Ink("#d3eeea", "#0b6f63"), Ink("#113a35", "#5cc4b4"), "load, store"),
+    Kind("cast", "slant", Ink("#f8e0ec", "#a03b73"), Ink("#422032", "#e08fbb"), "cast"),
+    Kind("control", "square", Ink("#e3e7ec", "#4c5b6c"), Ink("#293039", "#9fb0c3"), "control"),
+    Kind("call", "double", Ink("#e9efd9", "#5b7418"), Ink("#2b3512", "#b0c96a"), "call"),
+    Kind("kernel", "double", Ink("#dfe3fa", "#3d4bb0"), Ink("#232a52", "#9aa6f2"), "kernel"),
+    Kind("index", "square", Ink("#eef0df", "#6d7148"), Ink("#32341f", "#bcc18c"), "index"),
+    Kind("basicblock", "square", Ink("#f6f6f3", "#77776f"), Ink("#26272a", "#8d9097"), "block"),
+)
+OTHER = Kind("other", "box", Ink("#f2f2f2", "#6d6d6d"), Ink("#303236", "#a9adb5"), "other")
+BY_NAME = {kind.name: kind for kind in (*KINDS, OTHER)}
+
+# States and surroundings: name -> (light, dark).
+COLOURS = {
+    "page": ("#ffffff", "#16181c"),
+    "panel": ("#f7f8f9", "#1d2025"),
+    "raised": ("#ffffff", "#262a31"),
+    "rule": ("#d9dde2", "#353a43"),
+    "strong-rule": ("#b4bac3", "#555c68"),
+    "text": ("#17191c", "#e9ebee"),
+    "soft": ("#565d67", "#a3abb6"),
+    "faint": ("#6f7680", "#8b939f"),
+    "accent": ("#0b62b4", "#74b4f2"),
+    "accent-fill": ("#e3effa", "#1b3450"),
+    "edge": ("#8a919b", "#737b87"),
+    "edge-strong": ("#17191c", "#f2f4f6"),
+    "selected": ("#0b62b4", "#8cc4ff"),
+    "related": ("#7c4d00", "#f0c674"),
+    "related-fill": ("#fdf3d6", "#3a3118"),
+    "added": ("#14763a", "#58cf83"),
+    "added-fill": ("#e2f5e8", "#143322"),
+    "removed": ("#b3261e", "#ff8a80"),
+    "removed-fill": ("#fcebea", "#3b1c1a"),
+    "critical": ("#bf3a00", "#ff9a5c"),
+    "critical-fill": ("#fbe0d2", "#4a2411"),
+    "slack": ("#9aa1ab", "#6c7480"),
+    "keyword": ("#7a3e9d", "#cba6f0"),
+    "number": ("#0a5fa6", "#86c0f5"),
+    "string": ("#186a3b", "#8fd6a6"),
+    "comment": ("#5f6873", "#8f98a5"),
+    "register": ("#8a4b08", "#e7b577"),
+}
+
+
+def kind_of(name: str) -> Kind:
+    """The drawing of a kind; kinds the palette does not know are drawn plainly."""
+    return BY_NAME.get(name, OTHER)
+
+
+def colour(name: str, theme: Theme = "light") -> str:
+    """One colour of the surroundings or states."""
+    return COLOURS[name][theme == "dark"]
+
+
+def variables(theme: Theme) -> str:
+    """The palette as CSS custom properties."""
+    lines = [f"--{name}: {colour(name, theme)};" for name in COLOURS]
+    for kind in BY_NAME.values():
+        ink = kind.dark if theme == "dark" else kind.light
+        lines += [f"--{kind.name}-fill: {ink.fill};", f"--{kind.name}-border: {ink.border};"]
+    return " ".join(lines)
+
+
+def css() -> str:
+    """Both themes, chosen by `data-theme` on the explorer's root."""
+    kinds = (
+        f'.svodviz [data-kind="{name}"] '
+        f"{{ --fill: var(--{name}-fill); --border: var(--{name}-border); }}"
+        for name in BY_NAME
+    )
+    themes = (
+        f'.svodviz[data-theme="{theme}"] {{ color-scheme: {theme}; {variables(theme)} }}'
+        for theme in ("light", "dark")
+    )
+    return "\n".join([*themes, *kinds])
+
+
+def legend() -> list[list[str]]:
+    """Rows of the legend: kind, shape, words."""
+    return [[kind.name, kind.shape, kind.words] for kind in BY_NAME.values()]
+
+
+def outline(shape: Shape, width: float, height: float) -> str:
+    """The SVG path of a node's outline, around (0, 0) as its upper left corner."""
+    w, h = round(width), round(height)
+    match shape:
+        case "pill":
+            r = h // 2
+            arc = f"a{r} {r} 0 0 1"
+            return f"M{r} 0H{w - r}{arc} 0 {h}H{r}{arc} 0 {-h}z"
+        case "slant":
+            return f"M8 0H{w}L{w - 8} {h}H0z"
+        case "hexagon":
+            return f"M9 0H{w - 9}L{w} {h // 2}L{w - 9} {h}H9L0 {h // 2}z"
+        case "square":
+            return f"M0 0H{w}V{h}H0z"
+        case "double":
+            return f"M0 0H{w}V{h}H0zM3 3H{w - 3}V{h - 3}H3z"
+        case _:
+            arc = "a4 4 0 0 1"
+            return f"M4 0H{w - 4}{arc} 4 4V{h - 4}{arc} -4 4H4{arc} -4 -4V4{arc} 4 -4z"

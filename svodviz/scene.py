@@ -1,0 +1,86 @@
+"""Drawings on the wire: a table of nodes, a table of edges, and one or more layouts of them.
+
+    scene    {"nodes": [node], "edges": [[source, target, operand, kind]], "layouts": [layout]}
+    node     {"e": entity, "op", "kind", "label": [line], "w", "h", …}; empty fields are left out
+    layout   {"places": [[node, x, y]], "routes": [[edge, path]], "groups", "size", "engine", …}
+
+Nodes and edges are referred to by their position in the tables. A stage has a single layout of all
+nodes; the frames of passes have one for each run of passes whose frames fit together.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from svodviz.entities import Entities
+from svodviz.graphs import Arrow, Box, Drawing
+from svodviz.layout import Layout, lay_out
+
+Wire = dict[str, Any]
+
+
+def node_row(box: Box, entities: Entities) -> Wire:
+    """One row of the node table."""
+    words = {
+        "name": box.name,
+        "arg": box.argument,
+        "dtype": box.dtype,
+        "shape": box.shape,
+        "group": box.group,
+    }
+    return {
+        "e": entities.number(box.entity),
+        "op": box.op,
+        "kind": box.kind,
+        **{key: word for key, word in words.items() if word},
+        "label": list(box.label),
+        "w": box.width,
+        "h": box.height,
+        **{key: plain(value) for key, value in box.facts.items()},
+    }
+
+
+def plain(value: Any) -> Any:
+    """A fact as JSON can carry it: numbers to four digits, no infinities."""
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(it) for key, it in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(it) for it in value]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return float(f"{number:.4g}") if abs(number) < float("inf") else str(number)
+
+
+def layout_row(
+    layout: Layout, boxes: Collection[tuple[int, Box]], arrows: Collection[tuple[int, Arrow]]
+) -> Wire:
+    """One layout of the given rows of the tables."""
+    return {
+        "places": [[index, *layout.places[box.entity]] for index, box in boxes],
+        "routes": [[index, layout.routes[arrow.source, arrow.target]] for index, arrow in arrows],
+        "groups": [[it.label, it.x, it.y, it.width, it.height] for it in layout.groups],
+        "size": [layout.width, layout.height],
+        "engine": layout.engine,
+        "seconds": plain(layout.seconds),
+    }
+
+
+def edge_rows(arrows: Collection[Arrow], number: dict[str, int]) -> list[list[Any]]:
+    """The edge table; `number` finds a node's row by its entity."""
+    return [[number[it.source], number[it.target], it.operand, it.kind] for it in arrows]
+
+
+def scene(drawing: Drawing, entities: Entities) -> Wire:
+    """A stage's graph: both tables and their one layout."""
+    number = {box.entity: index for index, box in enumerate(drawing.boxes)}
+    layout = layout_row(
+        lay_out(drawing), list(enumerate(drawing.boxes)), list(enumerate(drawing.arrows))
+    )
+    return {
+        "nodes": [node_row(box, entities) for box in drawing.boxes],
+        "edges": edge_rows(drawing.arrows, number),
+        "layouts": [layout],
+    }

@@ -1,0 +1,64 @@
+"""The stages of a compilation in ribbon order, and where each is found on a `Compilation`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+View = Literal["graph", "text", "timeline"]
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """One entry of the ribbon.
+
+    `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
+    compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
+    what opens first. `on_demand` stages are computed when read, and may fail on their own.
+    """
+
+    id: str
+    label: str
+    attribute: str
+    view: View
+    per_kernel: bool = False
+    on_demand: bool = False
+
+
+STAGES = (
+    StageRow("source", "Source", "user_source", "text"),
+    StageRow("graph", "Graph", "graph", "graph"),
+    StageRow("passes", "Passes", "passes", "graph"),
+    StageRow("kernels", "Kernels", "kernels", "graph"),
+    StageRow("schedule", "Schedule", "schedule", "timeline"),
+    StageRow("loops", "Loops", "loops", "text", per_kernel=True),
+    StageRow("lowered", "Lowered", "lowered", "text", per_kernel=True),
+    StageRow("llvm", "LLVM", "source", "text", per_kernel=True),
+    StageRow("optimized", "LLVM optimised", "optimized", "text", per_kernel=True, on_demand=True),
+    StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True),
+)
+AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
+BY_ID = {row.id: row for row in STAGES}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One stage object and the name it goes by inside its stage ("" where there is only one)."""
+
+    name: str
+    title: str
+    stage: Any
+
+
+def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
+    """The stage objects behind one ribbon entry, in order."""
+    if row.id == "passes":
+        return
+    found = getattr(compilation, row.attribute)
+    if row.per_kernel:
+        for stage in found:
+            yield Unit(str(stage.name), str(stage.title), stage)
+        return
+    is_rewritten = row.id == "graph" and any(it.stage == "graph" for it in compilation.passes)
+    yield Unit(AS_WRITTEN if is_rewritten else "", str(found.title), found)
+    if is_rewritten:
+        yield Unit(AFTER_PASSES, "the graph after its passes", compilation.optimized_graph)

@@ -1,0 +1,64 @@
+"""A compilation in words: the stable text of an explorer, and `svodviz show --stage summary`."""
+
+from collections import Counter
+from typing import Any
+
+from svodviz.escape import visible
+from svodviz.stages import STAGES, units
+
+
+def summary(compilation: Any) -> str:
+    """A few lines with sizes and names only: no addresses, no times, nothing of this machine."""
+    graph = compilation.graph.to_networkx()
+    rewrites = sum(len(record.rewrites) for record in compilation.passes)
+    changed = sum(bool(record.changed) for record in compilation.passes)
+    items = compilation.schedule.to_networkx()
+    critical = sum(bool(it) for _, it in items.nodes(data="critical"))
+    kernels = [visible(stage.name) for stage in compilation.loops]
+    lines = [
+        f"compilation {visible(compilation.name)}",
+        f"  graph      {_count(len(graph), 'node')}: {_operations(graph)}",
+        f"  passes     {len(compilation.passes)}, {changed} changed the program,"
+        f" {_count(rewrites, 'rewrite')}",
+        f"  kernels    {len(kernels)}: {_listed(kernels)}",
+        f"  schedule   {_count(len(items), 'item')}, {critical} on the critical path",
+    ]
+    return "\n".join(lines)
+
+
+def text_of(compilation: Any, stage_id: str) -> str:
+    """The printed program of one stage, of every kernel where there are several."""
+    row = next(row for row in STAGES if row.id == stage_id)
+    if row.id == "passes":
+        return "\n".join(_pass_lines(compilation))
+    found = list(units(compilation, row))
+    if len(found) == 1:
+        return str(found[0].stage)
+    return "\n\n".join(f"── {unit.name or unit.title} ──\n{unit.stage}" for unit in found)
+
+
+def _pass_lines(compilation: Any) -> list[str]:
+    lines: list[str] = []
+    for record in compilation.passes:
+        place = f"{record.stage} {record.kernel}".strip()
+        mark = "●" if record.changed else "○"
+        rewrites = _count(len(record.rewrites), "rewrite")
+        lines.append(f"{mark} {place:<10} {record.name:<20} {rewrites:<13} {record.because}")
+        rules = Counter((it.rule, it.algebra) for it in record.rewrites)
+        lines += [f"    {count:>3} × {rule}: {algebra}" for (rule, algebra), count in rules.items()]
+    return lines
+
+
+def _operations(graph: Any) -> str:
+    counts = Counter(str(op) for _, op in graph.nodes(data="op"))
+    ordered = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
+    return _listed([visible(f"{op} {n}" if n > 1 else op) for op, n in ordered])
+
+
+def _listed(words: list[str], longest: int = 6) -> str:
+    more = len(words) - longest
+    return ", ".join(words[:longest]) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

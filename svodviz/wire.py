@@ -1,0 +1,175 @@
+"""One compilation as JSON: the only thing that reaches the browser, and what exports carry.
+
+    {"format": "svodviz", "version": 1,
+     "name":      of the compilation
+     "entities":  [entity]                    all others refer to these by position
+     "parents":   [[entity]]                  for each entity, what it descends from directly
+     "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
+       unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
+     "films":     [film]                      see `frames`; one per program that passes run over
+     "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
+                    "rewrites": [[rule, before, after]], "left_out"}]
+     "rules":     [[name, algebra, source]]
+     "decisions": [[entity, kind, taken, reason]]
+     "values":    {entity: preview}           see `values`
+     "legend":    [[kind, shape, words]]
+     "notes":     [text]}                     what was left out, and why
+
+Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
+already visible signs. Every change of meaning raises VERSION; version 1 is the first.
+"""
+
+import time
+from typing import Any
+
+from svodviz.entities import Entities
+from svodviz.escape import visible
+from svodviz.frames import Film
+from svodviz.graphs import draw
+from svodviz.palette import legend
+from svodviz.scene import Wire, plain, scene
+from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
+from svodviz.values import preview
+
+FORMAT, VERSION = "svodviz", 1
+GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
+TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
+VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
+
+
+def wire(compilation: Any) -> Wire:
+    """The compilation as JSON data (see the module's docstring)."""
+    entities = Entities()
+    notes: list[str] = []
+    stages = [_stage(row, compilation, entities, notes) for row in STAGES]
+    films, passes, rules = _passes(compilation, entities, notes)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": visible(compilation.name),
+        "stages": stages,
+        "films": films,
+        "passes": passes,
+        "rules": rules,
+        "decisions": [
+            [entities.number(it.subject), visible(it.kind), bool(it.taken), visible(it.reason)]
+            for it in compilation.decisions
+        ],
+        "values": _values(compilation, stages, entities, notes),
+        "legend": legend(),
+        "notes": notes,
+        "entities": entities.names,
+        "parents": entities.parents,
+    }
+
+
+def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]) -> Wire:
+    answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
+    try:
+        found = list(units(compilation, row))
+        answer["units"] = [_unit(row, unit, entities) for unit in found]
+        seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
+    except Exception as error:
+        # A stage that is made on demand may fail by itself; the others are still worth seeing.
+        if not row.on_demand:
+            raise
+        answer["missing"] = visible(f"{type(error).__name__}: {error}")
+        notes.append(f"{row.label} is missing: {answer['missing']}")
+        seconds = 0.0
+    return answer | {"seconds": plain(seconds)}
+
+
+def _unit(row: StageRow, unit: Unit, entities: Entities) -> Wire:
+    graph = unit.stage.to_networkx()
+    for key, attributes in graph.nodes(data=True):
+        entities.number(str(key), attributes.get("parents", ()))
+    limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
+    nodes = graph.number_of_nodes()
+    answer: Wire = {
+        "name": unit.name,
+        "title": visible(unit.title),
+        "nodes": nodes,
+        "lines": _lines(row, unit, entities),
+        "scene": scene(draw(graph), entities) if 0 < nodes <= limit else None,
+        "note": "",
+    }
+    if nodes > limit:
+        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn."
+    return answer
+
+
+def _lines(row: StageRow, unit: Unit, entities: Entities) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for index, line in enumerate(unit.stage.lines):
+        entity = line.entity
+        if entity is None and line.parents:
+            entity = f"{row.id}:{unit.name}:line {index + 1}"
+        number = -1 if entity is None else entities.number(entity, line.parents)
+        rows.append([visible(line.text.expandtabs(4)), number])
+    return rows
+
+
+def _passes(
+    compilation: Any, entities: Entities, notes: list[str]
+) -> tuple[list[Wire], list[Wire], list[list[str]]]:
+    films: dict[tuple[str, str], Film] = {}
+    rules: dict[tuple[str, str, str], int] = {}
+    rows: list[Wire] = []
+    for record in compilation.passes:
+        film = films.setdefault((record.stage, record.kernel), Film(entities))
+        rewrites = [
+            [
+                rules.setdefault((it.rule, it.algebra, it.source), len(rules)),
+                entities.number(it.before),
+                entities.number(it.after),
+            ]
+            for it in record.rewrites
+        ]
+        stepped = film.shoot(record.frames())
+        left_out = len(rewrites) - stepped
+        if left_out > 0:
+            notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
+                         "frames of their own")  # fmt: skip
+        rows.append({
+            "stage": record.stage,
+            "kernel": visible(record.kernel),
+            "name": visible(record.name),
+            "because": visible(record.because),
+            "seconds": plain(record.seconds),
+            "changed": bool(record.changed),
+            "film": list(films).index((record.stage, record.kernel)),
+            "shot": len(film.passes) - 1,
+            "rewrites": rewrites,
+            "left_out": max(0, left_out),
+        })  # fmt: skip
+    named = [[visible(word) for word in rule] for rule in rules]
+    return [film.wire() for film in films.values()], rows, named
+
+
+def _values(
+    compilation: Any, stages: list[Wire], entities: Entities, notes: list[str]
+) -> dict[str, Wire]:
+    """Previews of the values of graph and kernel nodes, as far as time allows."""
+    wanted = [
+        node["e"]
+        for stage in stages
+        for unit in stage["units"]
+        if stage["id"] in ("graph", "kernels") and unit["scene"]
+        for node in unit["scene"]["nodes"]
+    ]
+    wanted = list(dict.fromkeys(wanted))
+    names = entities.names
+    found: dict[str, Wire] = {}
+    until = time.monotonic() + VALUE_SECONDS
+    for count, number in enumerate(wanted):
+        if count >= VALUE_LIMIT or time.monotonic() > until:
+            notes.append(f"values of {count:,} of {len(wanted):,} nodes were computed")
+            break
+        try:
+            value = compilation.values(names[number])
+        except Exception as error:
+            notes.append(visible(f"no values: {type(error).__name__}: {error}"))
+            break
+        if value is not None:
+            found[str(number)] = preview(value)
+    return found

@@ -1,0 +1,70 @@
+"""One way to run a tensor on any engine; tables of cases are run on each of them.
+
+`ENGINES` names the engines: a row is a function from nodes to arrays. A test that is marked
+`every_engine` takes the argument `engine` and calls `evaluate(tensor, engine)`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import dtypes
+from compiler.device.buffers import data
+from compiler.dtypes import DType
+from compiler.graph.interpret import interpret
+from compiler.graph.nodes import Buffer, TensorNode
+from compiler.node import toposort
+from compiler.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def _graph(roots: Sequence[TensorNode]) -> list[Array]:
+    """The reference interpreter of the tensor graph, on the data of the graph's buffers."""
+    inputs = {node: data(node) for node in toposort(roots) if isinstance(node, Buffer)}
+    return interpret(roots, inputs)
+
+
+ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {"graph": _graph}
+every_engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+def evaluate(tensor: Tensor, engine: str = "graph") -> Array:
+    """The value of one tensor, computed by `engine`."""
+    (value,) = ENGINES[engine]([tensor.node])
+    assert value.shape == tensor.shape
+    assert value.dtype == tensor.dtype.numpy
+    return value
+
+
+def assert_same(got: Array, expected: Any, what: object = "", rtol: float = 0.0) -> None:
+    """Equal type, shape and elements; NaN equals NaN, 0.0 is not -0.0; floats within `rtol`."""
+    expected = np.asarray(expected)
+    assert got.dtype == expected.dtype, f"{what}: {got.dtype}, NumPy has {expected.dtype}"
+    assert got.shape == expected.shape, f"{what}: {got.shape}, NumPy has {expected.shape}"
+    if rtol:
+        np.testing.assert_allclose(got, expected, rtol, atol=rtol, err_msg=str(what))
+        return
+    np.testing.assert_array_equal(got, expected, str(what), strict=True)
+    if got.dtype.kind == "f":
+        zero = expected == 0
+        signs = (np.signbit(it)[zero] for it in (got, expected))
+        np.testing.assert_array_equal(*signs, f"{what}: signs of zeros")
+
+
+def samples(dtype: DType, count: int = 12) -> Array:
+    """Telling values of a type: zeros of both signs, limits, infinities, NaN, small numbers."""
+    if dtype.kind == "bool":
+        values: list[Any] = [False, True, True, False]
+    elif dtype.is_float:
+        values = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, -7.0, np.inf, -np.inf, np.nan, 100.25]
+    elif dtype.kind == "uint":
+        values = [0, 1, 2, 3, 5, 7, 8, 13, 100, dtype.maximum, int(dtype.maximum) - 1, 64]
+    else:
+        values = [0, 1, -1, 2, -2, 3, 7, -7, 100, dtype.maximum, dtype.minimum, -13]
+    return np.resize(np.array(values, dtype.numpy), count)
+
+
+FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
