@@ -1,5 +1,6 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
+from compiler.compilation import Compilation, compile
 from compiler.dtypes import (
     DType,
     bool_,
@@ -29,6 +30,7 @@ from compiler.tensor import Tensor
 
 __all__ = [
     "AxisError",
+    "Compilation",
     "CompileError",
     "DType",
     "DTypeError",
@@ -39,6 +41,7 @@ __all__ = [
     "SizeError",
     "Tensor",
     "bool_",
+    "compile",
     "float16",
     "float32",
     "float64",

@@ -14,7 +14,7 @@ import numpy as np
 from compiler.device import buffers
 from compiler.errors import CompileError
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Sink
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered import interpret as lowered_interpreter
 from compiler.node import toposort
@@ -80,7 +80,8 @@ def check(compilation: "Compilation") -> Report:
 
 def _graph(root: Sink) -> list[Array]:
     """The values of a tensor graph's results."""
-    data = {n: buffers.data(n) for n in toposort([root]) if isinstance(n, Buffer)}
+    nodes: list[TensorNode] = toposort([root])
+    data: dict[TensorNode, Array] = {n: buffers.data(n) for n in nodes if isinstance(n, Buffer)}
     return interpret(root.sources, data)
 
 

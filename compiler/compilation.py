@@ -121,7 +121,7 @@ class Compilation:
         return user_source(origins)
 
     def _graph(self, root: Sink, title: str) -> Graph:
-        nodes = toposort([root])
+        nodes: list[TensorNode] = toposort([root])
         parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
         places = {
             n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
@@ -131,6 +131,10 @@ class Compilation:
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
         )  # fmt: skip
+
+    def entity(self, node: TensorNode) -> str:
+        """The entity string of a tensor node."""
+        return f"graph:{self.provenance.numbers[node]}"
 
     @cached_property
     def graph(self) -> Graph:
@@ -211,7 +215,7 @@ class Compilation:
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, with its reason."""
         return tuple(
-            Decision(*self._entities([c.node]), "fuse", c.is_fused, c.reason)
+            Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
 
@@ -342,7 +346,10 @@ class Compilation:
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
         for root in (self.written, self.simplest):
-            data = {n: buffers.data(n) for n in toposort([root]) if isinstance(n, Buffer)}
+            nodes: list[TensorNode] = toposort([root])
+            data: dict[TensorNode, Array] = {
+                n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
+            }
             found |= evaluate_all(root.sources, data)
         return found
 

@@ -58,18 +58,24 @@ class Node(metaclass=Interned):
     @property
     def arguments(self) -> dict[str, Any]:
         """The fields other than `sources`, by name."""
-        return {name: getattr(self, name) for name in self.__match_args__[1:]}
+        return {name: getattr(self, name) for name in field_names(type(self))}
 
     def with_sources(self, sources: tuple[Any, ...]) -> Self:
         """The node of this kind and these arguments that reads `sources` instead."""
         if sources == self.sources:
             return self
-        rest = [getattr(self, name) for name in self.__match_args__[1:]]
+        rest = [getattr(self, name) for name in field_names(type(self))]
         return type(self)(sources, *rest)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
         return f"{type(self).__name__}({inside})"
+
+
+def field_names(cls: type[Node]) -> tuple[str, ...]:
+    """The names of the arguments of a node class: its fields without `sources`."""
+    names: tuple[str, ...] = cls.__match_args__
+    return names[1:]
 
 
 N = TypeVar("N", bound=Node)

@@ -115,18 +115,26 @@ def _relu(b: Build[T], x: T) -> T:
 
 
 def _gelu(b: Build[T], x: T) -> T:
-    """gelu(x) = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))"""
+    """gelu(x) = x / (1 + exp(-sqrt(8/pi) * (x + 0.044715 x^3))); 1 + tanh would cancel"""
     cube = b.op("mul", b.op("mul", x, x), x)
     inner = b.op("add", x, b.op("mul", b.const(0.044715, x), cube))
-    bend = b.op("tanh", b.op("mul", b.const(math.sqrt(2 / math.pi), x), inner))
-    half = b.op("mul", b.const(0.5, x), x)
-    return b.op("mul", half, b.op("add", b.const(1, x), bend))
+    power = b.op("exp", b.op("mul", b.const(-math.sqrt(8 / math.pi), x), inner))
+    return b.op("fdiv", x, b.op("add", b.const(1, x), power))
 
 
 def _softplus(b: Build[T], x: T) -> T:
     """softplus(x) = max(x, 0) + log(1 + exp(-|x|))"""
     small = b.op("exp", b.op("neg", b.op("abs", x)))
-    return b.op("add", b.op("max", x, b.const(0, x)), b.op("log", b.op("add", b.const(1, x), small)))
+    rest = _log_of_one_plus(b, small)
+    return b.op("add", b.op("max", x, b.const(0, x)), rest)
+
+
+def _log_of_one_plus(b: Build[T], x: T) -> T:
+    """log(1 + x) for small x >= 0: log(u) x / (u - 1) corrects the rounding of u = 1 + x"""
+    one = b.const(1, x)
+    u = b.op("add", one, x)
+    corrected = b.op("fdiv", b.op("mul", b.op("log", u), x), b.op("sub", u, one))
+    return b.op("where", b.op("eq", u, one), x, corrected)
 
 
 def _compare(name: str, meaning: str, reference: Callable[..., Any]) -> Op:
@@ -142,8 +150,8 @@ def _reference_sigmoid(x: Any) -> Any:
 
 
 def _reference_gelu(x: Any) -> Any:
-    half, one, k = x.dtype.type(0.5), x.dtype.type(1), x.dtype.type(math.sqrt(2 / math.pi))
-    return half * x * (one + np.tanh(k * (x + x.dtype.type(0.044715) * (x * x * x))))
+    one, scale, k = (x.dtype.type(v) for v in (1, 0.044715, -math.sqrt(8 / math.pi)))
+    return x / (one + np.exp(k * (x + scale * (x * x * x))))
 
 
 def _reference_round(x: Any) -> Any:
@@ -187,7 +195,8 @@ _ROWS = (
     Op("sub", 2, "a - b", np.subtract, NUMBER),
     Op("mul", 2, "a * b; and, for bool", np.multiply, ANY),
     Op("fdiv", 2, "a / b", np.divide, FLOAT, cost=4),
-    Op("idiv", 2, "a / b towards zero; 0 where b is 0", references.truncated_divide, INTEGER, cost=8),
+    Op("idiv", 2, "a / b towards zero; 0 where b is 0", references.truncated_divide, INTEGER,
+       cost=8),
     Op("mod", 2, "remainder with the sign of a", references.remainder, NUMBER, cost=8),
     Op("pow", 2, "a to the b", references.power, NUMBER, cost=40, domain=(0.1, 8.0)),
     Op("max", 2, "the greater; NaN propagates", np.maximum, ANY),

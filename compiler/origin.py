@@ -80,7 +80,7 @@ def user_call(function: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-class no_origin:  # noqa: N801 - reads as a statement: `with no_origin():`
+class no_origin:
     """Nodes made inside belong to no line: passes merge equal nodes whatever made them."""
 
     def __enter__(self) -> None:

@@ -87,7 +87,7 @@ def power(a: Array, b: Array) -> Array:
     positive = np.power(a, np.maximum(b, 0))
     odd = np.where(b % 2 == 0, a.dtype.type(1), a.dtype.type(-1))
     negative = np.where(a == 1, a.dtype.type(1), np.where(a == -1, odd, a.dtype.type(0)))
-    return np.where(b < 0, negative, positive).astype(a.dtype)
+    return np.asarray(np.where(b < 0, negative, positive).astype(a.dtype))
 
 
 def cast(x: Array, dtype: DType) -> Array:
@@ -96,11 +96,11 @@ def cast(x: Array, dtype: DType) -> Array:
     target = dtype.numpy
     if x.dtype.kind != "f" or not dtype.is_integer:
         with np.errstate(all="ignore"):
-            return x.astype(target)
+            return np.asarray(x.astype(target))
     limits = np.iinfo(target)
     wide = x.astype(np.float64)
     low, high = float(limits.min), float(limits.max)
     inside = np.where(np.isnan(wide) | (wide <= low) | (wide >= high), 0.0, wide)
     result = np.trunc(inside).astype(target)
     result = np.where(wide >= high, target.type(limits.max), result)
-    return np.where(wide <= low, target.type(limits.min), result).astype(target)
+    return np.asarray(np.where(wide <= low, target.type(limits.min), result).astype(target))

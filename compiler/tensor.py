@@ -14,7 +14,7 @@ import numpy as np
 
 from compiler import dtypes, tensor_data
 from compiler.device.buffers import data
-from compiler.dtypes import DType, Scalar
+from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
 from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise, short
 from compiler.origin import user_call
@@ -39,18 +39,16 @@ class Tensor(Products):
     """NumPy leaves operators between its arrays and tensors to the tensor."""
 
     def __init__(self, data: object, dtype: object = None, name: str = "") -> None:
-        target = None if dtype is None else dtypes.parse(dtype, "Tensor")
         if isinstance(data, TensorValue):
-            self.node = _converted(data.node, target)
+            self.node = _converted(data.node, dtype)
         else:
-            self.node = tensor_data.tensor(data, target, name)
+            self.node = tensor_data.tensor(data, dtype, name)
 
     @classmethod
     def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:
         """`value` everywhere, in the type NumPy gives it, or converted to `dtype`."""
         wanted = extents("full", (shape,))
-        target = None if dtype is None else dtypes.parse(dtype, "full")
-        return cls._of(broadcast_node(tensor_data.tensor(value, target), wanted))
+        return cls._of(broadcast_node(tensor_data.tensor(value, dtype), wanted))
 
     @classmethod
     def zeros(cls, *shape: int | Sequence[int], dtype: object = dtypes.float64) -> Self:
@@ -183,8 +181,8 @@ class Tensor(Products):
 
 
 @user_call
-def _converted(node: TensorNode, dtype: DType | None) -> TensorNode:
-    return node if dtype is None else cast_to(node, dtype)
+def _converted(node: TensorNode, dtype: object) -> TensorNode:
+    return node if dtype is None else cast_to(node, dtypes.parse(dtype, "Tensor"))
 
 
 def _count_of(begin: Scalar, end: Scalar, step: Scalar) -> int:

@@ -22,19 +22,20 @@ _SUPPORTED = "numbers or truth values: " + ", ".join(t.name for t in dtypes.ALL)
 
 
 @user_call
-def tensor(data: object, dtype: DType | None = None, name: str = "") -> TensorNode:
+def tensor(data: object, dtype: object = None, name: str = "") -> TensorNode:
     """The node for `data`, converted to `dtype` where one is given.
 
     Raises `DataError` for what is not numeric, is ragged, or does not fit into `dtype`.
     """
+    target = None if dtype is None else dtypes.parse(dtype, "Tensor")
     if isinstance(data, np.ndarray | np.generic):
-        return _from_array(_checked(np.asarray(data), data), dtype, name)
+        return _from_array(_checked(np.asarray(data), data), target, name)
     array = _checked(_as_array(data), data)
-    if dtype is not None:
-        _check_range(array, dtype)
+    if target is not None:
+        _check_range(array, target)
     if isinstance(data, Scalar) and not name:
-        return _constant(array, dtype)
-    return _from_array(array, dtype, name)
+        return _constant(array, target)
+    return _from_array(array, target, name)
 
 
 def scalar(value: Scalar, dtype: DType, operation: str) -> Const:

@@ -44,6 +44,8 @@ def _widths_of(given: Widths, rank: int) -> Pairs:
     """One (before, after) per axis from any of the three ways to write them."""
     if isinstance(given, int):
         return ((given, given),) * rank
+    if not isinstance(given, Sequence):
+        raise _wrong_widths(given, rank)
     if all(isinstance(w, int) for w in given):
         return _widths_from_last(integers("pad", (given,)), rank)
     if len(given) != rank or any(isinstance(w, int) for w in given):

@@ -165,10 +165,10 @@ class Movement(TensorValue):
 
     def shrink(self, bounds: Sequence[Sequence[int] | None]) -> Self:
         """The part [begin, end) of each axis: one pair per axis, None for all of an axis."""
-        if len(bounds) != self.ndim:
+        if not isinstance(bounds, Sequence) or len(bounds) != self.ndim:
             raise ShapeError(
-                "shrink", "there must be one part per axis", got=f"{len(bounds)} parts",
-                expected=f"{self.ndim}",
+                "shrink", "there must be one part per axis", got=repr(bounds),
+                expected=f"{self.ndim} parts (begin, end)",
             )  # fmt: skip
         pairs = zip(bounds, self.shape, strict=True)
         parts = tuple(_bounds_of(part, axis, n) for axis, (part, n) in enumerate(pairs))

@@ -16,16 +16,16 @@ def written(shape: Shape) -> str:
     return str(tuple(shape))
 
 
-def integers(operation: str, values: Iterable[object]) -> Shape:
+def integers(operation: str, values: object) -> Shape:
     """`values` as Python ints: `t.reshape(2, 3)` and `t.reshape((2, 3))` give the same.
 
     Raises `ShapeError` where one is not an integer.
     """
-    given = tuple(values)
+    given = tuple(values) if isinstance(values, Iterable) else (values,)
     if len(given) == 1 and isinstance(given[0], Iterable):
         given = tuple(given[0])
     try:
-        return tuple(int(operator.index(v)) for v in given)  # type: ignore[arg-type]
+        return tuple(int(operator.index(v)) for v in given)
     except TypeError as error:
         raise ShapeError(
             operation, "extents and axes are integers", got=repr(given), expected="integers"

@@ -1,5 +1,6 @@
 """The user's program as the first stage: its lines, and which of them made nodes."""
 
+import itertools
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class UserSource(Stage):
         for row in made:
             graph.add_node(row.entity, op=row.text.strip(), kind="control", argument="", dtype="",
                            shape="", name="", parents=(), group="")  # fmt: skip
-        for first, second in zip(made, made[1:], strict=False):
+        for first, second in itertools.pairwise(made):
             graph.add_edge(first.entity, second.entity, operand=-1, kind="order")
         return graph
 

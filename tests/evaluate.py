@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from compiler import dtypes
+from compiler.check import run_bodies
+from compiler.compilation import Compilation
 from compiler.device.buffers import data
 from compiler.dtypes import DType
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.node import toposort
+from compiler.options import Options
 from compiler.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +30,28 @@ def _graph(roots: Sequence[TensorNode]) -> list[Array]:
     return interpret(roots, inputs)
 
 
-ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {"graph": _graph}
+def _stage(engine: str) -> Callable[[Sequence[TensorNode]], list[Array]]:
+    """The interpreter of one later stage, after all stages before it."""
+
+    def run(roots: Sequence[TensorNode]) -> list[Array]:
+        return run_bodies(Compilation(list(roots), Options(), "test"), engine)
+
+    return run
+
+
+def _machine(roots: Sequence[TensorNode]) -> list[Array]:
+    """Machine code."""
+    return Compilation(list(roots), Options(), "test").run()
+
+
+ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {
+    "graph": _graph,
+    "kernels": _stage("kernels"),
+    "schedule": _stage("schedule"),
+    "loops": _stage("loops"),
+    "lowered": _stage("lowered"),
+    "machine": _machine,
+}
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 

@@ -81,9 +81,7 @@ def horner(coefficients: list[Real], t: Real) -> Real:
     return value
 
 
-def remez(
-    points: list[Real], target: list[Real], weight: list[Real], degree: int
-) -> list[Real]:
+def remez(points: list[Real], target: list[Real], weight: list[Real], degree: int) -> list[Real]:
     """Coefficients of the minimax polynomial, lowest power first."""
     count = degree + 2
     chosen = [round(i * (len(points) - 1) / (count - 1)) for i in range(count)]
@@ -150,34 +148,91 @@ def fits() -> list[Fit]:
     """Every fit, in the order of the table."""
     rows: list[Fit] = []
 
-    def add(name: str, target: Function, weight: Function, low: Real, high: Real,
-            **degrees: int) -> None:
+    def add(
+        name: str, target: Function, weight: Function, low: Real, high: Real, **degrees: int
+    ) -> None:
         rows.extend(Fit(name, d, n, target, weight, low, high) for d, n in degrees.items())
 
-    add("exp", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r),
-        -HALF_LN2, HALF_LN2, f32=4, f64=9)
-    add("expm1", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.expm1(r),
-        -HALF_LN2, HALF_LN2, f32=5, f64=10)
-    add("exp2", lambda r: mp.expm1(r * LN2) / r, lambda r: r / 2**r,
-        -HALF_BIT, HALF_BIT, f32=5, f64=10)
-    add("exp2_short", lambda r: mp.expm1(r * LN2) / r, lambda r: r / 2**r,
-        -HALF_BIT, HALF_BIT, f64=6)
-    add("log", lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3, lambda f: f**3 / mp.log1p(f),
-        1 / ROOT - 1, ROOT - 1, f32=8)
-    add("log", lambda z: (2 * atanh_ratio(z) - 2) / z, lambda z: z,
-        TINY, ATANH_END, f64=6)
-    add("log2_short", lambda z: 2 * atanh_ratio(z) / LN2, lambda z: 1,
-        TINY, ATANH_END, f64=5)
-    add("log_tail", lambda z: (atanh_ratio(z) - 1 - z / 3) / z**2, lambda z: z**2,
-        TINY, ATANH_END, f64=6)
+    add(
+        "exp",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        lambda r: r**2 / mp.exp(r),
+        -HALF_LN2,
+        HALF_LN2,
+        f32=4,
+        f64=9,
+    )
+    add(
+        "expm1",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        lambda r: r**2 / mp.expm1(r),
+        -HALF_LN2,
+        HALF_LN2,
+        f32=5,
+        f64=10,
+    )
+    add(
+        "exp2",
+        lambda r: mp.expm1(r * LN2) / r,
+        lambda r: r / 2**r,
+        -HALF_BIT,
+        HALF_BIT,
+        f32=5,
+        f64=10,
+    )
+    add(
+        "exp2_short",
+        lambda r: mp.expm1(r * LN2) / r,
+        lambda r: r / 2**r,
+        -HALF_BIT,
+        HALF_BIT,
+        f64=6,
+    )
+    add(
+        "log",
+        lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3,
+        lambda f: f**3 / mp.log1p(f),
+        1 / ROOT - 1,
+        ROOT - 1,
+        f32=8,
+    )
+    add("log", lambda z: (2 * atanh_ratio(z) - 2) / z, lambda z: z, TINY, ATANH_END, f64=6)
+    add("log2_short", lambda z: 2 * atanh_ratio(z) / LN2, lambda z: 1, TINY, ATANH_END, f64=5)
+    add(
+        "log_tail",
+        lambda z: (atanh_ratio(z) - 1 - z / 3) / z**2,
+        lambda z: z**2,
+        TINY,
+        ATANH_END,
+        f64=6,
+    )
     add("sin", sine_tail, lambda z: z, TINY, ANGLE_END, f32=2, f64=5)
     add("cos", cosine_tail, lambda z: z**2, TINY, ANGLE_END, f32=2, f64=5)
-    add("erf_small", lambda z: erf_ratio(z) - 1, lambda z: 1 / erf_ratio(z),
-        TINY, ERF_SPLIT, f32=6, f64=12)
-    add("erf_large", lambda a: mp.log(mp.erfc(a + 1)) / LN2, lambda a: LN2 * mp.erfc(a + 1),
-        TINY, mp.mpf(3), f32=6)
-    add("erf_large", lambda a: mp.log(mp.erfc(a + 1)) / LN2, lambda a: LN2 * mp.erfc(a + 1),
-        TINY, mp.mpf(5), f64=17)
+    add(
+        "erf_small",
+        lambda z: erf_ratio(z) - 1,
+        lambda z: 1 / erf_ratio(z),
+        TINY,
+        ERF_SPLIT,
+        f32=6,
+        f64=12,
+    )
+    add(
+        "erf_large",
+        lambda a: mp.log(mp.erfc(a + 1)) / LN2,
+        lambda a: LN2 * mp.erfc(a + 1),
+        TINY,
+        mp.mpf(3),
+        f32=6,
+    )
+    add(
+        "erf_large",
+        lambda a: mp.log(mp.erfc(a + 1)) / LN2,
+        lambda a: LN2 * mp.erfc(a + 1),
+        TINY,
+        mp.mpf(5),
+        f64=17,
+    )
     return rows
 
 

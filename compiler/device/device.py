@@ -11,7 +11,6 @@ from compiler.dtypes import DType
 from compiler.errors import DataError
 
 
-
 @dataclass(frozen=True, slots=True)
 class Device:
     """A device: an allocator, a compiler from source, and a loader of compiled programs."""

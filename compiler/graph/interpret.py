@@ -38,7 +38,8 @@ from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Inputs: TypeAlias = Mapping[TensorNode, Array]
+Inputs: TypeAlias = Mapping[Any, Array]
+"""Data by Buffer or Param node."""
 
 
 def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:

@@ -22,7 +22,7 @@ def merge(
     with no_origin():
         for node in toposort([root]):
             sources = tuple(done[s] for s in node.sources)
-            plain = type(node)(sources, *(getattr(node, n) for n in node.__match_args__[1:]))
+            plain = type(node)(sources, *node.arguments.values())
             done[node] = plain
             first = numbered.setdefault(plain, node)
             provenance.numbers.same(plain, node)

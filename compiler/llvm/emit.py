@@ -1,9 +1,9 @@
 """emit: lowered instructions as the text of one LLVM module.
 
-    Before:  7 range %7 = %2            After:  br label %i0.head
-             8 load %8 = %0[%7]                 i0.head:
-             9 store %1[%7] = %8                  %i0 = phi i64 [ 0, %entry ], [ %i0.next, %i0.body ]
-            10 end %7                             …
+    Before:  7 range %7 = %2           After:  br label %i0.head
+             8 load %8 = %0[%7]                i0.head:
+             9 store %1[%7] = %8                 %i0 = phi i64 [ 0, %entry ], [ %i0.next, %i0.body ]
+            10 end %7                            …
 
 A loop tests before it runs, so an empty range runs zero times. Accumulators become phi nodes of
 the loops that assign them. A gated access is a branch around it: memory is not touched.

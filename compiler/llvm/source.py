@@ -82,9 +82,7 @@ def control_flow(lines: tuple[Line, ...], label_of: Any, targets_of: Any) -> "nx
         label = label_of(line.text)
         if label is not None or not blocks:
             blocks.append((label or "entry", []))
-        if label is None:
-            blocks[-1][1].append(line)
-        elif line.parents:
+        if label is None or line.parents:
             blocks[-1][1].append(line)
     keys = _keys(blocks)
     graph: nx.DiGraph[Any] = nx.DiGraph()

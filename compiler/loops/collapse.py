@@ -69,8 +69,9 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
     for node in (joined, *replacements.values()):
         provenance.add(node, provenance.of(outer) | provenance.of(inner))
     done: dict[ScalarNode, ScalarNode] = {}
-    for node in toposort([body]):
-        if node in replacements:
+    order: list[ScalarNode] = toposort([body])
+    for node in order:
+        if isinstance(node, Range) and node in replacements:
             done[node] = replacements[node]
             continue
         sources = [done[s] for s in node.sources if s is not inner or not _is_nest(node, pair)]

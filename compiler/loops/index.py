@@ -32,8 +32,10 @@ from compiler.loops.nodes import (
     alu,
     axis,
     const,
-    index as index_const,
     linear,
+)
+from compiler.loops.nodes import (
+    index as index_const,
 )
 from compiler.trace import Provenance
 
@@ -194,10 +196,9 @@ def move(node: TensorNode, indices: Indices) -> Indices:
         case graph.Shrink():
             return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
         case graph.Flip():
-            pairs = zip(indices, source.shape, strict=True)
             return tuple(
-                alu("sub", index_const(n - 1), i) if a in node.axes else i
-                for a, (i, n) in enumerate(pairs)
+                alu("sub", index_const(source.shape[a] - 1), i) if a in node.axes else i
+                for a, i in enumerate(indices)
             )
         case _:
             raise AssertionError(f"{type(node).__name__} does not move elements")
@@ -206,7 +207,7 @@ def move(node: TensorNode, indices: Indices) -> Indices:
 def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
     """The indices in `shape` of element number `flat`."""
     strides = list(accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))[::-1]
-    result = []
+    result: list[ScalarNode] = []
     for extent, stride in zip(shape, strides if shape else [], strict=True):
         if extent <= 1 or stride == 0:
             result.append(index_const(0))

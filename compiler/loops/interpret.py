@@ -57,7 +57,7 @@ class _Run:
 
     def __init__(self, body: Body, arguments: Sequence[Array], limit: int) -> None:
         self.arguments = arguments
-        self.order = toposort([body])
+        self.order: list[ScalarNode] = toposort([body])
         self.needs = dependencies(body)
         self.axes = _colour(self.order, self.needs)
         self.rank = 1 + max(self.axes.values(), default=0)
@@ -173,9 +173,7 @@ def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
             return node.sources
 
 
-def _colour(
-    order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]
-) -> dict[Range, int]:
+def _colour(order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]) -> dict[Range, int]:
     """An axis for each range, so that ranges of one expression or one loop nest differ."""
     groups = {needs[n] | set(n.ranges) if isinstance(n, Store) else needs[n] for n in order}
     groups |= {needs[n.sources[0]] | set(n.ranges) for n in order if isinstance(n, Reduce)}
@@ -244,7 +242,7 @@ def scatter(buffer: Array, index: Array, value: Array, gate: Array | None, name:
 
 def check_inside(buffer: Array, index: Array, name: str) -> None:
     """Refuse an index outside `buffer` with an `InternalError` that says which."""
-    if not index.size or (0 <= index.min() and index.max() < buffer.size):
+    if not index.size or (index.min() >= 0 and index.max() < buffer.size):
         return
     is_outside = (index < 0) | (index >= buffer.size)
     raise InternalError(

@@ -11,11 +11,12 @@ That one rule moves what does not change out of its loop, and fuses row statisti
 that use them. `place` returns blocks; `linearize` and the printer walk them.
 """
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Argument, Body, Range, Reduce, ScalarNode, Store
-from compiler.node import toposort
+from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store
+from compiler.node import toposort, users
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +69,7 @@ class _Placement:
             for each in store.ranges:
                 path = (*path, self._block(each))
             self._place([(store, path)])
-            for outer, inner in zip(path, path[1:], strict=False):
+            for outer, inner in itertools.pairwise(path):
                 outer.items.append(inner)
         return top
 
@@ -81,7 +82,7 @@ class _Placement:
         """The shortest beginning of `path` that has every range `node` depends on."""
         missing = set(self.needs[node])
         for depth, block in enumerate(path):
-            missing.discard(block.range)  # type: ignore[arg-type]
+            missing.discard(block.range)
             if not missing:
                 return path[: depth + 1]
         names = ", ".join(r.name for r in missing)
@@ -150,6 +151,20 @@ class _Placement:
         for outer, inner in zip(path[len(home) - 1 :], path[len(home) :], strict=False):
             outer.items.append(inner)
         self._put(node, home[-1])
+
+
+def fused_products(body: Body) -> set[ScalarNode]:
+    """The products that are only summed: each sum takes them by one multiply-add."""
+    order: list[ScalarNode] = toposort([body])
+    readers = users(order)
+    return {
+        node
+        for node in order
+        if isinstance(node, Alu)
+        and node.op == "mul"
+        and node.dtype.kind != "bool"
+        and all(isinstance(u, Reduce) and u.op == "sum" for u in readers[node])
+    }
 
 
 def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:

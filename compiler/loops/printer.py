@@ -28,7 +28,7 @@ from compiler.loops.nodes import (
     ScalarNode,
     Store,
 )
-from compiler.loops.placement import Begin, Block, Fold, Item, place
+from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.stage import Stage
@@ -65,6 +65,7 @@ class Loops(Stage):
         )
         inside = ", ".join(f"{a.name} {a.element.short}[{a.size}]" for a in arguments)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
+        silent = fused_products(self.body)
         stack: list[tuple[Item, int]] = [(place(self.body), 0)]
         while stack:
             item, depth = stack.pop()
@@ -74,7 +75,8 @@ class Loops(Stage):
                     depth += 1
                 stack.extend((each, depth) for each in reversed(item.items))
             elif not isinstance(item, Const | Reduce) and not self._is_address(item):
-                rows.append(self._row(item, depth))
+                if item not in silent:
+                    rows.append(self._row(item, depth, silent))
         return tuple(rows)
 
     def _line(self, node: ScalarNode, depth: int, text: str) -> Line:
@@ -87,21 +89,22 @@ class Loops(Stage):
         """Whether the item only takes part in addresses, which are printed where they are used."""
         return isinstance(item, Alu) and item.bounds is not None
 
-    def _row(self, item: Item, depth: int) -> Line:
+    def _row(self, item: Item, depth: int, products: set[ScalarNode]) -> Line:
         match item:
             case Begin(reduce=node):
                 start = REDUCTIONS[node.op].identity(node.dtype)
                 return self._line(node, depth, f"acc %{self.numbers[node]} = {start}")
             case Fold(reduce=node):
-                name, value = f"%{self.numbers[node]}", self.text(node.sources[0])
-                return self._line(node, depth, f"{name} = {node.op}({name}, {value})")
+                name, value = f"%{self.numbers[node]}", node.sources[0]
+                text = self.definition(value) if value in products else self.text(value)
+                return self._line(node, depth, f"{name} = {node.op}({name}, {text})")
             case Store():
                 target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
                 return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
             case _:
                 assert isinstance(item, ScalarNode)
                 text = f"%{self.numbers[item]} = {self.definition(item)}"
-                return self._line(item, depth, f"{text:<44} {item.dtype.short}")
+                return self._line(item, depth, f"{text:<{50 - 2 * depth}} {item.dtype.short}")
 
     def definition(self, node: ScalarNode) -> str:
         """The right-hand side of the line that computes `node`."""

@@ -71,7 +71,7 @@ def divide_terms(node: Alu) -> ScalarNode | None:
         return value
     whole, rest = as_sum(value).divisible_by(divisor)
     remainder = rest.node()
-    if not whole.terms and not whole.constant or not _is_not_negative(remainder):
+    if (not whole.terms and not whole.constant) or not _is_not_negative(remainder):
         return None
     return alu("add", whole.node(), alu("idiv", remainder, index(divisor)))
 
@@ -86,7 +86,7 @@ def drop_multiples(node: Alu) -> ScalarNode | None:
         return value
     whole, rest = as_sum(value).divisible_by(divisor)
     remainder = rest.node()
-    if not whole.terms and not whole.constant or not _is_not_negative(remainder):
+    if (not whole.terms and not whole.constant) or not _is_not_negative(remainder):
         return None
     return alu("mod", remainder, index(divisor))
 

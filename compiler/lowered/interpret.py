@@ -276,9 +276,7 @@ class _Run:
         self.counts[what] += times
         self.counts[nbytes] += times * buffer.dtype.itemsize
 
-    def _note(
-        self, buffer: DefineGlobal, index: Array, gate: Array | None, is_store: bool
-    ) -> None:
+    def _note(self, buffer: DefineGlobal, index: Array, gate: Array | None, is_store: bool) -> None:
         """Note the address of an access, if anybody asked."""
         if self.addresses is not None and (gate is None or gate.all()):
             self.addresses.append((buffer.slot, index.item(), is_store))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
-from compiler.loops.placement import Begin, Block, Fold, Item, place
+from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -31,7 +31,7 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-from compiler.node import toposort, users
+from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 
 
@@ -54,8 +54,8 @@ class _Writer:
     def __init__(self, body: loops.Body) -> None:
         self.body = body
         self.result = Linear()
-        self.order = toposort([body])
-        self.products = _fused_products(self.order)
+        self.order: list[ScalarNode] = toposort([body])
+        self.products = fused_products(body)
         self.registers: dict[ScalarNode, int] = {}
         self.next = 0
 
@@ -165,16 +165,3 @@ class _Writer:
 def _identity(node: loops.Reduce) -> loops.Const:
     """The value an accumulator of this reduction starts with."""
     return loops.const(REDUCTIONS[node.op].identity(node.dtype), node.dtype)
-
-
-def _fused_products(order: list[ScalarNode]) -> set[ScalarNode]:
-    """The products that are only summed: each sum takes them by one mulacc."""
-    readers = users(order)
-    return {
-        node
-        for node in order
-        if isinstance(node, loops.Alu)
-        and node.op == "mul"
-        and node.dtype.kind != "bool"
-        and all(isinstance(u, loops.Reduce) and u.op == "sum" for u in readers[node])
-    }

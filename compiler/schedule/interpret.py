@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.graph.interpret import interpret as interpret_graph
-from compiler.graph.nodes import Buffer, Param, Sink
+from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
 from compiler.node import toposort
 from compiler.schedule.calls import Call, KernelSink, buffer_of
 from compiler.schedule.items import Kernel, ScheduleItem
@@ -55,10 +55,9 @@ def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
 
 def run_body(body: Sink, arguments: Sequence[Array]) -> None:
     """Evaluate the stored values of `body` and write them to its parameters."""
-    parameters = {
-        node: arguments[node.slot].reshape(node.shape)
-        for node in toposort([body])
-        if isinstance(node, Param)
+    nodes: list[TensorNode] = toposort([body])
+    parameters: dict[TensorNode, Array] = {
+        node: arguments[node.slot].reshape(node.shape) for node in nodes if isinstance(node, Param)
     }
     values = interpret_graph([store.sources[1] for store in body.sources], parameters)
     for store, value in zip(body.sources, values, strict=True):

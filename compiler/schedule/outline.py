@@ -1,7 +1,7 @@
 """outline: the region of each realized value becomes the body of a call.
 
     Before:  %9 = max %8 0.0                          f32[64,10]     (to be realized)
-    After:   %10 = buffer b0                          f32[64,10]
+    After:   %10 = buffer tmp0                        f32[64,10]
              %11 = call k0(%10, %0, %1)               body: store(param 0, max(sum(…), 0.0))
              %12 = after %10 [%11]
 
@@ -57,7 +57,7 @@ def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     region = _region(result, node)
     body, inputs = _body(result, node, region)
     name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"b{number}")
+    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
     call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
     after = After((buffer, call))
     result.buffers[node] = after

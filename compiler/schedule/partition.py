@@ -69,7 +69,7 @@ class _Walk:
     """State of one walk: the demands met so far and the nodes to be realized."""
 
     def __init__(self, root: Sink, options: Options) -> None:
-        self.order = toposort([root])
+        self.order: list[TensorNode] = toposort([root])
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)

@@ -1,6 +1,6 @@
 """The printed form and the picture of a schedule.
 
-    0  kernel k0   reads x w   writes b0   1,004,160 flops  234,624 bytes  12.2 µs  slack 0  critical
+    0  kernel k0  reads x w  writes b0  1,004,160 flops  234,624 bytes  12.2 µs  critical
 """
 
 from dataclasses import dataclass

@@ -96,11 +96,20 @@ export class GraphView {
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
     } else {
       this.camera = this.cameras.get(key) || fit(this.picture.box, ...this.size());
+      this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
     }
   }
 
   size() {
     return [this.svg.clientWidth || 800, this.svg.clientHeight || 500];
+  }
+
+  /** Before the pane is in the page its size is unknown: then the first fit comes later. */
+  settle() {
+    if (this.isFitted || !this.svg.clientWidth) return;
+    this.isFitted = true;
+    this.camera = fit(this.picture.box, ...this.size());
+    if (this.store.selected >= 0) this.reveal();
   }
 
   moveTo(camera) {
@@ -142,6 +151,7 @@ export class GraphView {
 
   draw() {
     if (!this.picture) return;
+    this.settle();
     const { camera } = this;
     const size = this.size();
     const view = camera.view(...size);

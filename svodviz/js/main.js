@@ -200,14 +200,12 @@ function markReady(root) {
 export function render({ model, el, fullPage = false }) {
   const explorer = new Explorer(new Model(model.get("wire")), model.get("state"), fullPage);
   const { root } = explorer;
-  const stopTheme = followTheme(root, fullPage ? explorer.tools : null);
   el.append(root);
+  const repaint = () => explorer.view.draw?.();
+  const stopTheme = followTheme(root, fullPage ? explorer.tools : null, repaint);
   explorer.show();
   const stopSync = sync(explorer.store, model);
-  const watcher = new ResizeObserver(() => {
-    explorer.views.graph.drawnArea = null;
-    explorer.view.draw?.();
-  });
+  const watcher = new ResizeObserver(repaint);
   watcher.observe(explorer.pane);
   markReady(root);
   return () => {

@@ -39,7 +39,7 @@ export class Ribbon {
       : stage.seconds;
     const words = {
       source: `${count(size.lines)} lines`,
-      passes: `${count(size.nodes)} · ${count(size.lines)} rewrites`,
+      passes: `${count(size.nodes)} passes`,
       schedule: `${count(size.nodes)} items`,
       kernels: `${count(size.nodes)} nodes`,
       graph: `${count(size.nodes)} nodes`,

@@ -2,8 +2,11 @@
 
 import { button } from "./dom.js";
 
-/** Follows the surroundings; `tools` gets a button where the page is ours. Returns the end of it. */
-export function followTheme(root, tools) {
+/**
+ * Follows the surroundings; `tools` gets a button where the page is ours.
+ * @returns {() => void} ends it
+ */
+export function followTheme(root, tools, onChange) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
   let toggle = null;
@@ -15,6 +18,7 @@ export function followTheme(root, tools) {
   const apply = () => {
     root.dataset.theme = isDark() ? "dark" : "light";
     if (toggle) toggle.textContent = isDark() ? "☀ light" : "☾ dark";
+    onChange();
   };
   if (tools) {
     toggle = button("", () => {

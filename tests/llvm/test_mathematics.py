@@ -44,7 +44,9 @@ def loop_over(op: str, dtype: str, lanes: int) -> str:
     )
     parameters = ", ".join(f"ptr noalias %{a}" for a in [*names, "out"])
     operands = ", ".join(f"{kind} %{a}_i" for a in names)
-    return "\n".join(declarations(op, dtype, lanes)) + f"""
+    return (
+        "\n".join(declarations(op, dtype, lanes))
+        + f"""
 {define(op, dtype, lanes)}
 define void @apply({parameters}, i64 %n) {{
 entry:
@@ -61,6 +63,7 @@ exit:
   ret void
 }}
 """
+    )
 
 
 @dataclass(frozen=True)

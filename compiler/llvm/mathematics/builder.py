@@ -1,9 +1,9 @@
 """A small writer of LLVM IR text, generic over the float format and the number of lanes.
 
-A `Value` is the name or the constant of an IR operand; its operators write one instruction each into
-the `Code` it belongs to. With `lanes` > 1 every value is a vector and constants are splatted, so one
-Python function describes the scalar function and all explicit vector ones, and all of them give the
-same bits: there is no fast-math flag anywhere, and an fma is where it is written, nowhere else.
+A `Value` is the name or the constant of an IR operand; its operators write one instruction each
+into the `Code` it belongs to. With `lanes` > 1 every value is a vector and constants are splatted,
+so one Python function describes the scalar function and all explicit vector ones, and all of them
+give the same bits: no instruction has a fast-math flag, and an fma is where it is written.
 """
 
 import struct
@@ -259,9 +259,7 @@ class Code:
 
     def load(self, table: str, index: Value, element: str) -> Value:
         """The element of a global array at an index (i64) that is inside it."""
-        pointers = self.emit(
-            f"getelementptr inbounds {element}, ptr {table}, {index.typed}", "ptr"
-        )
+        pointers = self.emit(f"getelementptr inbounds {element}, ptr {table}, {index.typed}", "ptr")
         if self.lanes == 1:
             return self.emit(f"load {element}, {pointers.typed}", element)
         kind = self.type(element)

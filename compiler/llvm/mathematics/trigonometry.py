@@ -13,7 +13,7 @@ from compiler.llvm.mathematics.constants import (
     turn_chunks,
     turn_rows,
 )
-from compiler.llvm.mathematics.exponential import nearest_integer, polynomial, with_sign
+from compiler.llvm.mathematics.exponential import nearest_integer, polynomial
 
 # Up to here pi/2 in three parts leaves an accurate r, and n * part is exact where it has to be.
 NEAR_END = {"f32": 65536.0, "f64": 2.0**30}
@@ -39,8 +39,8 @@ def cos(x: Value) -> Value:
 def tan(x: Value) -> Value:
     """sin r / cos r in even quarter turns, - cos r / sin r in odd ones."""
     code = x.code
-    r, n = quarter_turns(x)
-    sine, cosine = sine_and_cosine(r)
+    r, r_low, n = quarter_turns_pair(x)
+    sine, cosine = sine_and_cosine(r, r_low)
     odd = is_odd(n)
     code.note("tan is sin / cos, or - cos / sin after an odd number of quarter turns")
     quotient = code.let("quotient", odd.choose(cosine, sine) / odd.choose(sine, cosine))
@@ -67,36 +67,68 @@ def turned(value: Value, n: Value, sign: Value | None = None) -> Value:
     return (value.bits() ^ flip).as_float()
 
 
-def sine_and_cosine(r: Value) -> tuple[Value, Value]:
-    """sin r = r + r**3 s(r**2) and cos r = 1 + r**2 (r**2 c(r**2) - 1/2)."""
+def sine_and_cosine(r: Value, r_low: Value | None = None) -> tuple[Value, Value]:
+    """Both of r + r_low. sin r = r + r**3 s(r**2), cos r = 1 + r**2 (r**2 c(r**2) - 1/2)."""
     code = r.code
     code.note("sin r = r + r**3 s(r**2)")
     z = code.let("z", r * r)
-    sine = code.let("sine", (r * z).times_plus(polynomial("sin", z), r))
+    cube, sine_series = r * z, polynomial("sin", z)
+    if r_low is None:
+        sine = code.let("sine", cube.times_plus(sine_series, r))
+    else:
+        sine = code.let("sine", cube.times_plus(sine_series, r_low) + r)
     code.note("cos r = 1 + r**2 (r**2 c(r**2) - 1/2)")
     inner = z.times_plus(polynomial("cos", z), -0.5)
-    return sine, code.let("cosine", z.times_plus(inner, 1.0))
+    if r_low is None:
+        return sine, code.let("cosine", z.times_plus(inner, 1.0))
+    return sine, code.let("cosine", z.times_plus(inner, -(r * r_low)) + 1.0)
 
 
 def quarter_turns(x: Value) -> tuple[Value, Value]:
     """r and the low bits of n: |x| = n pi/2 + r. Infinity and nan give r = nan."""
-    code, name = x.code, x.format.name
+    magnitude, whole, n = nearest_quarter(x)
+    r = magnitude
+    for part in QUARTER_TURN_PARTS[x.format.name]:
+        r = whole.times_plus(-part, r)
+
+    def far() -> tuple[Value, ...]:
+        far_r, far_low, far_n = FAR[x.format.name](magnitude)
+        return far_r + far_low, far_n
+
+    r, n = x.code.rarely(is_far(magnitude), (r, n), far)
+    return r, n
+
+
+def quarter_turns_pair(x: Value) -> tuple[Value, Value, Value]:
+    """quarter_turns with r as a sum of two."""
+    magnitude, whole, n = nearest_quarter(x)
+    high, middle, low = QUARTER_TURN_PARTS[x.format.name]
+    product = whole * middle
+    product_error = whole.times_plus(middle, -product)
+    r, errors = exact_sum([whole.times_plus(-high, magnitude), -product])
+    r_low = whole.times_plus(-low, errors[0] - product_error)
+    usual = (r, r_low, n)
+    r, r_low, n = x.code.rarely(is_far(magnitude), usual, lambda: FAR[x.format.name](magnitude))
+    return r, r_low, n
+
+
+def nearest_quarter(x: Value) -> tuple[Value, Value, Value]:
+    """|x| and the nearest number n of quarter turns, as a float and as low bits."""
+    code = x.code
     magnitude = code.let("magnitude", x.magnitude())
     code.note("n = the nearest number of quarter turns, r = |x| - n pi/2 with pi/2 in three parts")
     whole, n = nearest_integer(magnitude, nearest(2 / PI, x.format))
-    r = magnitude
-    for part in QUARTER_TURN_PARTS[name]:
-        r = whole.times_plus(-part, r)
-    code.note("numbers too large for this are rare")
-    far = code.let("far", magnitude >= NEAR_END[name])
-    reduce = far_float if name == "f32" else far_double
-    near = code.let("near", r)
-    found = code.rarely(far, (near, n), lambda: reduce(magnitude))
-    return found[0], found[1]
+    return magnitude, whole, n
 
 
-def far_float(x: Value) -> tuple[Value, Value]:
-    """quarter_turns of a large float32, in float64.
+def is_far(magnitude: Value) -> Value:
+    """Whether pi/2 in three parts is not enough."""
+    magnitude.code.note("numbers too large for this are rare")
+    return magnitude.code.let("far", magnitude >= NEAR_END[magnitude.format.name])
+
+
+def far_float(x: Value) -> tuple[Value, Value, Value]:
+    """quarter_turns_pair of a large float32, in float64.
 
     x times 27 bits of 1 / (2 pi) is exact, and so is its distance from an integer: the whole turns
     vanish piece by piece.
@@ -111,8 +143,10 @@ def far_float(x: Value) -> tuple[Value, Value]:
     code.note("n = the nearest integer to 4 turns; what remains is r")
     whole, n = nearest_integer(turns, 4.0)
     fraction = whole.times_plus(-0.25, turns)
-    r = (fraction * nearest(2 * PI, F64)).convert("fptrunc", "float")
-    return code.let("far_r", r), code.let("far_n", n.convert("trunc", "i32"))
+    angle = code.let("angle", fraction * nearest(2 * PI, F64))
+    r = code.let("far_r", angle.convert("fptrunc", "float"))
+    low = (angle - r.convert("fpext", "double")).convert("fptrunc", "float")
+    return r, low, n.convert("trunc", "i32")
 
 
 def without_integer(x: Value) -> Value:
@@ -120,11 +154,11 @@ def without_integer(x: Value) -> Value:
     return x - x.rounded()
 
 
-def far_double(x: Value) -> tuple[Value, Value]:
-    """quarter_turns of a large float64.
+def far_double(x: Value) -> tuple[Value, Value, Value]:
+    """quarter_turns_pair of a large float64.
 
-    x = 2**(32 j) y, and row j of the table holds 2**(32 j) / (2 pi) modulo 1 to 212 bits. The sum of
-    the products keeps every rounding error, because the first ones may cancel to 2**-62.
+    x = 2**(32 j) y, and row j of the table holds 2**(32 j) / (2 pi) modulo 1 to 212 bits. The sum
+    of the products keeps every rounding error, because the first ones may cancel to 2**-62.
     """
     code = x.code
     code.note("x = 2**(32 j) y with y < 2**85, an integer for j > 0")
@@ -148,15 +182,13 @@ def far_double(x: Value) -> tuple[Value, Value]:
     tail = errors[2] + products[3]
     for error in more:
         tail = tail + error
-    return far_angle(x, turns + tail), n
-
-
-def far_angle(x: Value, turns: Value) -> Value:
-    """2 pi turns; nan for an infinite x."""
+    turns, lost = exact_sum([turns, tail])
+    code.note("r = 2 pi turns, with its rounding error")
     high, low = split(2 * PI, F64, 2)
-    angle = turns.times_plus(high, turns * low)
-    x.code.note("x - x is nan for infinity and 0 otherwise")
-    return x.code.let("far_r", angle + (x - x))
+    r = code.let("far_r", turns * high)
+    error = turns.times_plus(high, -r) + turns.times_plus(low, lost[0] * high)
+    code.note("x - x is nan for infinity and 0 otherwise")
+    return r, error + (x - x), n
 
 
 def exact_sum(terms: list[Value]) -> tuple[Value, list[Value]]:
@@ -169,6 +201,9 @@ def exact_sum(terms: list[Value]) -> tuple[Value, list[Value]]:
         errors.append((total - (next_total - part)) + (term - part))
         total = next_total
     return total, errors
+
+
+FAR = {"f32": far_float, "f64": far_double}
 
 
 def table_of_turns() -> str:

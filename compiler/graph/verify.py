@@ -1,0 +1,214 @@
+"""The invariants of the tensor graph. A broken one is an error of this compiler.
+
+ 1. An operation has its number of operands, and they have one shape.
+ 2. Operands have one type, which the operation's row accepts; the condition of `where` is bool.
+ 3. Reshape keeps the number of elements.
+ 4. The order of a permute names each axis once.
+ 5. Expand keeps the rank and repeats only axes of extent 1.
+ 6. Pad has one pair of widths per axis, none negative.
+ 7. Shrink has one pair of bounds per axis, 0 <= begin <= end <= extent.
+ 8. The axes of a flip are distinct and in range.
+ 9. The axes of a reduction are sorted, distinct and in range; its row accepts the type; max and
+    min fold no empty axis, unless the result is empty too.
+10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
+    a Param of the shape and type of its value.
+11. After `decompose`: no operation that has an expansion is left.
+12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not negative.
+
+Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
+that a graph computes what the user wrote (the interpreters and tests do).
+"""
+
+from typing import NoReturn
+
+from compiler.dtypes import DType, bool_
+from compiler.errors import InternalError
+from compiler.graph.nodes import (
+    LEAVES,
+    Bitcast,
+    Const,
+    Elementwise,
+    Expand,
+    Flip,
+    Iota,
+    Pad,
+    Param,
+    Permute,
+    Reduce,
+    Reshape,
+    Shrink,
+    Sink,
+    Store,
+    TensorNode,
+    operation,
+    short,
+)
+from compiler.node import toposort
+from compiler.ops import OPS, REDUCTIONS, Op
+
+
+def verify(root: TensorNode, is_decomposed: bool = False) -> None:
+    """Check every node under `root`; `is_decomposed` adds invariant 11.
+
+    Raises `InternalError` with the number of the first invariant broken, and the node.
+    """
+    for node in toposort([root]):
+        _arity(node)
+        _leaf(node)
+        _node(node)
+        _placement(node)
+        if is_decomposed:
+            _machine_operation(node)
+
+
+def _broken(node: TensorNode, number: int, what: str, got: object, expected: object) -> NoReturn:
+    """Raise the error that names the invariant and the node."""
+    operands = ", ".join(short(s) for s in node.sources)
+    raise InternalError(
+        "graph",
+        f"invariant {number}: {what}, at {operation(node)}({operands})",
+        got=str(got),
+        expected=str(expected),
+        origin=node.origin,
+    )
+
+
+def _arity(node: TensorNode) -> None:
+    """Invariant 1, the number of operands; every later check relies on it."""
+    match node:
+        case Sink():
+            return
+        case Elementwise():
+            expected = OPS[node.op].arity
+        case Store():
+            expected = 2
+        case _:
+            expected = 0 if isinstance(node, LEAVES) else 1
+    if len(node.sources) != expected:
+        _broken(node, 1, "the number of operands is wrong", len(node.sources), expected)
+
+
+def _leaf(node: TensorNode) -> None:
+    """Invariant 12."""
+    if any(n < 0 for n in node.shape):
+        _broken(node, 12, "an extent is negative", node.shape, "extents of 0 or more")
+    if isinstance(node, Const) and not 0 <= node.bits < 1 << node.dtype.bits:
+        _broken(node, 12, "the bits do not fit the type", hex(node.bits), node.dtype)
+    if isinstance(node, Param) and node.slot < 0:
+        _broken(node, 12, "a slot is negative", node.slot, "0 or more")
+    if isinstance(node, Iota) and not node.dtype.is_integer and not node.dtype.is_float:
+        _broken(node, 12, "an iota counts in numbers", node.dtype, "an integer or float type")
+
+
+def _node(node: TensorNode) -> None:
+    """Invariants 1 to 10, whichever are about nodes of this kind."""
+    match node:
+        case Elementwise():
+            _elementwise(node, OPS[node.op])
+        case Reshape() | Expand():
+            _reshaped(node)
+        case Permute():
+            if sorted(node.order) != list(range(len(node.sources[0].shape))):
+                _broken(node, 4, "the order is no permutation", node.order, "each axis once")
+        case Pad():
+            _pad(node)
+        case Shrink():
+            _shrink(node)
+        case Flip():
+            _flip(node)
+        case Reduce():
+            _reduce(node)
+        case Bitcast():
+            _bitcast(node)
+
+
+def _elementwise(node: Elementwise, row: Op) -> None:
+    shapes = [s.shape for s in node.sources]
+    if len(set(shapes)) > 1:
+        _broken(node, 1, "operands differ in shape", shapes, "one shape")
+    dtypes = [s.dtype for s in node.sources]
+    if row.name == "where":
+        condition, *dtypes = dtypes
+        if condition != bool_:
+            _broken(node, 2, "the condition is not bool", condition, bool_)
+    if len(set(dtypes)) > 1:
+        _broken(node, 2, "operands differ in type", " ".join(map(str, dtypes)), "one type")
+    _accepts(node, 2, dtypes[0], row.accepts)
+
+
+def _accepts(node: TensorNode, number: int, dtype: DType, accepts: frozenset[str]) -> None:
+    if dtype.kind not in accepts:
+        _broken(node, number, "the row does not accept the type", dtype, " ".join(sorted(accepts)))
+
+
+def _reshaped(node: Reshape | Expand) -> None:
+    source = node.sources[0]
+    if isinstance(node, Reshape):
+        if source.size != node.size:
+            _broken(node, 3, "a reshape changes the size", node.size, source.size)
+        return
+    if len(node.shape) != len(source.shape):
+        _broken(node, 5, "an expand changes the rank", len(node.shape), len(source.shape))
+    if any(old not in (1, new) for old, new in zip(source.shape, node.shape, strict=True)):
+        what = "an expand repeats an axis whose extent is not 1"
+        _broken(node, 5, what, node.shape, f"{source.shape}, each 1 repeated")
+
+
+def _pad(node: Pad) -> None:
+    rank = len(node.sources[0].shape)
+    if len(node.widths) != rank or any(width < 0 for pair in node.widths for width in pair):
+        _broken(node, 6, "widths of a pad are wrong", node.widths, f"{rank} pairs of 0 or more")
+
+
+def _shrink(node: Shrink) -> None:
+    shape = node.sources[0].shape
+    if len(node.bounds) != len(shape):
+        _broken(node, 7, "a shrink has no bounds for an axis", node.bounds, f"{len(shape)} pairs")
+    for (begin, end), extent in zip(node.bounds, shape, strict=True):
+        if not 0 <= begin <= end <= extent:
+            _broken(node, 7, "a shrink reaches outside", f"{begin}:{end}", f"inside 0:{extent}")
+
+
+def _flip(node: Flip) -> None:
+    rank = len(node.shape)
+    if len(set(node.axes)) != len(node.axes) or any(not 0 <= a < rank for a in node.axes):
+        _broken(node, 8, "axes of a flip are wrong", node.axes, f"distinct axes below {rank}")
+
+
+def _reduce(node: Reduce) -> None:
+    shape, row = node.sources[0].shape, REDUCTIONS[node.op]
+    if list(node.axes) != sorted(set(node.axes)):
+        _broken(node, 9, "axes are not sorted and distinct", node.axes, sorted(set(node.axes)))
+    if any(not 0 <= axis < len(shape) for axis in node.axes):
+        _broken(node, 9, "an axis is out of range", node.axes, f"axes below {len(shape)}")
+    _accepts(node, 9, node.dtype, row.accepts)
+    is_empty = any(shape[axis] == 0 for axis in node.axes)
+    if is_empty and node.size and not row.has_identity:
+        _broken(node, 9, f"{node.op} over an empty axis", shape, "extents of 1 or more")
+
+
+def _bitcast(node: Bitcast) -> None:
+    source = node.sources[0].dtype
+    if source.bits != node.target.bits:
+        _broken(node, 10, "a bitcast changes the width", node.target, f"{source.bits} bits")
+
+
+def _placement(node: TensorNode) -> None:
+    """Invariant 10, for Sinks and Stores."""
+    for source in node.sources:
+        if isinstance(source, Sink):
+            _broken(node, 10, "a sink is an operand", "sink", "a value")
+        if isinstance(source, Store) and not isinstance(node, Sink):
+            _broken(node, 10, "a store is an operand", "store", "a value")
+    if isinstance(node, Store):
+        target, value = node.sources
+        if not isinstance(target, Param):
+            _broken(node, 10, "a store writes what is no param", operation(target), "param")
+        if short(target) != short(value):
+            _broken(node, 10, "a store does not fit its param", short(value), short(target))
+
+
+def _machine_operation(node: TensorNode) -> None:
+    """Invariant 11."""
+    if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:
+        _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")

@@ -1,0 +1,262 @@
+"""The invariants of a kernel's loops. A broken one is an error of this compiler.
+
+ 1. Every node stands where it may: Stores under the Body only, Arguments only as what a Load or
+    Store accesses, and only Ranges as the loops of a Reduce or Store.
+ 2. The operands of an Alu have the number and types its row accepts, and it is a machine
+    operation: it has no expansion. Bitcast keeps the width.
+ 3. The index of a Load or Store is int64, and a gate is bool.
+ 4. One Argument per slot. Slot 0 is stored to and nothing else is; what is loaded is not stored
+    to. A Store writes the type of its Argument.
+ 5. The extent of a range is an int64 constant, 0 or more; no two ranges have one number.
+ 6. A range belongs to one nest: normal ranges to a Store, reduction ranges to a Reduce, which
+    has at least one and whose row accepts the type.
+ 7. No value depends on a range outside the nest that the range belongs to.
+ 8. Every access is inside its buffer for all values of the ranges: its index has bounds within
+    0 … size - 1, or it is gated, or it depends on a range of extent 0 and so never happens.
+ 9. The stores to a buffer write each element exactly once: the index is a sum of multiples of the
+    store's ranges, each multiple the product of the extents of those below it.
+
+Not checked: that a gate keeps its load inside the buffer (the interpreters check each access),
+and that bounds are right (they are found as the node is made, and tested in `simplify`'s tests).
+"""
+
+import math
+from typing import NoReturn, TypeAlias
+
+from compiler.dtypes import bool_, int64
+from compiler.errors import InternalError
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Bitcast,
+    Body,
+    Cast,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+)
+from compiler.loops.placement import dependencies
+from compiler.loops.symbolic import as_sum
+from compiler.node import toposort
+from compiler.ops import OPS, REDUCTIONS
+
+
+def verify(body: Body) -> None:
+    """Check every node of `body`.
+
+    Raises `InternalError` with the number of the first invariant broken, and the node.
+    """
+    order: list[ScalarNode] = toposort([body])
+    for node in order:
+        _structure(node)
+        _types(node)
+    _arguments(order)
+    _ranges(order)
+    needs = dependencies(body)
+    targets: set[ScalarNode] = set()
+    for store in body.sources:
+        assert isinstance(store, Store)
+        _scope(store, needs)
+        _covers(store)
+        if store.sources[0] in targets:
+            _broken(store, 9, "two stores write one argument", 2, 1)
+        targets.add(store.sources[0])
+    for node in order:
+        if isinstance(node, Load | Store):
+            _inside(node, needs)
+
+
+def _broken(node: ScalarNode, number: int, what: str, got: object, expected: object) -> NoReturn:
+    """Raise the error that names the invariant and the node."""
+    raise InternalError(
+        "loops",
+        f"invariant {number}: {what}, at {_describe(node)}",
+        got=str(got),
+        expected=str(expected),
+    )
+
+
+def _describe(node: ScalarNode) -> str:
+    """A short name for a node in messages: `load in1`, `store out`, `add`, `i0`."""
+    match node:
+        case Range() | Argument():
+            return node.name
+        case Load() | Store() if node.sources and isinstance(node.sources[0], Argument):
+            return f"{type(node).__name__.lower()} {node.sources[0].name}"
+        case Alu() | Reduce():
+            return node.op if isinstance(node, Alu) else f"reduce {node.op}"
+        case _:
+            return type(node).__name__.lower()
+
+
+def _structure(node: ScalarNode) -> None:
+    """Invariant 1."""
+    kinds = _allowed_sources(node)
+    counts = {Const: (0, 0), Argument: (0, 0), Range: (1, 1), Cast: (1, 1), Bitcast: (1, 1),
+              Load: (2, 3), Reduce: (1, None), Store: (3, None)}  # fmt: skip
+    least, most = counts.get(type(node), (0, None))
+    if len(node.sources) < least or (most is not None and len(node.sources) > most):
+        _broken(node, 1, "the number of operands is wrong", len(node.sources), least)
+    for source, allowed in zip(node.sources, kinds, strict=True):
+        if not isinstance(source, allowed):
+            expected = " or ".join(k.__name__ for k in allowed)
+            _broken(node, 1, "an operand stands in the wrong place", _describe(source), expected)
+
+
+_Kinds: TypeAlias = tuple[type[ScalarNode], ...]
+_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce)
+_ARGUMENT: _Kinds = (Argument,)
+_RANGE: _Kinds = (Range,)
+
+
+def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
+    """For each operand of `node` the kinds of node it may be."""
+    count = len(node.sources)
+    match node:
+        case Body():
+            return [(Store,)] * count
+        case Range():
+            return [(Const,)] * count
+        case Load():
+            return [_ARGUMENT, *[_VALUE] * (count - 1)][:count]
+        case Store():
+            return [_ARGUMENT, _VALUE, _VALUE, *[_RANGE] * (count - 3)][:count]
+        case Reduce():
+            return [_VALUE, *[_RANGE] * (count - 1)][:count]
+        case _:
+            return [_VALUE] * count
+
+
+def _types(node: ScalarNode) -> None:
+    """Invariants 2 and 3, and the type a Store writes (4)."""
+    match node:
+        case Alu():
+            _alu(node)
+        case Bitcast() if node.target.bits != node.sources[0].dtype.bits:
+            was = node.sources[0].dtype
+            _broken(node, 2, "a bitcast changes the width", node.target, f"{was.bits} bits")
+        case Load() | Store():
+            if node.sources[1].dtype != int64:
+                _broken(node, 3, "the index is not int64", node.sources[1].dtype, int64)
+            gate = node.gate if isinstance(node, Load) else None
+            if gate is not None and gate.dtype != bool_:
+                _broken(node, 3, "the gate is not bool", gate.dtype, bool_)
+            if isinstance(node, Store) and node.sources[2].dtype != node.sources[0].dtype:
+                types = node.sources[2].dtype, node.sources[0].dtype
+                _broken(node, 4, "a store writes another type than its argument's", *types)
+
+
+def _alu(node: Alu) -> None:
+    row = OPS[node.op]
+    if len(node.sources) != row.arity:
+        _broken(node, 2, "the number of operands is wrong", len(node.sources), row.arity)
+    if row.expansion is not None:
+        _broken(node, 2, "it is no machine operation", node.op, "one without an expansion")
+    dtypes = [s.dtype for s in node.sources]
+    if node.op == "where":
+        condition, *dtypes = dtypes
+        if condition != bool_:
+            _broken(node, 2, "the condition is not bool", condition, bool_)
+    if len(set(dtypes)) > 1:
+        _broken(node, 2, "operands differ in type", " ".join(map(str, dtypes)), "one type")
+    if dtypes[0].kind not in row.accepts:
+        accepts = " ".join(sorted(row.accepts))
+        _broken(node, 2, "the row does not accept the type", dtypes[0], accepts)
+
+
+def _arguments(order: list[ScalarNode]) -> None:
+    """Invariant 4."""
+    slots: dict[int, Argument] = {}
+    for node in order:
+        if isinstance(node, Argument):
+            if node.slot in slots:
+                _broken(node, 4, "two arguments have one slot", node.slot, "a slot each")
+            slots[node.slot] = node
+            if node.is_written != (node.slot == 0):
+                _broken(node, 4, "slot 0 alone is written", f"slot {node.slot}", "slot 0")
+        elif isinstance(node, Load | Store):
+            argument = node.sources[0]
+            assert isinstance(argument, Argument)
+            if argument.is_written != isinstance(node, Store):
+                how = "written" if argument.is_written else "read"
+                _broken(node, 4, "the wrong access", _describe(node), f"an argument only {how}")
+
+
+def _ranges(order: list[ScalarNode]) -> None:
+    """Invariants 5 and 6."""
+    numbers: dict[int, Range] = {}
+    owner: dict[Range, ScalarNode] = {}
+    for node in order:
+        if isinstance(node, Range):
+            bounds = node.sources[0].bounds
+            if node.sources[0].dtype != int64 or bounds is None or bounds[0] < 0:
+                _broken(node, 5, "the extent is wrong", bounds, "an int64 constant, 0 or more")
+            if numbers.setdefault(node.number, node) is not node:
+                _broken(node, 5, "two ranges have one number", node.number, "a number each")
+        elif isinstance(node, Reduce | Store):
+            _nest(node, owner)
+
+
+def _nest(node: Reduce | Store, owner: dict[Range, ScalarNode]) -> None:
+    """Invariant 6 for one nest; `owner` has the ranges of those before it."""
+    role = "normal" if isinstance(node, Store) else "reduction"
+    for each in node.ranges:
+        if each.role != role:
+            _broken(node, 6, f"{each.name} has the wrong role", each.role, role)
+        if each in owner:
+            _broken(node, 6, f"{each.name} belongs to two nests", _describe(owner[each]), "one")
+        owner[each] = node
+    if isinstance(node, Reduce):
+        if not node.ranges:
+            _broken(node, 6, "a reduction over no range", 0, "1 or more")
+        if node.dtype.kind not in REDUCTIONS[node.op].accepts:
+            accepts = " ".join(sorted(REDUCTIONS[node.op].accepts))
+            _broken(node, 6, "the row does not accept the type", node.dtype, accepts)
+
+
+def _scope(store: Store, needs: dict[ScalarNode, frozenset[Range]]) -> None:
+    """Invariant 7: what a store depends on are its own loops."""
+    free = needs[store.sources[1]] | needs[store.sources[2]]
+    outside = sorted(r.name for r in free - set(store.ranges))
+    if outside:
+        names = ", ".join(r.name for r in store.ranges)
+        what = f"{outside[0]} is used outside its loop"
+        _broken(store, 7, what, ", ".join(outside), f"only {names or 'constants'}")
+
+
+def _inside(node: Load | Store, needs: dict[ScalarNode, frozenset[Range]]) -> None:
+    """Invariant 8."""
+    argument, where = node.sources[:2]
+    assert isinstance(argument, Argument)
+    if isinstance(node, Load) and node.gate is not None:
+        return
+    loops = needs[where] | set(node.ranges if isinstance(node, Store) else ())
+    if any(r.extent == 0 for r in loops):
+        return
+    bounds = where.bounds
+    if bounds is None or bounds[0] < 0 or bounds[1] >= argument.size:
+        got = f"bounds {bounds[0]} … {bounds[1]}" if bounds else "an index without bounds"
+        expected = f"inside 0 … {argument.size - 1}, or a gate"
+        _broken(node, 8, "an access may be outside its buffer", got, expected)
+
+
+def _covers(store: Store) -> None:
+    """Invariant 9."""
+    argument, total = store.sources[0], as_sum(store.sources[1])
+    assert isinstance(argument, Argument)
+    size = math.prod(r.extent for r in store.ranges)
+    if size != argument.size:
+        _broken(store, 9, "the loops do not run once per element", size, argument.size)
+    if size == 0:
+        return
+    expected = 1
+    strides = {r: total.terms.get(r, 0) for r in store.ranges if r.extent > 1}
+    for each, stride in sorted(strides.items(), key=lambda item: item[1]):
+        if stride != expected:
+            _broken(store, 9, f"{each.name} has the wrong multiple", stride, expected)
+        expected *= each.extent
+    if total.constant or not set(total.terms) <= set(store.ranges):
+        _broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")

@@ -1,0 +1,119 @@
+"""The widget: one compilation, every stage linked, in a notebook or as a page of its own."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from svodviz.escape import markup
+from svodviz.export import export_html
+from svodviz.picture import still
+from svodviz.script import style_sheet, widget_module
+from svodviz.stages import BY_ID
+from svodviz.subject import compilation_of
+from svodviz.summary import summary
+from svodviz.wire import wire
+
+State = dict[str, Any]
+STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns")
+VIEWS = ("graph", "text", "timeline", "columns")
+
+
+class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+    """An explorer of one compilation.
+
+    `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
+    the whole pass, 0 before its first rewrite), selected (an entity) and columns (three stages). It
+    is the one trait that page and Python share; assigning some of its names changes only those.
+    `selected` is its entity; `observe` works on both.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    wire = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Unicode()
+
+    def __init__(self, compilation: Any, **state: Any) -> None:
+        self.compilation = compilation
+        data = wire(compilation)
+        self._entities = frozenset(data["entities"])
+        self._passes = len(data["passes"])
+        super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+
+    @traitlets.validate("state")
+    def _sound_state(self, proposal: Any) -> State:
+        """The state as it becomes: what is not named stays; TraitError for what cannot be."""
+        wanted: State = proposal["value"]
+        unknown = sorted(set(wanted) - set(STATE_NAMES))
+        if unknown:
+            raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
+        self._check("stage", wanted, BY_ID)
+        self._check("view", wanted, VIEWS)
+        self._check("pass", wanted, range(max(1, self._passes)))
+        self._check("selected", wanted, self._entities | {""})
+        for stage in wanted.get("columns", ()):
+            self._check("columns", {"columns": stage}, BY_ID)
+        return {**self.state, **wanted}
+
+    def _check(self, name: str, wanted: State, allowed: Any) -> None:
+        if name in wanted and wanted[name] not in allowed:
+            few = list(allowed) if len(allowed) <= 12 else f"{len(allowed):,} known ones"
+            raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
+
+    @traitlets.observe("state")
+    def _follow_state(self, change: Any) -> None:
+        self.selected = change["new"].get("selected", "")
+
+    @traitlets.observe("selected")
+    def _follow_selected(self, change: Any) -> None:
+        if self.state.get("selected", "") != change["new"]:
+            self.state = {"selected": change["new"]}
+
+    def export_html(self, path: str | Path | None = None) -> str:
+        """The explorer as one HTML page without requests, in its present state.
+
+        Returns the page's text, and writes it to `path` where one is given.
+        """
+        return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
+
+    def __repr__(self) -> str:
+        return f"Explorer of {summary(self.compilation)}"
+
+    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+        """The widget with what stands in for it: text, and a picture where no widget can run."""
+        answer = super()._repr_mimebundle_(**arguments)
+        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        picture = still(self.compilation)
+        encoded = base64.b64encode(picture.encode()).decode()
+        words = markup(f"graph of {self.compilation.name}")
+        data |= {
+            "text/plain": repr(self),
+            "image/svg+xml": picture,
+            "text/html": f'<img alt="{words}" src="data:image/svg+xml;base64,{encoded}">',
+        }
+        return data, metadata
+
+
+_listeners: list[Callable[[Explorer], None]] = []
+
+
+def listen(listener: Callable[[Explorer], None]) -> Callable[[], None]:
+    """Calls `listener` with every explorer that `explore` makes, until the answer is called."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
+def explore(subject: Any, *inputs: Any, **state: Any) -> Explorer:
+    """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
+
+    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). Raises
+    TypeError where there is nothing to explore.
+    """
+    explorer = Explorer(compilation_of(subject, *inputs), **state)
+    for listener in list(_listeners):
+        listener(explorer)
+    return explorer

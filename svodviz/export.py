@@ -1,0 +1,190 @@
+"""What leaves the notebook: the explorer as one HTML file, and any stage as SVG, DOT and others."""
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import graphviz
+import networkx as nx
+
+from svodviz.escape import markup, script_json, visible, xml_text
+from svodviz.graphs import draw
+from svodviz.palette import kind_of
+from svodviz.picture import svg
+from svodviz.scene import plain
+from svodviz.script import loader, style_sheet
+from svodviz.stages import BY_ID, StageRow, units
+
+FORMATS = ("svg", "dot", "graphml", "json", "txt")
+PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+body {{ margin: 0; }}
+{style}
+</style>
+</head>
+<body>
+<noscript>{picture}</noscript>
+<script type="application/json" class="data" data-packed="{packed}">{data}</script>
+<script type="application/json" class="state">{state}</script>
+<script type="module">
+{script}
+</script>
+</body>
+</html>
+"""
+
+_START = """\
+const textOf = (name) => document.querySelector(`script.${name}`);
+async function unpack(element) {
+  if (element.dataset.packed !== "gzip") return JSON.parse(element.textContent);
+  const bytes = Uint8Array.from(atob(element.textContent), (it) => it.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+const values = {
+  wire: await unpack(textOf("data")),
+  state: JSON.parse(textOf("state").textContent),
+};
+const listeners = new Map();
+const model = {
+  get: (name) => values[name],
+  set: (name, value) => {
+    values[name] = value;
+    (listeners.get(`change:${name}`) || []).forEach((listener) => listener());
+  },
+  save_changes: () => {},
+  on: (event, listener) => listeners.set(event, [...(listeners.get(event) || []), listener]),
+  off: (event, listener) => listeners.set(
+    event, (listeners.get(event) || []).filter((it) => it !== listener)),
+};
+window.svodviz = { model };
+await render({ model, el: document.body, fullPage: true });
+"""
+
+
+def export_html(
+    wire: dict[str, Any],
+    path: str | Path | None = None,
+    *,
+    state: dict[str, Any] | None = None,
+    picture: str = "",
+) -> str:
+    """One HTML page that holds everything and asks the network for nothing.
+
+    `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts.
+    Returns the page's text, and writes it to `path` where one is given. `window.svodviz.model` in
+    the page has the state that scripts can read and set.
+    """
+    data = script_json(wire)
+    is_packed = len(data) > PACKED_ABOVE
+    page = _PAGE.format(
+        title=markup(f"{wire['name']} · svodviz"),
+        style=style_sheet(),
+        picture=picture,
+        packed="gzip" if is_packed else "no",
+        data=_packed(data) if is_packed else data,
+        state=script_json(state or {}),
+        script=f"{loader()}{_START}",
+    )
+    if path is not None:
+        Path(path).write_text(page, "utf-8")
+    return page
+
+
+def _packed(text: str) -> str:
+    # The time stamp is fixed, so the same compilation gives the same page.
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:
+    """One stage as text: "svg", "dot", "graphml", "json" (nodes and edges) or "txt" (printed form).
+
+    Where a stage has several parts `kernel` names one; otherwise they come as one graph. Raises
+    ValueError for a stage, format or kernel that does not exist.
+    """
+    if stage not in BY_ID or stage == "passes":
+        names = [name for name in BY_ID if name != "passes"]
+        raise ValueError(f"export: no stage {stage!r}; expected one of {names}")
+    if form not in FORMATS:
+        raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
+    found = _chosen(compilation, BY_ID[stage], kernel)
+    if form == "txt":
+        return "\n\n".join(str(unit.stage) for unit in found) + "\n"
+    graph = nx.compose_all([unit.stage.to_networkx() for unit in found])
+    title = f"{compilation.name}: {BY_ID[stage].label}"
+    return _WRITERS[form](graph, title)
+
+
+def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
+    found = list(units(compilation, row))
+    if row.id == "graph" and not kernel:
+        return found[:1]
+    chosen = [unit for unit in found if kernel in ("", unit.name)]
+    if not chosen:
+        raise ValueError(f"export: no kernel {kernel!r}; expected {[it.name for it in found]}")
+    return chosen
+
+
+def _svg(graph: Any, title: str) -> str:
+    return svg(graph, title=visible(title))
+
+
+def _dot(graph: Any, title: str) -> str:
+    drawing = draw(graph)
+    number = {box.entity: f"n{index}" for index, box in enumerate(drawing.boxes)}
+    picture = graphviz.Digraph(
+        comment="", graph_attr={"label": graphviz.escape(visible(title)), "labelloc": "t"},
+        node_attr={"shape": "box", "style": "filled", "fontname": "monospace"},
+    )  # fmt: skip
+    for box in drawing.boxes:
+        ink = kind_of(box.kind).light
+        label = "\\n".join(graphviz.escape(line) for line in box.label)
+        tip = graphviz.escape(visible(box.entity))
+        look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
+        picture.node(number[box.entity], label, **look)
+    for arrow in drawing.arrows:
+        style = "solid" if arrow.kind == "data" else "dashed"
+        picture.edge(number[arrow.source], number[arrow.target], style=style)
+    return str(picture.source)
+
+
+def _graphml(graph: Any, title: str) -> str:
+    # GraphML knows neither tuples nor dicts, nor characters that XML cannot carry.
+    flat = nx.DiGraph(title=xml_text(visible(title)))
+    for key, attributes in graph.nodes(data=True):
+        flat.add_node(xml_text(key), **{name: _flat(it) for name, it in attributes.items()})
+    for source, target, attributes in graph.edges(data=True):
+        facts = {name: _flat(it) for name, it in attributes.items()}
+        flat.add_edge(xml_text(source), xml_text(target), **facts)
+    return "\n".join(nx.generate_graphml(flat)) + "\n"
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(plain(value))
+    return xml_text(text)
+
+
+def _json(graph: Any, title: str) -> str:
+    nodes = [{"entity": str(key), **plain(facts)} for key, facts in graph.nodes(data=True)]
+    edges = [
+        {"source": str(source), "target": str(target), **plain(facts)}
+        for source, target, facts in graph.edges(data=True)
+    ]
+    data = {"format": "svodviz-graph", "version": 1, "title": title}
+    return json.dumps({**data, "nodes": nodes, "edges": edges}, indent=1, allow_nan=False) + "\n"
+
+
+_WRITERS = {"svg": _svg, "dot": _dot, "graphml": _graphml, "json": _json}

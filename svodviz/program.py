@@ -1,0 +1,101 @@
+"""Runs a user's program and finds what there is to explore in it.
+
+The convention: what the program passes to `svodviz.explore(...)`, in order; where it calls that
+never, its last module-level Tensor or Compilation (in the order in which the names were first
+bound).
+"""
+
+import os
+import runpy
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svodviz.explorer import Explorer, listen
+from svodviz.subject import compilation_of, is_explorable
+
+_OWN = tuple(str(Path(__file__).parent.parent / name) + os.sep for name in ("svodviz", "compiler"))
+
+
+class ProgramError(Exception):
+    """The user's program raised; the message is the traceback of its own frames."""
+
+
+class NothingFound(Exception):
+    """The program ran, but left nothing to explore."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing to explore: its compilation, and the state it is to open in."""
+
+    compilation: Any
+    state: dict[str, Any]
+
+
+def run(path: str, arguments: list[str]) -> list[Found]:
+    """Everything to explore in the program at `path`, run with `arguments` as a script is.
+
+    Raises ProgramError if the program raises, NothingFound if it leaves nothing.
+    """
+    explorers: list[Explorer] = []
+    stop = listen(explorers.append)
+    before = sys.argv[:], sys.path[:]
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    names: dict[str, Any] = {}
+    try:
+        names = runpy.run_path(path, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise ProgramError(f"{path}: exit with {end.code!r}") from end
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise ProgramError(_report(error)) from error
+    finally:
+        stop()
+        sys.argv, sys.path[:] = before
+    return _found(path, explorers, names)
+
+
+def _found(path: str, explorers: list[Explorer], names: dict[str, Any]) -> list[Found]:
+    if explorers:
+        return [Found(it.compilation, dict(it.state)) for it in explorers]
+    public = (it for name, it in names.items() if not name.startswith("_"))
+    candidates = [it for it in public if is_explorable(it)]
+    if not candidates:
+        raise NothingFound(
+            f"{path}: nothing to explore. Call svodviz.explore(...) in it, or bind a Tensor or a "
+            "Compilation to a name of the module."
+        )
+    return [Found(_compiled(candidates[-1]), {})]
+
+
+def _compiled(subject: Any) -> Any:
+    try:
+        return compilation_of(subject)
+    except Exception as error:
+        raise ProgramError(_report(error)) from error
+
+
+def _report(error: BaseException) -> str:
+    """The exception as Python prints it, with only the frames of the user's files."""
+    told = traceback.TracebackException.from_exception(error)
+    _keep_users_frames(told)
+    return "".join(told.format()).rstrip("\n")
+
+
+def _keep_users_frames(told: traceback.TracebackException) -> None:
+    told.stack = traceback.StackSummary.from_list([it for it in told.stack if _is_users(it)])
+    for cause in (told.__cause__, told.__context__):
+        if cause is not None:
+            _keep_users_frames(cause)
+
+
+def _is_users(frame: traceback.FrameSummary) -> bool:
+    is_own = frame.filename.startswith(_OWN)
+    return not (is_own or frame.filename.startswith("<frozen") or "runpy" in frame.filename)
+

@@ -1,0 +1,60 @@
+"""The browser's part as one script: plain ES modules, inlined in the order of their imports.
+
+A widget's module is loaded from a Blob URL, where relative imports lead nowhere. So the script
+carries every module as text, makes a Blob URL of each, and puts these URLs into the imports of the
+modules that come after it. There is no build step: the files in js/ are what runs.
+"""
+
+import re
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from svodviz.escape import script_json
+from svodviz.palette import css
+
+FOLDER = Path(__file__).parent / "js"
+_IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
+
+_LOADER = """\
+const modules = MODULES;
+const urls = {};
+for (const [name, text] of modules) {
+  const linked = text.replace(
+    /^(import [^;]*? from )"\\.\\/(\\w+\\.js)";$/gm,
+    (_, words, file) => `${words}"${urls[file]}";`,
+  );
+  urls[name] = URL.createObjectURL(new Blob([linked], { type: "text/javascript" }));
+}
+const loaded = import(urls["main.js"]).finally(() => {
+  Object.values(urls).forEach((url) => URL.revokeObjectURL(url));
+});
+const render = async (context) => (await loaded).render(context);
+"""
+
+
+@cache
+def modules() -> tuple[tuple[str, str], ...]:
+    """Name and text of every module, each after those that it imports."""
+    texts = {path.name: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.js"))}
+    order = TopologicalSorter({name: _IMPORT.findall(text) for name, text in texts.items()})
+    return tuple((name, texts[name]) for name in order.static_order())
+
+
+@cache
+def loader() -> str:
+    """A script that defines `render({model, el})`, which resolves once all modules are loaded."""
+    return _LOADER.replace("MODULES", script_json(modules()), 1)
+
+
+@cache
+def widget_module() -> str:
+    """The ES module that anywidget loads."""
+    return f"{loader()}export default {{ render }};\n"
+
+
+@cache
+def style_sheet() -> str:
+    """The style sheet with the palette's colours."""
+    sheets = (FOLDER / name for name in ("explorer.css", "views.css"))
+    return "\n".join([css(), *(sheet.read_text("utf-8") for sheet in sheets)])

@@ -1,0 +1,132 @@
+"""The interpreter of loops agrees with that of the graph, after each pass, in blocks or not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import dtypes
+from compiler.errors import InternalError
+from compiler.graph.nodes import Reduce as GraphReduce
+from compiler.loops.interpret import interpret
+from compiler.loops.nodes import (
+    Argument,
+    Body,
+    Load,
+    Range,
+    ScalarNode,
+    Store,
+    alu,
+    axis,
+    const,
+    index,
+)
+from tests.loops.programs import (
+    PROGRAMS,
+    arguments,
+    assert_close,
+    data,
+    f32,
+    forms,
+    kernels,
+    reference,
+)
+
+OUT = Argument((), 0, f32, 4, True)
+IN = Argument((), 1, f32, 4, False)
+I = axis(4, 0, "normal")  # noqa: E741 - a loop counter
+
+
+@pytest.mark.parametrize("limit", (2**22, 40, 1))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_agrees_with_the_graph(name: str, limit: int) -> None:
+    for body in kernels(PROGRAMS[name]()):
+        values = arguments(body)
+        expected = reference(body, values)
+        for form in forms(body):
+            found = [v.copy() for v in values]
+            interpret(form, found, limit)
+            assert_close(found[0], expected)
+            for before, after in zip(values[1:], found[1:], strict=True):
+                np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("op", ("max", "min"))
+def test_nan_is_kept(op: str) -> None:
+    (body,) = kernels(GraphReduce((data(3, 4),), op, (1,)))
+    values = arguments(body)
+    values[1][5] = np.nan
+    for form in forms(body):
+        interpret(form, values)
+        assert np.isnan(values[0]).tolist() == [False, True, False]
+
+
+def test_memory_is_bounded_by_blocks() -> None:
+    """Blocks of ranges: 300 x 300 x 300 products are never held together."""
+    import tracemalloc
+
+    (body,) = kernels(PROGRAMS["matmul"]().sources[0].sources[0].sources[0])
+    del body
+    from tests.loops.programs import matmul
+
+    (body,) = kernels(matmul(data(300, 300), data(300, 300)))
+    values = arguments(body)
+    (*_, form) = forms(body)
+    tracemalloc.start()
+    interpret(form, values, 2**18)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * 2**20
+    assert_close(values[0] / 100, reference(body, values) / 100)
+
+
+def store(value: ScalarNode, *ranges: Range) -> Body:
+    return Body((Store((OUT, ranges[0] if ranges else index(0), value, *ranges)),))
+
+
+def run(body: Body) -> Any:
+    values = [np.zeros(4, np.float32), np.arange(1, 5, dtype=np.float32)]
+    interpret(body, values)
+    return values[0].tolist()
+
+
+def test_gate_masks_before_the_access() -> None:
+    """Index 3 - 2 i + 4 leaves the buffer where the gate is false, and is not read there."""
+    where = alu("sub", alu("mul", I, index(3)), index(2))
+    gate = alu("and", alu("ge", I, index(1)), alu("lt", I, index(2)))
+    assert run(store(Load((IN, where, gate)), I)) == [0, 2, 0, 0]
+
+
+@pytest.mark.parametrize("by", (1, -1))
+def test_access_outside_is_refused(by: int) -> None:
+    body = store(Load((IN, alu("add", I, index(by)))), I)
+    with pytest.raises(InternalError, match=r"load from in1: .*outside its buffer") as caught:
+        run(body)
+    assert caught.value.got == f"index {4 if by > 0 else -1}"
+    assert caught.value.expected == "0 … 3, for the 4 elements"
+
+
+def test_store_outside_is_refused() -> None:
+    where = alu("add", I, index(1))
+    body = Body((Store((OUT, where, const(1.0, f32), I)),))
+    with pytest.raises(InternalError, match="store to out: .*outside its buffer"):
+        run(body)
+
+
+def test_range_outside_its_loop_is_refused() -> None:
+    other = axis(4, 1, "reduction")
+    with pytest.raises(InternalError, match="r1 is used outside its loop"):
+        run(store(Load((IN, other)), I))
+
+
+def test_store_of_another_type_is_refused() -> None:
+    with pytest.raises(InternalError, match="store to out: .*wrong type") as caught:
+        run(store(const(1, dtypes.int32), I))
+    assert (caught.value.got, caught.value.expected) == ("int32", "float32")
+
+
+def test_two_ranges_of_one_nest_have_two_axes() -> None:
+    """A value that depends on one range only still fills the loop of the other."""
+    outer, inner = axis(2, 0, "normal"), axis(2, 1, "normal")
+    where = alu("add", alu("mul", outer, index(2)), inner)
+    assert run(Body((Store((OUT, where, Load((IN, outer)), outer, inner)),))) == [1, 1, 2, 2]
