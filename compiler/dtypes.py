@@ -11,9 +11,12 @@ Kind = Literal["bool", "int", "uint", "float"]
 Scalar = bool | int | float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
-    """An element type; `short` is the name in printed programs, `bits` its width in memory."""
+    """An element type; `short` is the name in printed programs, `bits` its width in memory.
+
+    Each type is one object, compared by identity: it is part of the key of every node.
+    """
 
     name: str
     short: str

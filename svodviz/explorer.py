@@ -57,7 +57,11 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         self._check("selected", wanted, self._entities | {""})
         for stage in wanted.get("columns", ()):
             self._check("columns", {"columns": stage}, BY_ID)
-        return {**self.state, **wanted}
+        kept = {name: value for name, value in self.state.items() if name not in wanted}
+        if wanted.get("stage", kept.get("stage")) != self.state.get("stage"):
+            # Another stage opens in the view and at the kernel that suit it.
+            kept = {name: value for name, value in kept.items() if name not in ("view", "unit")}
+        return {**kept, **wanted}
 
     def _check(self, name: str, wanted: State, allowed: Any) -> None:
         if name in wanted and wanted[name] not in allowed:

@@ -118,6 +118,11 @@ def legend() -> list[list[str]]:
     return [[kind.name, kind.shape, kind.words] for kind in BY_NAME.values()]
 
 
+def inner(width: float, height: float) -> str:
+    """The second line of a double outline."""
+    return f"M3.5 3.5H{round(width) - 3.5}V{round(height) - 3.5}H3.5z"
+
+
 def outline(shape: Shape, width: float, height: float) -> str:
     """The SVG path of a node's outline, around (0, 0) as its upper left corner."""
     w, h = round(width), round(height)
@@ -130,10 +135,8 @@ def outline(shape: Shape, width: float, height: float) -> str:
             return f"M8 0H{w}L{w - 8} {h}H0z"
         case "hexagon":
             return f"M9 0H{w - 9}L{w} {h // 2}L{w - 9} {h}H9L0 {h // 2}z"
-        case "square":
+        case "square" | "double":
             return f"M0 0H{w}V{h}H0z"
-        case "double":
-            return f"M0 0H{w}V{h}H0zM3 3H{w - 3}V{h - 3}H3z"
         case _:
             arc = "a4 4 0 0 1"
             return f"M4 0H{w - 4}{arc} 4 4V{h - 4}{arc} -4 4H4{arc} -4 -4V4{arc} 4 -4z"

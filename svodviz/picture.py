@@ -7,7 +7,7 @@ from typing import Any
 from svodviz.escape import markup
 from svodviz.graphs import Box, Drawing, draw
 from svodviz.layout import Layout, lay_out
-from svodviz.palette import Theme, colour, kind_of, outline
+from svodviz.palette import Theme, colour, inner, kind_of, outline
 
 MOST = 400  # nodes of a picture that can still be read
 MARGIN = 12
@@ -94,6 +94,9 @@ def _box(box: Box, x: int, y: int, theme: Theme) -> str:
     border = colour("critical", theme) if is_critical else ink.border
     shape = outline(kind.shape, box.width, box.height)
     lines = _block_lines(box) if "text" in box.facts else _label_lines(box)
+    if kind.shape == "double":
+        second = inner(box.width, box.height)
+        lines.insert(0, f'<path d="{second}" fill="none" stroke="{ink.border}"/>')
     sign = f'<text x="{box.width - 4}" y="4" fill="{border}">◆</text>' if is_critical else ""
     stroke = f'stroke="{border}" stroke-width="{2.5 if is_critical else 1.2}"'
     return (

@@ -11,7 +11,7 @@ Relies on: `simplify` has run.
 Ensures: the same elements in the same order; no division that was not there before.
 """
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from compiler.loops.nodes import (
     Alu,
@@ -74,9 +74,11 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
         if isinstance(node, Range) and node in replacements:
             done[node] = replacements[node]
             continue
-        sources = [done[s] for s in node.sources if s is not inner or not _is_nest(node, pair)]
+        sources = [done[s] for s in node.sources]
         if _is_nest(node, pair):
-            sources = [joined if s is replacements[outer] else s for s in sources]
+            first = len(node.sources) - len(node.ranges)  # an operand may be a range as well
+            loops = [joined if s is outer else done[s] for s in node.ranges if s is not inner]
+            sources = [*sources[:first], *loops]
         done[node] = node.with_sources(tuple(sources))
         if done[node] is not node:
             provenance.rebuilt(done[node], node)
@@ -85,7 +87,7 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
     return simplify(result, provenance)
 
 
-def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> bool:
+def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> TypeGuard[Nest]:
     """Whether `node` is a store or reduction with both ranges among its loops."""
     return isinstance(node, Store | Reduce) and set(pair) <= set(node.ranges)
 

@@ -51,7 +51,9 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         written, value = store.sources
         assert isinstance(written, graph.Param)
         indices = walk.new_ranges(value.shape, "normal")
-        result = walk.value((value, indices, None))
+        # An empty result computes nothing: not even what would stand outside its empty loops.
+        is_empty = value.size == 0
+        result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
         target = Argument((), written.slot, written.dtype, written.size, True)
         where = linear(indices, value.shape)
         ranges = tuple(i for i in indices if isinstance(i, Range))

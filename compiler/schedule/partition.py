@@ -19,8 +19,10 @@ from compiler.graph.dependence import union
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
+    Const,
     Contiguous,
     Elementwise,
+    Iota,
     Reduce,
     Sink,
     TensorNode,
@@ -80,7 +82,8 @@ class _Walk:
     def run(self) -> Partition:
         """Visit users before sources; collect what must be in memory."""
         for node in reversed(self.order):
-            if isinstance(node, (Sink, *LEAVES)):
+            is_leaf = isinstance(node, LEAVES) and not self._is_made(node)
+            if is_leaf or isinstance(node, Sink):
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
@@ -89,6 +92,10 @@ class _Walk:
             else:
                 self._pass_on(node, list(self.demands[node]))
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
+
+    def _is_made(self, node: TensorNode) -> bool:
+        """Whether `node` is a result that needs no data, yet a kernel must write it."""
+        return node in self.results and isinstance(node, (Const, Iota))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""

@@ -41,7 +41,7 @@ export function counted(number, noun) {
 
 /** Seconds in words of a fitting unit. */
 export function duration(seconds) {
-  if (!(seconds > 0)) return "0 ms";
+  if (!(seconds > 0)) return "0";
   if (seconds < 1e-6) return `${precise(seconds * 1e9)} ns`;
   if (seconds < 1e-3) return `${precise(seconds * 1e6)} µs`;
   return seconds < 1 ? `${precise(seconds * 1e3)} ms` : `${precise(seconds)} s`;

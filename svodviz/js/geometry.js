@@ -11,14 +11,18 @@ export function outline(shape, w, height) {
     case "hexagon":
       return `M9 0H${w - 9}L${w} ${r}L${w - 9} ${height}H9L0 ${r}z`;
     case "square":
-      return `M0 0H${w}V${height}H0z`;
     case "double":
-      return `M0 0H${w}V${height}H0zM3 3H${w - 3}V${height - 3}H3z`;
+      return `M0 0H${w}V${height}H0z`;
     default: {
       const arc = "a4 4 0 0 1";
       return `M4 0H${w - 4}${arc} 4 4V${height - 4}${arc} -4 4H4${arc} -4 -4V4${arc} 4 -4z`;
     }
   }
+}
+
+/** The second line of a double outline. */
+export function inner(w, height) {
+  return `M3.5 3.5H${w - 3.5}V${height - 3.5}H3.5z`;
 }
 
 /** The points of an edge's path. */

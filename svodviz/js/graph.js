@@ -2,7 +2,7 @@
 
 import { handleCamera } from "./camerawork.js";
 import { button, count, counted, duration, h, s } from "./dom.js";
-import { Camera, fit, holds, outline, touches } from "./geometry.js";
+import { Camera, fit, holds, inner, outline, touches } from "./geometry.js";
 import { Minimap } from "./minimap.js";
 import { passPicture, stagePicture } from "./picture.js";
 
@@ -70,7 +70,8 @@ export class GraphView {
     if (before !== this.picture) this.takeOver(before);
     this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
     this.draw();
-    if (!this.isSeen(store.selected)) this.reveal();
+    this.light();
+    this.reveal(isPass && before !== this.picture);
     return undefined;
   }
 
@@ -135,17 +136,20 @@ export class GraphView {
     this.moveTo(new Camera(width / 2 - x * scale, height / 2 - y * scale, scale));
   }
 
-  isSeen(entity) {
-    const node = this.picture.byEntity.get(entity);
-    return !node || touches(this.camera.view(...this.size()), node.box);
-  }
-
-  /** Brings the selection into view: itself, or else the first thing related to it. */
-  reveal() {
+  /**
+   * Brings into view what matters, where none of it is: the selection, else what is related to it,
+   * else (`isNewStep`) what a rewrite changed.
+   */
+  reveal(isNewStep = false) {
     const { selected, model } = this.store;
+    const { nodes, byEntity } = this.picture;
     const related = model.related(selected);
-    const node = this.picture.byEntity.get(selected)
-      || this.picture.nodes.find((it) => related.has(it.row.e));
+    let wanted = byEntity.has(selected)
+      ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it.row.e));
+    if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
+    const view = this.camera.view(...this.size(), -0.04);
+    if (wanted.some((it) => touches(view, it.box))) return;
+    const node = wanted[Math.floor(wanted.length / 2)];
     if (node) this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
   }
 
@@ -216,8 +220,9 @@ export class GraphView {
       },
       s("title", {}, fullWords(row, mark)),
       s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
+      shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
       ...labels(row),
-      sign && s("text", { class: "sign", x: row.w - 3, y: 2 }, sign),
+      ...(sign ? badge(sign, row.w) : []),
     );
   }
 
@@ -302,6 +307,14 @@ function labels(row) {
   const top = (row.h - 16 * row.label.length) / 2 + 12;
   return row.label.map((line, i) =>
     s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
+}
+
+/** A sign on the upper right corner, so that a state never rests on colour alone. */
+function badge(sign, x) {
+  return [
+    s("circle", { class: "badge", cx: x - 4, cy: 1, r: 8 }),
+    s("text", { class: "sign", x: x - 4, y: 1 }, sign),
+  ];
 }
 
 function edgeCurve(edge) {

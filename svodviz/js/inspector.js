@@ -7,7 +7,8 @@ const LISTED = 8;
 export class Inspector {
   constructor(store) {
     this.store = store;
-    this.body = h("div", { class: "inspector-body" });
+    this.sheet = h("div", { class: "inspector-sheet" });
+    this.body = h("div", { class: "inspector-body", tabindex: "0" }, this.sheet);
     this.toggle = button("Inspector", () => this.fold(), {
       class: "inspector-toggle", "aria-expanded": "true",
     });
@@ -33,7 +34,7 @@ export class Inspector {
     if (key === this.key) return;
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);
-    this.body.replaceChildren(...parts.flat().filter(Boolean));
+    this.sheet.replaceChildren(...parts.flat().filter(Boolean));
     this.body.scrollTop = 0;
   }
 

@@ -19,7 +19,8 @@ export function legendOf(model, present) {
   return [
     ...kinds.map(([kind, shape, words]) => h("span", { class: "legend-entry", "data-kind": kind },
       s("svg", { width: 20, height: 14, "aria-hidden": "true" },
-        s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" })),
+        s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" }),
+        shape === "double" && s("path", { class: "inner", d: "M4.5 4.5H15.5V9.5H4.5z" })),
       words)),
     ...marks.map(([mark, [sign, words]]) => h("span", { class: `legend-entry mark ${mark}` },
       h("span", { class: "mark-sign", "aria-hidden": "true" }, sign), words)),

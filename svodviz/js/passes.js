@@ -121,7 +121,7 @@ export class Passes {
 
   words(step, steps) {
     if (!steps) return "no rewrites";
-    if (step < 0) return `all ${counted(steps, "rewrite")}`;
+    if (step < 0) return `${counted(steps, "rewrite")} in all`;
     return step ? `after ${step} of ${steps}` : `before 1 of ${steps}`;
   }
 

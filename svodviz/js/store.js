@@ -89,6 +89,7 @@ export class Store {
   set(patch) {
     const before = this.state;
     const wanted = { ...before, ...patch };
+    // What a new state does not name is chosen anew where it hangs on what it names.
     if (wanted.stage !== before.stage && !patch.view) wanted.view = this.firstView(wanted);
     if (wanted.pass !== before.pass && patch.step === undefined) wanted.step = -1;
     const isMoved = wanted.stage !== before.stage || wanted.selected !== before.selected;

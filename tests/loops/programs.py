@@ -201,6 +201,7 @@ PROGRAMS: dict[str, Callable[[], TensorNode]] = {
     "rank 0": lambda: op("exp", op("add", data(), data())),
     "full sum": lambda: Reshape((Reduce((data(3, 4),), "sum", (0, 1)),), ()),
     "no elements": lambda: op("exp", Reshape((data(0, 3),), (3, 0))),
+    "no rows": lambda: op("exp", data(0, 3)),
     "no columns": lambda: op("add", data(3, 0), Expand((data(3, 1),), (3, 0))),
     "sum over nothing": lambda: Reduce((op("exp", data(3, 0)),), "sum", (1,)),
     "max of no rows": lambda: Reduce((data(0, 3),), "max", (1,)),

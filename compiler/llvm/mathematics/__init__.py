@@ -1,4 +1,22 @@
-"""exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR."""
+"""exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR.
+
+`define` gives one function, for a scalar or for any number of lanes, with the same bits from both.
+Everything is selects, except that sin, cos and tan jump over the reduction of very large arguments
+when no lane needs it. A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of
+float64 only with AVX-512: they load from a table), and then that reduction always runs: explicit
+lanes are three to six times as fast there.
+
+Largest errors measured, in units of the last place: float32 over every 16th of all numbers (pow:
+268 million random pairs) against float64; float64 over more than 100,000 points per function, of
+all exponents and denser where the function varies, against mpmath.
+
+        | exp  | exp2 | log  | log2 | sin  | cos  | tan  | tanh | erf  | pow
+float32 | 1.02 | 0.85 | 0.85 | 1.26 | 1.55 | 1.55 | 2.77 | 2.50 | 0.99 | 0.51
+float64 | 0.96 | 0.77 | 0.80 | 1.20 | 1.42 | 1.44 | 2.59 | 2.49 | 0.95 | 1.17
+
+Special values are those of C99 and NumPy, subnormal numbers included. The functions need hardware
+fma to be fast; without it LLVM calls the C library's fma, and the results stay the same.
+"""
 
 from dataclasses import dataclass
 from functools import cache
