@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from compiler import execution
 from compiler import kernels as kernel_cache
+from compiler.biography import biography
 from compiler.check import Report, check
-from compiler.device import buffers, cpu, device
-from compiler.errors import DataError, SizeError
+from compiler.device import buffers, device
+from compiler.device.program import Program
+from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
@@ -298,7 +301,8 @@ class Compilation:
             self._program(body)
         self.seconds["machine"] = time.perf_counter() - start
 
-    def _program(self, body: Sink) -> Any:
+    def _program(self, body: Sink) -> Program:
+        """The loaded program of a body; one that is loaded already needs no stage at all."""
         held = kernel_cache.PROGRAMS.holds(body, device.CPU, self.options.optimize)
         if held is not None:
             return held
@@ -311,32 +315,12 @@ class Compilation:
 
     def run(self) -> list[Array]:
         """Run the machine code; one array per result."""
-        self._refuse_too_large()
+        items = self._scheduled.items
+        execution.refuse_too_large(items, self.options.memory_limit)
         self.load()
-        held: dict[Buffer, Array] = dict(self.inputs())
-        for life in memory.lifetimes(self._scheduled.items, ()):
-            if life.buffer not in held:
-                held[life.buffer] = device.CPU.allocate(life.buffer.size, life.buffer.dtype)
-        for item in self._scheduled.items:
-            program = self._program(item.operation.body)
-            arguments = item.operation.arguments
-            program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        return [
-            held[b].reshape(node.shape) for b, node in zip(results, self.results, strict=True)
-        ]
-
-    def _refuse_too_large(self) -> None:
-        """Refuse, before anything is allocated, a program that cannot fit in memory."""
-        limit = self.options.memory_limit or cpu.physical_memory()
-        for life in memory.lifetimes(self._scheduled.items, ()):
-            if life.buffer.nbytes > limit:
-                raise SizeError(
-                    "allocate",
-                    "a tensor of the program does not fit in memory",
-                    got=f"shape {life.buffer.shape}, {life.buffer.nbytes:,} bytes",
-                    expected=f"at most {limit:,} bytes",
-                )
+        flat = execution.run(items, results, self.inputs(), self._program)
+        return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
 
     def check(self) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -377,14 +361,7 @@ class Compilation:
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        lines = [line for stage in (*self.stages, *self.assembly) for line in stage.lines]
-        up = _closure(entity, {x.entity: x.parents for x in lines if x.entity})
-        children: dict[str, list[str]] = {}
-        for line in lines:
-            for parent in line.parents:
-                children.setdefault(parent, []).append(line.entity or "")
-        wanted = up | _closure(entity, {k: tuple(v) for k, v in children.items()})
-        return tuple({line.entity: line for line in lines if line.entity in wanted}.values())
+        return biography(entity, (*self.stages, *self.assembly))
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
@@ -410,13 +387,3 @@ class Compilation:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
         return "\n\n".join(parts)
 
-
-def _closure(start: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
-    """Everything reachable from `start`, itself included."""
-    found, stack = {start}, [start]
-    while stack:
-        for other in edges.get(stack.pop(), ()):
-            if other not in found:
-                found.add(other)
-                stack.append(other)
-    return found

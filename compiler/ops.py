@@ -93,9 +93,10 @@ def _rsqrt(b: Build[T], x: T) -> T:
 
 
 def _sign(b: Build[T], x: T) -> T:
-    """sign(x) = x where x is 0 or NaN, else 1 with the sign of x"""
+    """sign(x) = 0 where x is 0 (-0.0 too), NaN where it is NaN, else 1 with the sign of x"""
     zero, one, minus = b.const(0, x), b.const(1, x), b.const(-1, x)
-    below = b.op("where", b.op("lt", x, zero), minus, x)
+    level = b.op("where", b.op("eq", x, zero), zero, x)
+    below = b.op("where", b.op("lt", x, zero), minus, level)
     return b.op("where", b.op("lt", zero, x), one, below)
 
 

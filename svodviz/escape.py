@@ -12,12 +12,14 @@ from typing import Any
 
 # Characters that XML 1.0 cannot carry at all, not even escaped, and lone surrogates.
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Direction marks would reorder the text around them, so they are shown as what they are.
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
 _VISIBLE = {
-    # Direction marks would reorder the text around them, so they are shown as what they are.
-    **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-    **{code: f"⟨U+{code:04X}⟩" for code in (0x200E, 0x200F, 0x061C)},
-    **{code: chr(0x2400 + code) for code in range(0x20)},
-    0x7F: "␡",
+    **{code: f"\\u{code:04x}" for code in _DIRECTIONS},
+    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))},
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
 }
 _IN_SCRIPTS = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -25,7 +27,7 @@ _IN_SCRIPTS = str.maketrans(
 
 
 def visible(text: object) -> str:
-    """One printable line: control characters and direction marks become visible signs."""
+    """One printable line: control characters and direction marks as their escapes."""
     return _NOT_XML.sub("\ufffd", str(text).translate(_VISIBLE))
 
 

@@ -1,7 +1,7 @@
 """Where every box and arrow of a drawing stands: deterministic, and the same for every frame.
 
 Small graphs are placed by Graphviz in this process, large ones in a worker process with a time
-limit, and where that runs out (or Graphviz fails) by the layered layout of our own.
+limit, and where that runs out (or Graphviz fails), and huge ones at once, by `layered`.
 """
 
 import json
@@ -16,7 +16,9 @@ from svodviz import graphviz_layout, layered
 from svodviz.graphs import Drawing
 
 LARGE = 800  # nodes above which a layout may take longer than a moment
-SECONDS_ALLOWED = 8.0
+HUGE = 5_000  # nodes above which Graphviz takes longer than anybody waits
+SECONDS_ALLOWED = 3.0
+OWN = "layers of our own"
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,12 @@ def _answer(request: dict[str, Any], seconds_allowed: float) -> tuple[dict[str, 
         return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place"
     if len(request["boxes"]) <= LARGE:
         return graphviz_layout.place(request), "Graphviz dot"
+    if len(request["boxes"]) > HUGE:
+        return layered.place(request), OWN
     try:
         return _in_a_worker(request, seconds_allowed), "Graphviz dot (quick)"
     except (subprocess.SubprocessError, OSError, ValueError):
-        return layered.place(request), "layered"
+        return layered.place(request), OWN
 
 
 def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, Any]:

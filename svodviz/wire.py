@@ -16,7 +16,7 @@
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
-already visible signs. Every change of meaning raises VERSION; version 1 is the first.
+already visible as escapes. Every change of meaning raises VERSION; version 1 is the first.
 """
 
 import time

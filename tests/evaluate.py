@@ -63,16 +63,29 @@ def evaluate(tensor: Tensor, engine: str = "graph") -> Array:
     return value
 
 
-def assert_same(got: Array, expected: Any, what: object = "", rtol: float = 0.0) -> None:
-    """Equal type, shape and elements; NaN equals NaN, 0.0 is not -0.0; floats within `rtol`."""
+def assert_same(
+    got: Array,
+    expected: Any,
+    what: object = "",
+    rtol: float = 0.0,
+    ulps: int = 0,
+    has_signed_zeros: bool = True,
+) -> None:
+    """Equal type, shape and elements; NaN equals NaN; 0.0 is not -0.0 if `has_signed_zeros`.
+
+    Floats may differ by `rtol`, or by `ulps` units in the last place.
+    """
     expected = np.asarray(expected)
     assert got.dtype == expected.dtype, f"{what}: {got.dtype}, NumPy has {expected.dtype}"
     assert got.shape == expected.shape, f"{what}: {got.shape}, NumPy has {expected.shape}"
     if rtol:
         np.testing.assert_allclose(got, expected, rtol, atol=rtol, err_msg=str(what))
         return
-    np.testing.assert_array_equal(got, expected, str(what), strict=True)
-    if got.dtype.kind == "f":
+    if ulps and got.dtype.kind == "f":
+        np.testing.assert_array_max_ulp(got, expected, ulps)
+    else:
+        np.testing.assert_array_equal(got, expected, str(what), strict=True)
+    if got.dtype.kind == "f" and has_signed_zeros:
         zero = expected == 0
         signs = (np.signbit(it)[zero] for it in (got, expected))
         np.testing.assert_array_equal(*signs, f"{what}: signs of zeros")

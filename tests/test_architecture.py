@@ -18,7 +18,7 @@ import pytest
 # "compiler.graph" stands for the whole folder, "tensor*" for tensor.py and every tensor_….py.
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
-                    "compiler.trace", "compiler.stage", "compiler.options"),
+                    "compiler.trace", "compiler.stage", "compiler.options", "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops"),
     ("graph", "compiler.graph"),
     ("schedule", "compiler.schedule"),
@@ -27,7 +27,8 @@ LAYERS = (
     ("llvm", "compiler.llvm"),
     ("device", "compiler.device"),
     ("pipeline", "compiler.pipeline"),
-    ("compilation", "compiler.compilation"),
+    ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
+                    "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensor*"),
     ("compiler", "compiler"),
     ("svodviz", "svodviz"),

@@ -38,6 +38,8 @@ def test_folds(method: str, dtype: DType, engine: str) -> None:
     x = np.resize(samples(dtype), 24).reshape(2, 3, 4)
     if dtype.is_float:
         x = np.where(np.isfinite(x), np.clip(x, -3, 3), 1).astype(x.dtype)
+    elif method == "mean":
+        x = x % dtype.numpy.type(100) if dtype.is_integer else x  # limits would cancel out
     for axis in AXES:
         for keepdim in (False, True):
             got = evaluate(getattr(Tensor(x), method)(axis, keepdim), engine)

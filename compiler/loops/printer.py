@@ -66,6 +66,7 @@ class Loops(Stage):
         inside = ", ".join(f"{a.name} {a.element.short}[{a.size}]" for a in arguments)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
         silent = fused_products(self.body)
+        silent |= {n for n in self.nodes if isinstance(n, Const | Reduce)}
         stack: list[tuple[Item, int]] = [(place(self.body), 0)]
         while stack:
             item, depth = stack.pop()
@@ -74,9 +75,8 @@ class Loops(Stage):
                     rows.append(self._line(item.range, depth, _loop(item.range)))
                     depth += 1
                 stack.extend((each, depth) for each in reversed(item.items))
-            elif not isinstance(item, Const | Reduce) and not self._is_address(item):
-                if item not in silent:
-                    rows.append(self._row(item, depth, silent))
+            elif item not in silent and not self._is_address(item):
+                rows.append(self._row(item, depth, silent))
         return tuple(rows)
 
     def _line(self, node: ScalarNode, depth: int, text: str) -> Line:

@@ -18,7 +18,7 @@ Of the schedule:
 11. No cycle, and producers stand before consumers.
 12. A dependency says why: of kind data, its buffers are written by the producer and read by the
     consumer; anti: read, then written; output: written by both; control: there are none.
-13. An item depends on the item that writes what it reads.
+13. Where one item writes what another reads or writes, the later depends on the earlier.
 14. There is one row of analysis per item, row i for item i.
 
 Not checked: that a body computes what the tensor graph says (the interpreters do).
@@ -75,7 +75,7 @@ def verify_items(items: Sequence[ScheduleItem], dependencies: Sequence[Dependenc
     _sequence(items)
     for dependency in dependencies:
         _reason(items, dependency)
-    _producers(items)
+    _conflicts(items)
 
 
 def _broken(number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -248,15 +248,19 @@ def _reason(items: Sequence[ScheduleItem], dependency: Dependency) -> None:
         _broken(12, f"dependency {edge} is not of kind {dependency.kind}", names, expected)
 
 
-def _producers(items: Sequence[ScheduleItem]) -> None:
+def _conflicts(items: Sequence[ScheduleItem]) -> None:
     """Invariant 13."""
-    writer = {b: item.item_id for item in items for b in item.operation.writes}
+    touching: dict[Buffer, list[ScheduleItem]] = {}
     for item in items:
-        for buffer in item.operation.reads:
-            producer = writer.get(buffer)
-            if producer is not None and producer not in (*item.depends_on, item.item_id):
-                what = f"item {item.item_id} does not wait for {buffer.name}"
-                _broken(13, what, item.depends_on, f"item {producer} among them")
+        for buffer in dict.fromkeys((*item.operation.reads, *item.operation.writes)):
+            touching.setdefault(buffer, []).append(item)
+    for writer in items:
+        for buffer in writer.operation.writes:
+            for other in touching[buffer]:
+                first, second = sorted((writer.item_id, other.item_id))
+                if first != second and first not in items[second].depends_on:
+                    what = f"item {second} does not wait for item {first}, over {buffer.name}"
+                    _broken(13, what, items[second].depends_on, f"{first} among them")
 
 
 def _same_calls(root: KernelSink, items: Sequence[ScheduleItem]) -> None:

@@ -51,6 +51,8 @@ export function arrow(path) {
   };
 }
 
+const SMALLEST = 0.0005;
+
 /** Where the drawing stands on screen: screen = drawing × scale + (x, y). */
 export class Camera {
   constructor(x = 0, y = 0, scale = 1) {
@@ -59,7 +61,7 @@ export class Camera {
 
   /** Zoomed by `factor` around a point of the screen, which stays where it is. */
   zoomed(factor, screenX, screenY) {
-    const scale = Math.min(4, Math.max(0.01, this.scale * factor));
+    const scale = Math.min(4, Math.max(SMALLEST, this.scale * factor));
     const by = scale / this.scale;
     return new Camera(screenX - (screenX - this.x) * by, screenY - (screenY - this.y) * by, scale);
   }
@@ -92,10 +94,11 @@ export function fit(box, width, height, whole = false) {
     (height - 2 * margin) / Math.max(1, bottom - top),
   );
   if (scale < READABLE && !whole) {
-    const x = width / 2 - ((left + right) / 2) * 0.8;
-    return new Camera(x, margin - top * 0.8, 0.8);
+    const start = (room, from, to) =>
+      Math.max(margin - from * 0.8, room / 2 - ((from + to) / 2) * 0.8);
+    return new Camera(width / 2 - ((left + right) / 2) * 0.8, start(height, top, bottom), 0.8);
   }
-  const size = Math.max(0.01, scale);
+  const size = Math.max(SMALLEST, scale);
   const x = (width - (left + right) * size) / 2;
   return new Camera(x, (height - (top + bottom) * size) / 2, size);
 }

@@ -7,6 +7,7 @@ import { Minimap } from "./minimap.js";
 import { passPicture, stagePicture } from "./picture.js";
 
 const MOST = 900; // nodes drawn in full at once
+const TINY = 0.08; // scale below which no word can be read
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 
@@ -177,7 +178,7 @@ export class GraphView {
       area = this.camera.view(...size);
       nodes = inView(area);
     }
-    this.isOverview = nodes.length > MOST;
+    this.isOverview = nodes.length > MOST || this.camera.scale < TINY;
     this.drawnArea = this.isOverview ? null : area;
     this.drawnAt = this.picture;
     this.shown = this.isOverview ? 0 : nodes.length;
@@ -200,9 +201,10 @@ export class GraphView {
     const style = getComputedStyle(this.root);
     const { x, y, scale } = this.camera;
     pen.setTransform(scale, 0, 0, scale, x, y);
+    const dot = 1.5 / scale;
     for (const { row, box } of nodes) {
       pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
-      pen.fillRect(box[0], box[1], row.w, row.h);
+      pen.fillRect(box[0], box[1], Math.max(row.w, dot), Math.max(row.h, dot));
     }
   }
 

@@ -22,7 +22,7 @@ export function legendOf(model, present) {
         s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" }),
         shape === "double" && s("path", { class: "inner", d: "M4.5 4.5H15.5V9.5H4.5z" })),
       words)),
-    ...marks.map(([mark, [sign, words]]) => h("span", { class: `legend-entry mark ${mark}` },
+    ...marks.map(([mark, [sign, words]]) => h("span", { class: "legend-entry", "data-mark": mark },
       h("span", { class: "mark-sign", "aria-hidden": "true" }, sign), words)),
   ];
 }

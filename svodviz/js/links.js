@@ -46,9 +46,13 @@ function reach(start, next, mayPass) {
   return seen;
 }
 
+/** `start` and all that descends from it. */
+export function descend(start, children, stageOf) {
+  return climb(start, children, stageOf, (stage) => !ABOVE.has(stage) && !COARSE.has(stage));
+}
+
 /** `start`, all it descends from and all that descends from it. */
 export function closure(start, parents, children, stageOf) {
   const up = climb(start, parents, stageOf, (stage) => ABOVE.has(stage));
-  const down = climb(start, children, stageOf, (stage) => !ABOVE.has(stage) && !COARSE.has(stage));
-  return new Set([...up, ...down]);
+  return new Set([...up, ...descend(start, children, stageOf)]);
 }

@@ -1,7 +1,7 @@
 // One compilation, decoded from the wire (see wire.py) and indexed for the views.
 
 import { arrow } from "./geometry.js";
-import { childrenOf, closure } from "./links.js";
+import { childrenOf, closure, descend } from "./links.js";
 
 const VERSION = 1;
 
@@ -50,14 +50,30 @@ export class Model {
     }
   }
 
+  /** Which rewrite made an entity, and in which it gave way to another. */
   indexRewrites() {
     this.madeBy = new Map();
     this.gaveWayIn = new Map();
-    this.passes.forEach((record, pass) => record.rewrites.forEach(([rule, before, after], index) => {
-      const place = { pass, step: index + 1, rule: this.rules[rule], before, after };
-      if (!this.madeBy.has(after)) this.madeBy.set(after, place);
-      if (!this.gaveWayIn.has(before)) this.gaveWayIn.set(before, place);
-    }));
+    this.passes.forEach((record, pass) => {
+      const film = this.films[record.film];
+      const deltas = film.passes[record.shot].steps;
+      const entities = (index, key) => (deltas[index]?.[key] || []).map((it) => film.nodes[it].e);
+      record.rewrites.forEach(([rule, before, after], index) => {
+        const place = { pass, step: index + 1, rule: this.rules[rule], before, after };
+        const note = (map) => (entity) => { if (!map.has(entity)) map.set(entity, place); };
+        entities(index, "n+").forEach(note(this.madeBy));
+        entities(index, "n-").forEach(note(this.gaveWayIn));
+      });
+    });
+  }
+
+  /** What an entity turned into, rewrite by rewrite. */
+  successors(entity) {
+    const found = new Set([entity]);
+    for (const it of found) {
+      if (this.gaveWayIn.has(it)) found.add(this.gaveWayIn.get(it).after);
+    }
+    return found;
   }
 
   /** The entity's number, or -1 where there is none of that name. */
@@ -65,18 +81,28 @@ export class Model {
     return this.numbers.get(name) ?? -1;
   }
 
-  /** All that is the same thing at other stages, the entity itself included. */
+  /**
+   * All that is the same thing at other stages, the entity itself included. What a rewrite took
+   * away is followed through what came in its place.
+   */
   related(entity) {
     if (entity < 0) return new Set();
-    if (!this.closures.has(entity)) {
-      const found = closure(entity, this.parents, this.children, this.stageOf);
-      this.closures.set(entity, found);
-    }
+    if (!this.closures.has(entity)) this.closures.set(entity, this.follow(entity));
     return this.closures.get(entity);
   }
 
+  follow(entity) {
+    const found = closure(entity, this.parents, this.children, this.stageOf);
+    if (this.children[entity].length) return found;
+    for (const successor of this.successors(entity)) {
+      descend(successor, this.children, this.stageOf).forEach((it) => found.add(it));
+    }
+    return found;
+  }
+
   isLinked(entity) {
-    return entity >= 0 && (this.parents[entity].length > 0 || this.children[entity].length > 0);
+    return entity >= 0 && (this.parents[entity].length > 0 || this.children[entity].length > 0
+      || this.gaveWayIn.has(entity));
   }
 
   /**

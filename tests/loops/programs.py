@@ -91,7 +91,7 @@ def layernorm(x: TensorNode) -> TensorNode:
 
 def argmax(x: TensorNode) -> TensorNode:
     """The first index of the greatest element of each row."""
-    rows, columns = x.shape
+    columns = x.shape[1]
     counter = Expand((Reshape((Iota((), columns, i64),), (1, columns)),), x.shape)
     is_greatest = op("eq", x, fold("max", x, 1))
     return Reduce((op("where", is_greatest, counter, full(columns, counter)),), "min", (1,))
@@ -158,7 +158,9 @@ def logic() -> TensorNode:
     """Bool data: any and all of comparisons."""
     x, y = data(3, 4), data(3, 4)
     every = Reduce((op("lt", x, y),), "prod", (1,))
-    some = Reduce((op("and", op("ge", x, y), op("not", data(3, 4, dtype=dtypes.bool_))),), "sum", (1,))
+    some = Reduce(
+        (op("and", op("ge", x, y), op("not", data(3, 4, dtype=dtypes.bool_))),), "sum", (1,)
+    )
     return op("or", every, some)
 
 

@@ -1,0 +1,48 @@
+"""Runs the items of a schedule as machine code, one after the other, on the host."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import cpu, device
+from compiler.device.program import Program
+from compiler.errors import SizeError
+from compiler.graph.nodes import Buffer, Sink
+from compiler.schedule import memory
+from compiler.schedule.items import ScheduleItem
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def run(
+    items: Sequence[ScheduleItem],
+    results: Sequence[Buffer],
+    inputs: Mapping[Buffer, Array],
+    program_of: Callable[[Sink], Program],
+) -> list[Array]:
+    """The results as flat arrays. Buffers that are no input are allocated first."""
+    held = dict(inputs)
+    for life in memory.lifetimes(items, ()):
+        if life.buffer not in held:
+            held[life.buffer] = device.CPU.allocate(life.buffer.size, life.buffer.dtype)
+    for item in items:
+        program, arguments = program_of(item.operation.body), item.operation.arguments
+        program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+    return [held[buffer] for buffer in results]
+
+
+def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
+    """Refuse, before anything is allocated, a program that cannot fit in memory.
+
+    `limit` is in bytes; None means what the machine has. Raises `SizeError`.
+    """
+    limit = limit or cpu.physical_memory()
+    for life in memory.lifetimes(items, ()):
+        if life.buffer.nbytes > limit:
+            raise SizeError(
+                "allocate",
+                "a tensor of the program does not fit in memory",
+                got=f"shape {life.buffer.shape}, {life.buffer.nbytes:,} bytes",
+                expected=f"at most {limit:,} bytes",
+            )
