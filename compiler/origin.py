@@ -6,6 +6,7 @@ package. Nodes built during the call carry that `Origin`; later stages carry set
 
 import functools
 import linecache
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -19,7 +20,33 @@ R = TypeVar("R")
 _PACKAGE = str(Path(__file__).parent)
 
 
-@dataclass(frozen=True, slots=True, order=True)
+def cell_number(file: str) -> int | None:
+    """The execution count of the notebook cell that is compiled under the name `file`, if one is.
+
+    Cells run under names that differ from process to process; IPython knows which is which.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    label = shell.compile.format_code_name(file) if shell else None
+    found = re.search(r"\d+", label[1]) if label else None
+    return int(found.group()) if found else None
+
+
+def short_name(file: str) -> str:
+    """`file` without its folder; "cell 5" for a notebook cell, "cell" where it has no number."""
+    number = cell_number(file)
+    if number is not None:
+        return f"cell {number}"
+    is_cell = file.startswith("<") or "ipykernel_" in file
+    return "cell" if is_cell else Path(file).name
+
+
+def reading_order(file: str) -> tuple[int, str]:
+    """Sorts files by name, and notebook cells by the order in which they ran."""
+    return cell_number(file) or 0, file
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A place in the user's program; `method` is the public call made there, e.g. "softmax"."""
 
@@ -34,11 +61,12 @@ class Origin:
 
     @property
     def place(self) -> str:
-        """`file:line` with the folder left out (a notebook cell reads `cell:line`)."""
-        name = Path(self.file).name
-        if self.file.startswith("<") or "ipykernel_" in self.file:
-            name = "cell"
-        return f"{name}:{self.line}"
+        """`file:line` with the folder left out (line 2 of notebook cell 5 reads `cell 5:2`)."""
+        return f"{short_name(self.file)}:{self.line}"
+
+    def __lt__(self, other: "Origin") -> bool:
+        mine = (reading_order(self.file), self.line, self.method)
+        return mine < (reading_order(other.file), other.line, other.method)
 
 
 class _State(threading.local):
@@ -65,7 +93,7 @@ def current() -> Origin | None:
 
 def user_call(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a public function: nodes made while it runs come from its caller's line."""
-    name = function.__name__.strip("_")
+    name = _public_name(function.__name__)
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -78,6 +106,13 @@ def user_call(function: Callable[P, R]) -> Callable[P, R]:
             state.origin = None
 
     return wrapper
+
+
+def _public_name(name: str) -> str:
+    """`add` for `__add__` and for the reflected `__radd__`."""
+    plain = name.strip("_")
+    is_reflected = name.startswith("__r") and plain not in ("repr", "round", "reversed")
+    return plain[1:] if is_reflected else plain
 
 
 class no_origin:

@@ -12,15 +12,16 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler import dtypes, tensor_data
+from compiler import dtypes
 from compiler.device.buffers import data
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
 from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise, short
 from compiler.origin import user_call
-from compiler.tensor_products import Products
-from compiler.tensor_shapes import extents, within_memory, written
-from compiler.tensor_value import TensorValue, broadcast_node, cast_to, reshaped, traced
+from compiler.tensors import data as tensor_data
+from compiler.tensors.products import Products
+from compiler.tensors.shapes import extents, within_memory, written
+from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

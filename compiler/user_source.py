@@ -4,12 +4,11 @@ import itertools
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
-from compiler.origin import Origin
+from compiler.origin import Origin, reading_order, short_name
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -31,8 +30,7 @@ class UserSource(Stage):
 
     def entities_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
         """The entities of the lines of `origins`, in order, each once."""
-        keys = sorted({(o.file, o.line) for o in origins})
-        return tuple(self.entities[key] for key in keys)
+        return tuple(dict.fromkeys(self.entities[o.file, o.line] for o in sorted(origins)))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
@@ -47,20 +45,23 @@ class UserSource(Stage):
 
 
 def user_source(origins: Iterable[Origin]) -> UserSource:
-    """The listing of every file that `origins` name."""
+    """The listing of every file that `origins` name; of several, each under its name."""
     made: dict[str, set[int]] = {}
     for origin in origins:
         made.setdefault(origin.file, set()).add(origin.line)
     rows: list[Line] = []
     entities: dict[tuple[str, int], str] = {}
-    for file in sorted(made):
+    files = sorted(made, key=reading_order)
+    for file in files:
+        if len(files) > 1:
+            rows.append(Line(f"# {short_name(file)}"))
         for number in _shown(file, made[file]):
             entity = f"source:{len(rows) + 1}" if number in made[file] else None
             if entity:
                 entities[file, number] = entity
             text = linecache.getline(file, number).rstrip("\n")
             rows.append(Line(text, entity))
-    title = ", ".join(_title(file) for file in sorted(made))
+    title = ", ".join(short_name(file) for file in files)
     return UserSource(title=title, name="source", rows=tuple(rows), entities=entities)
 
 
@@ -71,9 +72,3 @@ def _shown(file: str, lines: set[int]) -> range:
     if length <= SHOWN_AROUND:
         return range(1, max(length, last) + 1)
     return range(max(first - 10, 1), min(max(last, first + SHOWN_AROUND), max(length, last)) + 1)
-
-
-def _title(file: str) -> str:
-    """A file's name; a notebook cell is called that."""
-    is_cell = file.startswith("<") or "ipykernel_" in file
-    return "notebook cell" if is_cell else Path(file).name

@@ -13,7 +13,7 @@ from svodviz.export import export_html
 from svodviz.picture import still
 from svodviz.script import style_sheet, widget_module
 from svodviz.stages import BY_ID
-from svodviz.subject import compilation_of
+from svodviz.subject import compilation_of, name_of
 from svodviz.summary import summary
 from svodviz.wire import wire
 
@@ -93,7 +93,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
         picture = still(self.compilation)
         encoded = base64.b64encode(picture.encode()).decode()
-        words = markup(f"graph of {self.compilation.name}")
+        words = markup(f"graph of {name_of(self.compilation)}")
         data |= {
             "text/plain": repr(self),
             "image/svg+xml": picture,

@@ -16,6 +16,7 @@ from svodviz.picture import svg
 from svodviz.scene import plain
 from svodviz.script import loader, style_sheet
 from svodviz.stages import BY_ID, StageRow, units
+from svodviz.subject import name_of
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
 PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed
@@ -122,7 +123,7 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
     if form == "txt":
         return "\n\n".join(str(unit.stage) for unit in found) + "\n"
     graph = nx.compose_all([unit.stage.to_networkx() for unit in found])
-    title = f"{compilation.name}: {BY_ID[stage].label}"
+    title = f"{name_of(compilation)}: {BY_ID[stage].label}"
     return _WRITERS[form](graph, title)
 
 

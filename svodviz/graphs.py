@@ -8,6 +8,7 @@ Sizes follow from a fixed advance per character, so a drawing does not depend on
 
 import unicodedata
 from dataclasses import dataclass, replace
+from textwrap import dedent
 from typing import Any
 
 import networkx as nx
@@ -98,7 +99,8 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     width, height = _size(label, is_block=bool(block))
     facts = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
     if block:
-        facts["text"] = [visible(line.expandtabs(4)) for line in block.splitlines()]
+        lines = dedent(block.expandtabs(4)).splitlines()
+        facts["text"] = [visible(line) for line in lines]
     return Box(entity, **text, label=label, width=width, height=height, facts=facts)
 
 
@@ -106,14 +108,16 @@ _FACTS = ("cost", "critical", "slack", "start", "finish")
 
 
 def _label(text: dict[str, str]) -> tuple[str, ...]:
-    words = [text["op"], text["name"], text["argument"]]
+    # The second line says the dtype; some arguments end in it too.
+    argument = f" {text['argument']}".removesuffix(f" {text['dtype'] or '?'}").strip()
+    words = [text["op"], text["name"], argument]
     first = shorten(" ".join(dict.fromkeys(word for word in words if word)) or "?")
     second = shorten(text["dtype"] + text["shape"])
     return (first, second) if second else (first,)
 
 
 def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:
-    lines = [visible(line.expandtabs(4)) for line in block.splitlines()]
+    lines = [visible(line) for line in dedent(block.expandtabs(4)).splitlines()]
     left_out = len(lines) - LONGEST_BLOCK
     shown = lines if left_out <= 1 else [*lines[:LONGEST_BLOCK], f"… {left_out} more lines"]
     title = " ".join(word for word in (text["op"], text["name"]) if word)

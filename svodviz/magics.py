@@ -41,7 +41,9 @@ class ExplorerMagics(Magics):
 
     def _run(self, cell: str) -> Any:
         """Runs the cell in the user's names; its last value, else the last tensor that it binds."""
-        name = self.shell.compile.cache(cell, self.shell.execution_count)
+        # The count itself may already stand at the next cell; the history has this one last.
+        number = len(self.shell.history_manager.input_hist_parsed) - 1
+        name = self.shell.compile.cache(cell, number)
         tree = ast.parse(self.shell.transform_cell(cell), name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         names = self.shell.user_ns

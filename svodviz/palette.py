@@ -37,7 +37,7 @@ KINDS = (
     Kind("elementwise", "box", Ink("#fbf1cf", "#937100"), Ink("#3c3312", "#d9b94a"), "elementwise"),
     Kind("movement", "slant", Ink("#eae4f6", "#6a4fa0"), Ink("#2f2647", "#b49be0"), "movement"),
     Kind("reduce", "hexagon", Ink("#fce1cb", "#a8540c"), Ink("#472a12", "#eda366"), "reduction"),
-    Kind("memory", "square", Ink("#d3eeea", "#0b6f63"), Ink("#113a35", "#5cc4b4"), "load, store"),
+    Kind("memory", "square", Ink("#d3eeea", "#0b6f63"), Ink("#113a35", "#5cc4b4"), "memory"),
     Kind("cast", "slant", Ink("#f8e0ec", "#a03b73"), Ink("#422032", "#e08fbb"), "cast"),
     Kind("control", "square", Ink("#e3e7ec", "#4c5b6c"), Ink("#293039", "#9fb0c3"), "control"),
     Kind("call", "double", Ink("#e9efd9", "#5b7418"), Ink("#2b3512", "#b0c96a"), "call"),

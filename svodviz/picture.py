@@ -8,6 +8,7 @@ from svodviz.escape import markup
 from svodviz.graphs import Box, Drawing, draw
 from svodviz.layout import Layout, lay_out
 from svodviz.palette import Theme, colour, inner, kind_of, outline
+from svodviz.subject import name_of
 
 MOST = 400  # nodes of a picture that can still be read
 MARGIN = 12
@@ -20,8 +21,8 @@ def still(compilation: Any, theme: Theme = "light") -> str:
     for stage in graphs:
         graph = stage.to_networkx()
         if 0 < graph.number_of_nodes() <= MOST:
-            return svg(graph, theme, title=f"{compilation.name}: {stage.title}")
-    words = f"{compilation.name}: too large for a picture"
+            return svg(graph, theme, title=f"{name_of(compilation)}: {stage.title}")
+    words = f"{name_of(compilation)}: too large for a picture"
     return _page(420, 60, [_words(16, 34, words)], theme, words)
 
 

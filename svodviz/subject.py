@@ -25,6 +25,12 @@ def is_explorable(value: Any) -> bool:
     return bool(several) or is_tensor(value)
 
 
+def name_of(compilation: Any) -> str:
+    """What a compilation is called: its own name, or the program it was written in."""
+    is_named = compilation.name != "program"
+    return str(compilation.name if is_named else compilation.user_source.title)
+
+
 def compilation_of(subject: Any, *inputs: Any) -> Any:
     """The compilation to explore: a given one, or what tensors or a function on inputs compile to.
 

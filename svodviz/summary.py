@@ -5,6 +5,7 @@ from typing import Any
 
 from svodviz.escape import visible
 from svodviz.stages import STAGES, units
+from svodviz.subject import name_of
 
 
 def summary(compilation: Any) -> str:
@@ -16,7 +17,7 @@ def summary(compilation: Any) -> str:
     critical = sum(bool(it) for _, it in items.nodes(data="critical"))
     kernels = [visible(stage.name) for stage in compilation.loops]
     lines = [
-        f"compilation {visible(compilation.name)}",
+        f"compilation {visible(name_of(compilation))}",
         f"  graph      {_count(len(graph), 'node')}: {_operations(graph)}",
         f"  passes     {len(compilation.passes)}, {changed} changed the program,"
         f" {_count(rewrites, 'rewrite')}",

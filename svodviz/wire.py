@@ -19,7 +19,9 @@ Scenes are described in `scene`. Text arrives printable: control characters and 
 already visible as escapes. Every change of meaning raises VERSION; version 1 is the first.
 """
 
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 from svodviz.entities import Entities
@@ -29,9 +31,11 @@ from svodviz.graphs import draw
 from svodviz.palette import legend
 from svodviz.scene import Wire, plain, scene
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
+from svodviz.subject import name_of
 from svodviz.values import preview
 
 FORMAT, VERSION = "svodviz", 1
+PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
 VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
@@ -46,7 +50,7 @@ def wire(compilation: Any) -> Wire:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "name": visible(compilation.name),
+        "name": visible(name_of(compilation)),
         "stages": stages,
         "films": films,
         "passes": passes,
@@ -142,8 +146,13 @@ def _passes(
             "rewrites": rewrites,
             "left_out": max(0, left_out),
         })  # fmt: skip
-    named = [[visible(word) for word in rule] for rule in rules]
+    named = [[visible(rule), visible(algebra), place(at)] for rule, algebra, at in rules]
     return [film.wire() for film in films.values()], rows, named
+
+
+def place(source: str) -> str:
+    """A rule's "file:line" with the file as seen from the packages' folder: no machine's paths."""
+    return visible(source.removeprefix(f"{PACKAGES}{os.sep}"))
 
 
 def _values(

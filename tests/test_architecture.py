@@ -29,7 +29,7 @@ LAYERS = (
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.check", "compiler.compilation"),
-    ("tensor", "compiler.tensor*"),
+    ("tensor", "compiler.tensors", "compiler.tensor"),
     ("compiler", "compiler"),
     ("svodviz", "svodviz"),
     ("surroundings", "examples", "benchmarks", "tools", "tests"),
@@ -368,7 +368,7 @@ WRONG_FILES = (
     (public_docstrings, "compiler/ops.py", "class Row:\n    'A row.'\n    def apply(self): pass"),
 )
 RIGHT_FILES = (
-    (import_direction, "compiler/tensor_movement.py", "from compiler.pipeline import compile"),
+    (import_direction, "compiler/tensors/movement.py", "from compiler.pipeline import compile"),
     (import_direction, "svodviz/wire.py", "import compiler, json, numpy"),
     (no_environment_in_the_compiler, "svodviz/cli.py", "x = os.environ['X']"),
     (telling_name, "compiler/graph/database.py", ""),

@@ -21,7 +21,9 @@ export class Store {
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]),
     };
-    this.state = this.sound({ ...start, ...saved }, start);
+    const wanted = { ...start, ...saved };
+    if (!saved.view) wanted.view = null;
+    this.state = this.sound(wanted, start);
   }
 
   /** Stages with text, the wished ones first; always three, repeated where there are fewer. */
@@ -89,7 +91,6 @@ export class Store {
   set(patch) {
     const before = this.state;
     const wanted = { ...before, ...patch };
-    // What a new state does not name is chosen anew where it hangs on what it names.
     if (wanted.stage !== before.stage && !patch.view) wanted.view = this.firstView(wanted);
     if (wanted.pass !== before.pass && patch.step === undefined) wanted.step = -1;
     const isMoved = wanted.stage !== before.stage || wanted.selected !== before.selected;

@@ -9,7 +9,7 @@ const PATTERN = new RegExp(
   [
     "(?<comment>(?:#(?!\\d)|;|//).*$)",
     "(?<string>\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*')",
-    "(?<register>%[\\w.$-]+|\\b[xyz]mm\\d+\\b|\\br(?:[abcd]x|[sd]i|[sb]p|\\d+)\\b)",
+    "(?<register>%[\\w.$-]+|\\b[xyz]mm\\d+\\b|\\br(?:[abcd]x|[sd]i|[sb]p|[89]|1[0-5])\\b)",
     "(?<number>\\b(?:0x[\\da-fA-F]+|\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b)",
     "(?<word>[A-Za-z_][\\w.]*)",
   ].join("|"),

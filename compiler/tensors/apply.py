@@ -1,6 +1,6 @@
 """How an elementwise operation is built: promotion, broadcasting, and NumPy's special cases.
 
-Functions from operands to nodes, for the methods in `tensor_unary.py` and `tensor_binary.py`.
+Functions from operands to nodes, for the methods in `unary.py` and `binary.py`.
 An operand is a tensor, a node, an array, a list or a Python number, whose type is weak.
 """
 
@@ -13,8 +13,8 @@ from compiler.dtypes import DType, Kind, Scalar, int8, int64, uint64
 from compiler.errors import DTypeError
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 from compiler.ops import FLOAT, OPS
-from compiler.tensor_shapes import broadcast
-from compiler.tensor_value import as_node, broadcast_node, cast_to, common_type, operand_of
+from compiler.tensors.shapes import broadcast
+from compiler.tensors.value import as_node, broadcast_node, cast_to, common_type, operand_of
 
 Parts: TypeAlias = Sequence[TensorNode | Scalar]
 

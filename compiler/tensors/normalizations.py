@@ -5,9 +5,9 @@ Integers are computed in float64, float16 in float32 and rounded once at the end
 
 from typing import Self
 
-from compiler.tensor_reductions import Reductions, refuse_empty
-from compiler.tensor_shapes import Axes, axes_of
-from compiler.tensor_value import traced
+from compiler.tensors.reductions import Reductions, refuse_empty
+from compiler.tensors.shapes import Axes, axes_of
+from compiler.tensors.value import traced
 
 
 @traced

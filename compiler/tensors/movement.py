@@ -7,7 +7,7 @@ from compiler.dtypes import bool_ as truth
 from compiler.dtypes import float16, float32, float64, int32, int64, parse
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Bitcast, Contiguous, Flip, Permute, Shape, Shrink, TensorNode
-from compiler.tensor_shapes import (
+from compiler.tensors.shapes import (
     Axes,
     axes_of,
     axis_of,
@@ -19,7 +19,7 @@ from compiler.tensor_shapes import (
     reaches,
     written,
 )
-from compiler.tensor_value import TensorValue, broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
 
 def permuted(node: TensorNode, order: Shape) -> TensorNode:

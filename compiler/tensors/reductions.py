@@ -12,9 +12,9 @@ from compiler import dtypes
 from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
-from compiler.tensor_indexing import Indexing
-from compiler.tensor_shapes import Axes, axes_of, axis_of, one_of, written
-from compiler.tensor_value import broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.indexing import Indexing
+from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
+from compiler.tensors.value import broadcast_node, cast_to, reshaped, traced
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Self, TypeAlias
 
-from compiler import dtypes, tensor_data
+from compiler import dtypes
 from compiler.dtypes import Scalar
 from compiler.errors import DTypeError, ShapeError
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
-from compiler.tensor_binary import Binary
-from compiler.tensor_shapes import axis_of, extents, integers, within_memory, written
-from compiler.tensor_value import (
+from compiler.tensors import data as tensor_data
+from compiler.tensors.binary import Binary
+from compiler.tensors.shapes import axis_of, extents, integers, within_memory, written
+from compiler.tensors.value import (
     Operand,
     broadcast_node,
     cast_to,

@@ -13,10 +13,10 @@ import numpy as np
 from compiler.dtypes import float16, float32
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Reduce, TensorNode, elementwise
-from compiler.tensor_movement import permuted
-from compiler.tensor_normalizations import Normalizations
-from compiler.tensor_shapes import broadcast, written
-from compiler.tensor_value import (
+from compiler.tensors.movement import permuted
+from compiler.tensors.normalizations import Normalizations
+from compiler.tensors.shapes import broadcast, written
+from compiler.tensors.value import (
     Operand,
     as_node,
     broadcast_node,

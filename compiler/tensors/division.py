@@ -8,8 +8,8 @@ from compiler import dtypes
 from compiler.dtypes import DType, Scalar
 from compiler.graph.nodes import TensorNode, const
 from compiler.graph.nodes import elementwise as op
-from compiler.tensor_apply import aligned
-from compiler.tensor_value import cast_to, common_type, operand_of
+from compiler.tensors.apply import aligned
+from compiler.tensors.value import cast_to, common_type, operand_of
 
 
 def floor_divide(method: str, left: object, right: object) -> TensorNode:

@@ -12,11 +12,12 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import dtypes, tensor_data
+from compiler import dtypes
 from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
 from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
 from compiler.origin import user_call
+from compiler.tensors import data as tensor_data
 
 C = TypeVar("C", bound=type)
 _QUIET = {"__hash__", "__repr__", "__init__"}

@@ -8,8 +8,8 @@ from typing import Any, Self, TypeAlias
 
 from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
-from compiler.tensor_joining import Joining
-from compiler.tensor_value import reshaped, traced
+from compiler.tensors.joining import Joining
+from compiler.tensors.value import reshaped, traced
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 

@@ -10,9 +10,9 @@ from typing import Literal, Self
 from compiler import dtypes
 from compiler.errors import DTypeError
 from compiler.graph.nodes import TensorNode, const, elementwise
-from compiler.tensor_apply import apply
-from compiler.tensor_movement import Conversion
-from compiler.tensor_value import cast_to, traced
+from compiler.tensors.apply import apply
+from compiler.tensors.movement import Conversion
+from compiler.tensors.value import cast_to, traced
 
 
 def _gelu_by_erf(x: TensorNode) -> TensorNode:

@@ -10,10 +10,10 @@ import numpy as np
 
 from compiler.errors import DTypeError
 from compiler.graph.nodes import TensorNode
-from compiler.tensor_apply import apply, compare, power, select, truth
-from compiler.tensor_division import floor_divide, floor_remainder
-from compiler.tensor_unary import Unary
-from compiler.tensor_value import Operand, TensorValue, common_type, operand_of, traced
+from compiler.tensors.apply import apply, compare, power, select, truth
+from compiler.tensors.division import floor_divide, floor_remainder
+from compiler.tensors.unary import Unary
+from compiler.tensors.value import Operand, TensorValue, common_type, operand_of, traced
 
 Rounding: TypeAlias = Literal["trunc", "floor"] | None
 

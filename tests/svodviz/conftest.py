@@ -1,0 +1,81 @@
+"""A Chromium for the tests that look at pages, and the sample's pages."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svodviz.explorer import Explorer
+from tests.svodviz.sample import sample
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic",
+    "--no-first-run", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+READY = ".svodviz[data-ready=true]"
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A running Chromium; a test that needs one is skipped, with the reason, where none is found."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip(f"no Chromium on the path: looked for {', '.join(NAMES)}")
+    with playwright.sync_playwright() as runner:
+        browser = runner.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample compilation as an exported page."""
+    path = tmp_path_factory.mktemp("pages") / "sample.html"
+    Explorer(sample()).export_html(path)
+    return path
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Open]:
+    """Opens a page and waits until it is painted; an error or a request in it fails the test."""
+    troubles: list[str] = []
+    pages: list[Any] = []
+
+    def opened(path: Path, *, width: int = 1400, scheme: str = "light") -> Any:
+        page = chromium.new_page(
+            viewport={"width": width, "height": 800}, color_scheme=scheme
+        )
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda it: _note(troubles, it))
+        page.on("request", lambda it: _refuse(troubles, it.url, path))
+        page.goto(path.as_uri())
+        page.wait_for_selector(READY, timeout=15_000)
+        pages.append(page)
+        return page
+
+    yield opened
+    for page in pages:
+        page.close()
+    assert not troubles
+
+
+def _note(troubles: list[str], message: Any) -> None:
+    if message.type in ("error", "warning"):
+        troubles.append(f"console: {message.text}")
+
+
+def _refuse(troubles: list[str], url: str, path: Path) -> None:
+    if url != path.as_uri() and not url.startswith(("blob:", "data:")):
+        troubles.append(f"request: {url}")
+
+
+@pytest.fixture
+def page(open_page: Open, sample_page: Path) -> Any:
+    """The sample's page, opened wide and light."""
+    return open_page(sample_page)

@@ -1,0 +1,43 @@
+"""The words of a compilation."""
+
+from svodviz.stages import BY_ID
+from svodviz.summary import summary, text_of
+from tests.svodviz.sample import HOSTILE, hostile, sample
+
+SUMMARY = """\
+compilation network.py
+  graph      33 nodes: expand 7, reshape 5, buffer 4, reduce add 4, mul 3, const 2 and 7 more
+  passes     6, 5 changed the program, 9 rewrites
+  kernels    4: k0, k1, k2, k3
+  schedule   4 items, 3 on the critical path"""
+
+
+def test_summary() -> None:
+    assert summary(sample()) == SUMMARY
+
+
+def test_the_compilers_own_default_name_gives_way_to_the_programs() -> None:
+    plain = sample()
+    plain.name = "program"
+    assert summary(plain).startswith("compilation network.py\n")
+
+
+def test_every_stage_has_a_text() -> None:
+    plain = sample()
+    for name in BY_ID:
+        assert text_of(plain, name)
+    assert text_of(plain, "schedule") == str(plain.schedule)
+    assert text_of(plain, "loops").startswith("── k0 ──\nk0(x, w1, b1)\n")
+
+
+def test_passes_say_what_they_did() -> None:
+    lines = text_of(sample(), "passes").splitlines()
+    assert lines[0].startswith("● graph      simplify             1 rewrite ")
+    assert lines[1] == "      1 × mul_one: x * 1 = x"
+    assert lines[2].startswith("○ graph      fold_constants       0 rewrites")
+
+
+def test_a_summary_keeps_its_lines() -> None:
+    text = summary(hostile())
+    assert len(text.splitlines()) == 5
+    assert HOSTILE[0] in text
