@@ -60,7 +60,7 @@ def compile(value: object, options: Options | None = None, name: str = "program"
 
 def _node(value: object) -> TensorNode:
     """The graph node of a tensor."""
-    node = getattr(value, "node", value)
+    node = getattr(value, "recipe", value)
     if isinstance(node, TensorNode):
         return node
     raise DataError(

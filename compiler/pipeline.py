@@ -99,7 +99,7 @@ def run_passes(
         seconds = time.perf_counter() - start
         record = PassRecord(
             stage, kernel, step.name, step.because, seconds, root, after,
-            tuple(matches or ()), provenance.numbers, facts, prefix,
+            tuple(matches or ()), provenance.numbers, facts, prefix, options.trace,
         )  # fmt: skip
         records.append(record)
         root = after

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from compiler import dtypes
+from compiler.compilation import realize
 from compiler.device.buffers import data
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
@@ -100,14 +101,16 @@ class Tensor(Products):
         return self.full_like(1, dtype)
 
     def realize(self, *others: "Tensor") -> Self:
-        """Computes this tensor, and `others` in the same program; returns this one."""
+        """Computes this tensor, and `others` in the same program; returns this one.
+
+        A realised tensor still knows its graph, for `compile` and `explore`, and so keeps the
+        inputs of that graph alive; `Tensor(t.numpy())` does not.
+        """
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
         if tensors:
-            from compiler.compilation import realize
-
             for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
-                tensor.node = node
+                tensor._recipe, tensor.node = tensor.node, node
         return self
 
     def numpy(self) -> Array:

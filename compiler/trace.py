@@ -139,11 +139,12 @@ class PassRecord:
     numbers: Numbering
     facts: Facts
     prefix: str
+    is_traced: bool
 
     @property
     def changed(self) -> bool:
-        """Whether the pass changed the program."""
-        return self.before is not self.after
+        """Whether the pass changed the program (`merge` always makes new nodes: not a change)."""
+        return bool(self.matches) if self.is_traced else self.before is not self.after
 
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:

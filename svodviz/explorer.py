@@ -68,6 +68,12 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             few = list(allowed) if len(allowed) <= 12 else f"{len(allowed):,} known ones"
             raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
 
+    @traitlets.validate("selected")
+    def _known_entity(self, proposal: Any) -> str:
+        """A known entity, or "" for none. Raises TraitError for others."""
+        self._check("selected", {"selected": proposal["value"]}, self._entities | {""})
+        return str(proposal["value"])
+
     @traitlets.observe("state")
     def _follow_state(self, change: Any) -> None:
         self.selected = change["new"].get("selected", "")

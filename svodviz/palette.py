@@ -57,7 +57,7 @@ COLOURS = {
     "strong-rule": ("#b4bac3", "#555c68"),
     "text": ("#17191c", "#e9ebee"),
     "soft": ("#565d67", "#a3abb6"),
-    "faint": ("#6f7680", "#8b939f"),
+    "faint": ("#666d77", "#8b939f"),
     "accent": ("#0b62b4", "#74b4f2"),
     "accent-fill": ("#e3effa", "#1b3450"),
     "edge": ("#8a919b", "#737b87"),

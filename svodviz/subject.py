@@ -36,14 +36,13 @@ def compilation_of(subject: Any, *inputs: Any) -> Any:
 
     Raises TypeError for anything else.
     """
+    is_function = callable(subject) and not is_explorable(subject)
+    if inputs and not is_function:
+        raise TypeError("explore: example inputs are for functions; the subject is no function")
+    if is_function:
+        subject = subject(*inputs)
     if is_compilation(subject):
         return subject
-    if callable(subject) and not is_explorable(subject):
-        subject = subject(*inputs)
-        if is_compilation(subject):
-            return subject
-    elif inputs:
-        raise TypeError("explore: example inputs are for functions; the subject is no function")
     if not is_explorable(subject):
         raise TypeError(
             f"explore: got {type(subject).__name__}; expected a Tensor, a list of them, "

@@ -71,7 +71,7 @@ def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]
     answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
     try:
         found = list(units(compilation, row))
-        answer["units"] = [_unit(row, unit, entities) for unit in found]
+        answer["units"] = [_unit(row, *it, entities) for it in enumerate(found)]
         seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
     except Exception as error:
         # A stage that is made on demand may fail by itself; the others are still worth seeing.
@@ -83,7 +83,7 @@ def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]
     return answer | {"seconds": plain(seconds)}
 
 
-def _unit(row: StageRow, unit: Unit, entities: Entities) -> Wire:
+def _unit(row: StageRow, position: int, unit: Unit, entities: Entities) -> Wire:
     graph = unit.stage.to_networkx()
     for key, attributes in graph.nodes(data=True):
         entities.number(str(key), attributes.get("parents", ()))
@@ -93,7 +93,7 @@ def _unit(row: StageRow, unit: Unit, entities: Entities) -> Wire:
         "name": unit.name,
         "title": visible(unit.title),
         "nodes": nodes,
-        "lines": _lines(row, unit, entities),
+        "lines": _lines(row, position, unit, entities),
         "scene": scene(draw(graph), entities) if 0 < nodes <= limit else None,
         "note": "",
     }
@@ -102,12 +102,14 @@ def _unit(row: StageRow, unit: Unit, entities: Entities) -> Wire:
     return answer
 
 
-def _lines(row: StageRow, unit: Unit, entities: Entities) -> list[list[Any]]:
+def _lines(
+    row: StageRow, position: int, unit: Unit, entities: Entities
+) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for index, line in enumerate(unit.stage.lines):
         entity = line.entity
         if entity is None and line.parents:
-            entity = f"{row.id}:{unit.name}:line {index + 1}"
+            entity = f"{row.id}:{position}:line {index + 1}"
         number = -1 if entity is None else entities.number(entity, line.parents)
         rows.append([visible(line.text.expandtabs(4)), number])
     return rows

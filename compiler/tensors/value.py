@@ -48,8 +48,15 @@ def _traced_member(member: Any) -> Any:
 class TensorValue:
     """A lazy, immutable value: `node` says how it is computed, `realize()` replaces it by data."""
 
-    __slots__ = ("__weakref__", "node")
+    __slots__ = ("__weakref__", "_recipe", "node")
     node: TensorNode
+    _recipe: TensorNode
+
+    @property
+    def recipe(self) -> TensorNode:
+        """How the value is, or was, computed: for a realised tensor the graph it came from."""
+        recipe: TensorNode = getattr(self, "_recipe", self.node)
+        return recipe
 
     @property
     def shape(self) -> Shape:

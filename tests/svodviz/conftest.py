@@ -22,7 +22,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A running Chromium; a test that needs one is skipped, with the reason, where none is found."""
+    """A running Chromium; where none is found its tests are skipped, with the reason."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:

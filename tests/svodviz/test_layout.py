@@ -27,8 +27,8 @@ def assert_apart(drawing: Drawing, made: Layout) -> None:
     boxes = [(*made.places[it.entity], it.width, it.height) for it in drawing.boxes]
     for (x, y, w, h), (left, top, wide, high) in itertools.combinations(boxes, 2):
         assert x + w <= left or left + wide <= x or y + h <= top or top + high <= y
-    assert all(0 <= x and x + w <= made.width + 1 for x, _, w, _ in boxes)
-    assert all(0 <= y and y + h <= made.height + 1 for _, y, _, h in boxes)
+    assert all(x >= 0 and x + w <= made.width + 1 for x, _, w, _ in boxes)
+    assert all(y >= 0 and y + h <= made.height + 1 for _, y, _, h in boxes)
 
 
 @pytest.mark.parametrize("seconds", [layout.SECONDS_ALLOWED, 0.001])

@@ -1,0 +1,127 @@
+"""The command line: what it finds in a program, what it writes, and how it fails."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from svodviz.cli import main
+from tests.svodviz.test_summary import SUMMARY
+
+HEAD = "import svodviz\nfrom tests.svodviz.sample import sample\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "network.py"
+    path.write_text(f"{HEAD}svodviz.explore(sample(), stage='schedule')\n")
+    return path
+
+
+def test_explore_writes_a_page(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main(["explore", str(program), "-o", str(page)]) == 0
+    assert capsys.readouterr().out.startswith(f"{page}: ")
+    assert '"stage":"schedule"' in page.read_text("utf-8")
+
+
+def test_every_explorer_gets_a_page(tmp_path: Path) -> None:
+    program = tmp_path / "two.py"
+    program.write_text(f"{HEAD}svodviz.explore(sample('a'))\nsvodviz.explore(sample('b'))\n")
+    assert main(["explore", str(program), "-o", str(tmp_path / "page.html")]) == 0
+    assert "<title>a · svodviz" in (tmp_path / "page.html").read_text("utf-8")
+    assert "<title>b · svodviz" in (tmp_path / "page-2.html").read_text("utf-8")
+
+
+def test_show_prints_a_stage(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(program)]) == 0
+    assert capsys.readouterr().out == f"{SUMMARY}\n"
+    assert main(["show", str(program), "--stage", "loops"]) == 0
+    assert "acc = mulacc(x[i*20 + k], w1[k*32 + j], acc)" in capsys.readouterr().out
+
+
+def test_export_writes_a_stage(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(program), "--stage", "kernels"]) == 0
+    assert capsys.readouterr().out.startswith("<svg ")
+    path = tmp_path / "loops.txt"
+    wish = ["export", str(program), "--stage", "loops", "--format", "txt", "--kernel", "k3"]
+    assert main([*wish, "-o", str(path)]) == 0
+    assert path.read_text("utf-8").startswith("k3(x)\n")
+
+
+def test_without_explore_the_last_name_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "names.py"
+    program.write_text(f"{HEAD}first = sample('first')\nsecond = sample('second')\nx = 3\n")
+    assert main(["show", str(program)]) == 0
+    assert capsys.readouterr().out.startswith("compilation second\n")
+
+
+def test_programs_get_their_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "arguments.py"
+    program.write_text(f"import sys\n{HEAD}y = sample(sys.argv[1])\n")
+    assert main(["show", str(program), "given"]) == 0
+    assert capsys.readouterr().out.startswith("compilation given\n")
+
+
+def test_a_program_may_leave_early(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "early.py"
+    program.write_text(f"{HEAD}svodviz.explore(sample())\nraise SystemExit(0)\n")
+    assert main(["show", str(program)]) == 0
+    assert capsys.readouterr().out == f"{SUMMARY}\n"
+
+
+def test_a_program_that_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "wrong.py"
+    program.write_text(f"{HEAD}def inner():\n    svodviz.explore(3)\n\ninner()\n")
+    assert main(["show", str(program)]) == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.splitlines()[0] == "Traceback (most recent call last):"
+    assert f'File "{program}", line 6, in <module>' in error
+    assert f'File "{program}", line 4, in inner' in error
+    assert "explorer.py" not in error
+    assert "runpy" not in error
+    assert error.splitlines()[-1].startswith("TypeError: explore: got int; expected a Tensor")
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("x = 1\n", "nothing to explore"),
+    ("raise SystemExit('stop')\n", "exit with 'stop'"),
+    ("x = (\n", "SyntaxError"),
+])  # fmt: skip
+def test_programs_with_nothing_to_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    assert main(["explore", str(program), "-o", str(tmp_path / "page.html")]) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "nowhere.py"]) == 1
+    assert capsys.readouterr().err == "nowhere.py: no such file\n"
+
+
+def test_the_program_leaves_no_traces(program: Path) -> None:
+    before = sys.argv[:], sys.path[:]
+    main(["show", str(program)])
+    assert (sys.argv, sys.path) == before
+
+
+def test_as_a_command(tmp_path: Path) -> None:
+    program = tmp_path / "broken.py"
+    program.write_text("1 / 0\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "svodviz.cli", "show", str(program)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
