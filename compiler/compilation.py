@@ -70,9 +70,8 @@ def _node(value: object) -> TensorNode:
 
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
     """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
-    with no_origin():
-        made = Compilation(list(nodes), options or Options(verify=False), "realize")
-        return [buffers.new_buffer(value) for value in made.run()]
+    made = Compilation(list(nodes), options or Options(verify=False), "realize")
+    return [buffers.new_buffer(value) for value in made.run()]
 
 
 @dataclass(slots=True)
@@ -371,7 +370,8 @@ class Compilation:
         lines = [
             f"{self.name}: {len(toposort([self.written])) - 1} nodes as written, "
             f"{len(toposort([self.simplest])) - 1} after {', '.join(changed) or 'no change'}",
-            f"{len(made.items)} schedule items of {len(made.outlined.bodies)} kernels, "
+            f"{_count(len(made.items), 'schedule item')}, "
+            f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
             f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
             f"peak {self.schedule.peak_bytes:,} bytes",
             f"{instructions} lowered instructions, "
@@ -387,3 +387,7 @@ class Compilation:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
         return "\n\n".join(parts)
 
+
+def _count(number: int, noun: str) -> str:
+    """`1 kernel`, `3 kernels`"""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -40,11 +40,6 @@ class CompiledKernel:
     provenance: Provenance[TensorNode]
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def arguments(self) -> int:
-        """How many buffers the kernel takes."""
-        return sum(isinstance(i, DefineGlobal) for i in self.linear.instructions)
-
 
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
     """Take `body` through loops, instructions and LLVM IR."""

@@ -6,7 +6,6 @@ package. Nodes built during the call carry that `Origin`; later stages carry set
 
 import functools
 import linecache
-import re
 import sys
 import threading
 from collections.abc import Callable
@@ -23,13 +22,15 @@ _PACKAGE = str(Path(__file__).parent)
 def cell_number(file: str) -> int | None:
     """The execution count of the notebook cell that is compiled under the name `file`, if one is.
 
-    Cells run under names that differ from process to process; IPython knows which is which.
+    Cells run under names that differ from process to process; IPython knows which is which. Where
+    the front end does not count (its counter stays at 1), it is the place in the order of running.
     """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    label = shell.compile.format_code_name(file) if shell else None
-    found = re.search(r"\d+", label[1]) if label else None
-    return int(found.group()) if found else None
+    counts: dict[str, int] = shell.compile._filename_map if shell else {}
+    if file not in counts:
+        return None
+    return counts[file] if shell.execution_count > 1 else list(counts).index(file) + 1
 
 
 def short_name(file: str) -> str:

@@ -23,7 +23,7 @@ from compiler.loops.nodes import Body
 from compiler.loops.printer import scalar_facts
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.lowered.linearize import linearize
-from compiler.node import Node
+from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.schedule.order import order
 from compiler.schedule.outline import outline
@@ -89,6 +89,7 @@ def run_passes(
     `prefix` begins the entity strings of the stage's nodes, e.g. "graph:".
     """
     facts = node_facts if stage == "graph" else scalar_facts
+    provenance.numbers.all(toposort([root]))
     records = []
     for step in steps(stage):
         if not step.is_pass:

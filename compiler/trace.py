@@ -81,6 +81,11 @@ class Numbering:
             self._next += 1
         return number
 
+    def all(self, nodes: Iterable[Node]) -> None:
+        """Number the nodes that have no number yet, in their order."""
+        for node in nodes:
+            self[node]
+
     def same(self, new: Node, old: Node) -> None:
         """`new` is `old` with other operands: one thing, one number."""
         if new not in self._numbers:
@@ -118,6 +123,7 @@ class Provenance(Generic[P]):
             if is_made or node is new:
                 self.add(node, parents)
             if is_made:
+                self.numbers[node]  # numbered now, so that the order of questions does not matter
                 stack.extend(node.sources)
 
 
@@ -186,6 +192,7 @@ class Replay:
         self.record = record
         self.numbers = record.numbers
         self.nodes: dict[int, tuple[Node, tuple[int, ...]]] = {}
+        self.became: dict[int, int] = {}
         self.root = self.numbers[record.before]
         for node in toposort([record.before]):
             self._put(node)
@@ -200,21 +207,27 @@ class Replay:
         known = set(self.nodes)
         before, after = self.numbers[match.before], self.numbers[match.after]
         for node in toposort([match.after]):
-            if self.numbers[node] not in self.nodes:
+            if before == after or self.numbers[node] not in self.nodes:
                 self._put(node)
-        self._redirect(before, after)
+        self._redirect(before, self._final(after))
         self._drop_unreachable()
         added = [n for n in self.nodes if n not in known]
         return added, sorted(known - set(self.nodes))
 
+    def _final(self, number: int) -> int:
+        """What a node has become by the matches played so far."""
+        while number in self.became:
+            number = self.became[number]
+        return number
+
     def _redirect(self, before: int, after: int) -> None:
-        """Everything that read `before` now reads `after` (but `after` itself still may)."""
-        inside = self._reachable(after)
+        """Everything that read `before`, or what was replaced earlier, reads what it became."""
+        if before != after:
+            self.became[before] = after
         for number, (node, operands) in self.nodes.items():
-            if before in operands and not (number in inside and before in inside):
-                self.nodes[number] = node, tuple(after if o == before else o for o in operands)
-        if self.root == before:
-            self.root = after
+            if any(o in self.became for o in operands):
+                self.nodes[number] = node, tuple(map(self._final, operands))
+        self.root = self._final(self.root)
 
     def _reachable(self, root: int) -> dict[int, None]:
         seen: dict[int, None] = {}

@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from compiler import Tensor, compile
 from compiler.origin import Origin, cell_number, short_name
 
 NOTEBOOK = """
+import sys
 from IPython.core.interactiveshell import InteractiveShell
 
 shell = InteractiveShell.instance()
@@ -23,28 +25,28 @@ for cell in (
     "entities = {line.entity: line.text for line in c.user_source.lines}",
     "for line in c.graph.lines[:-1]: print(line.text[5:8], *[entities[p] for p in line.parents])",
 ):
-    shell.run_cell(cell, store_history=True).raise_error()
+    shell.run_cell(cell, store_history=sys.argv[1] == 'counted').raise_error()
 """
 
 
-def _notebook(tmp_path: Path) -> list[str]:
-    """What the cells of `NOTEBOOK` print, in a Python of their own."""
+@pytest.fixture(params=["counted", "uncounted"])
+def printed(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """What the cells of `NOTEBOOK` print, run by a front end that counts them or does not."""
     done = subprocess.run(
-        [sys.executable, "-c", NOTEBOOK], capture_output=True, text=True, check=True, cwd=tmp_path,
+        [sys.executable, "-c", NOTEBOOK, request.param],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
         env={"IPYTHONDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parent.parent)},
     )  # fmt: skip
     return done.stdout.splitlines()
 
 
-def test_nodes_of_a_notebook_name_their_cell_by_its_execution_count(tmp_path: Path) -> None:
-    printed = "\n".join(_notebook(tmp_path))
+def test_nodes_of_a_notebook_name_their_cell_by_its_execution_count(printed: list[str]) -> None:
     for operation, place in (("buffer x", "cell 2:1"), ("exp", "cell 3:2"), ("mul", "cell 4:1")):
-        row = next(line for line in printed.splitlines() if f"= {operation}" in line)
+        row = next(line for line in printed if f"= {operation}" in line)
         assert row.endswith(place), row
 
 
-def test_cells_are_listed_in_the_order_they_ran_each_under_its_name(tmp_path: Path) -> None:
-    printed = _notebook(tmp_path)
+def test_cells_are_listed_in_the_order_they_ran_each_under_its_name(printed: list[str]) -> None:
     start = printed.index("cell 2, cell 3, cell 4")
     assert printed[start + 1 : start + 9] == [
         "# cell 2",

@@ -1,46 +1,90 @@
-"""Which loop axes the index of a node depends on, pushed from a node to its sources.
+"""Under which index a node is read, axis by axis, pushed from a node to its sources.
 
-The axes of a kernel are numbered; the dependence of a node is one bit set of axis numbers per
-axis of the node. Movement moves the sets along; a broadcast axis depends on nothing.
+The loop axes of a kernel are numbered. For each axis of a node, an `AxisIndex` says which of them
+the index depends on (a bit set), and how: two reads with equal indices read the same element.
+Movement moves and changes the indices; a broadcast axis is read at 0, whatever the loops do.
 """
 
-from typing import TypeAlias
+from collections.abc import Hashable
+from typing import NamedTuple, TypeAlias
 
-from compiler.graph.nodes import Expand, Permute, Reshape, Shape, TensorNode
+from compiler.graph.nodes import Expand, Flip, Pad, Permute, Reshape, Shape, Shrink, TensorNode
 
-Dependence: TypeAlias = tuple[int, ...]
+
+class AxisIndex(NamedTuple):
+    """The index along one axis: the loop axes it depends on, and a key of its formula."""
+
+    axes: int
+    formula: Hashable
+
+
+ZERO = AxisIndex(0, 0)
+"""The index along an axis of extent 1."""
+Dependence: TypeAlias = tuple[AxisIndex, ...]
+
+
+def loop_index(number: int, extent: int) -> AxisIndex:
+    """The index that is loop axis `number` itself."""
+    return ZERO if extent == 1 else AxisIndex(1 << number, ("axis", number))
 
 
 def union(dependence: Dependence) -> int:
-    """All axes a node depends on, as one bit set."""
+    """All loop axes a node depends on, as one bit set."""
     result = 0
-    for axes in dependence:
-        result |= axes
+    for index in dependence:
+        result |= index.axes
     return result
 
 
 def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
-    """The dependence of the source of a movement node (others keep their user's)."""
+    """The indices into the source of a movement node (others keep their user's)."""
     match node:
         case Permute():
             table = dict(zip(node.order, dependence, strict=True))
             return tuple(table[axis] for axis in range(len(dependence)))
         case Expand():
             pairs = zip(node.sources[0].shape, node.shape, dependence, strict=True)
-            return tuple(0 if extent != new else axes for extent, new, axes in pairs)
+            return tuple(ZERO if extent != new else index for extent, new, index in pairs)
         case Reshape():
             return through_reshape(node.shape, node.sources[0].shape, dependence)
+        case Flip():
+            return tuple(
+                _changed(index, "flip", node.shape[axis]) if axis in node.axes else index
+                for axis, index in enumerate(dependence)
+            )
+        case Pad() | Shrink():
+            pairs_of = node.widths if isinstance(node, Pad) else node.bounds
+            sign = -1 if isinstance(node, Pad) else 1
+            shifts = (sign * begin for begin, _ in pairs_of)
+            return tuple(
+                _changed(index, "shift", by) if by else index
+                for index, by in zip(dependence, shifts, strict=True)
+            )
         case _:
             return dependence
 
 
+def _changed(index: AxisIndex, how: str, by: int) -> AxisIndex:
+    """`index` after a change; it depends on the same loops."""
+    return AxisIndex(index.axes, (how, by, index.formula))
+
+
 def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependence:
-    """Dependence of `old`'s axes where `new`'s is given: axes that split or join share theirs."""
-    result = [0] * len(old)
+    """The indices into `old` where those into `new` are given.
+
+    An axis that stays keeps its index; axes that split or join share their loops.
+    """
+    result = [ZERO] * len(old)
     for new_axes, old_axes in matching_groups(new, old):
-        axes = union(tuple(dependence[i] for i in new_axes))
-        for i in old_axes:
-            result[i] = axes if old[i] != 1 else 0
+        indices = tuple(dependence[i] for i in new_axes if new[i] != 1)
+        wide = [i for i in old_axes if old[i] != 1]
+        if len(indices) == len(wide) == 1:
+            result[wide[0]] = indices[0]
+            continue
+        shapes = tuple(new[i] for i in new_axes), tuple(old[i] for i in old_axes)
+        for i in wide:
+            formula = ("reshape", shapes, i - old_axes[0], tuple(x.formula for x in indices))
+            result[i] = AxisIndex(union(indices), formula)
     return tuple(result)
 
 

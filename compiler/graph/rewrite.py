@@ -92,6 +92,7 @@ def rewrite(
     """
     done: dict[Any, Any] = {}
     waits_for: dict[Any, Any] = {}
+    names: dict[Any, str] = {}
     stack: list[Any] = [root]
     count = 0
     while stack:
@@ -102,9 +103,8 @@ def rewrite(
         if node in done:
             stack.pop()
             continue
-        if target is not None:
-            stack.append(target)
-            continue
+        if target is not None:  # it is already being waited for: a rule led back to it
+            raise InternalError("rewrite", "rules undo each other", got=f"{names[node]} again")
         pending = [s for s in node.sources if s not in done]
         if pending:
             stack.extend(reversed(pending))
@@ -123,7 +123,8 @@ def rewrite(
         count += 1
         if count > limit * (len(done) + 100):
             raise InternalError("rewrite", "rules undo each other", got=f"{each.name} again")
-        waits_for[node] = result
+        waits_for[node], names[node] = result, each.name
+        stack.append(result)
     result_root: N = done[root]
     return result_root
 

@@ -1,4 +1,4 @@
-"""Demands: who reads a value, in which kernel, under which loop axes.
+"""Demands: who reads a value, in which kernel, under which index.
 
 A kernel's loops are its output axes, outermost first, and inside them the axes of each
 reduction. An expression is computed in the outermost loop that has all axes it depends on, so
@@ -8,7 +8,7 @@ the loops around that place, divided by those it depends on, tell how often it i
 import math
 from dataclasses import dataclass, field
 
-from compiler.graph.dependence import Dependence, source_dependence, union
+from compiler.graph.dependence import Dependence, loop_index, source_dependence, union
 from compiler.graph.nodes import Reduce, TensorNode
 
 
@@ -36,7 +36,7 @@ class KernelPlan:
     @property
     def dependence(self) -> Dependence:
         """The root's own: each axis depends on itself."""
-        return tuple(0 if n == 1 else 1 << axis for axis, n in enumerate(self.root.shape))
+        return tuple(loop_index(axis, n) for axis, n in enumerate(self.root.shape))
 
     def path(self, axes: int) -> int:
         """The axes of all loops around the place where an expression over `axes` is computed."""
@@ -64,14 +64,14 @@ class KernelPlan:
             self.extents.append(extent)
             around |= 1 << number
             self.paths[number] = around
-            result[axis] = 1 << number if extent != 1 else 0
+            result[axis] = loop_index(number, extent)
         self.inner[node, dependence] = tuple(result)
         return tuple(result)
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A value is read in kernel `plan` under an index with this dependence."""
+    """A value is read in kernel `plan` under this index. Equal demands read equal elements."""
 
     plan: KernelPlan
     dependence: Dependence

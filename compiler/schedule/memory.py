@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
@@ -32,15 +33,12 @@ def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple
 
 
 def peak_bytes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> int:
-    """The most bytes alive while any one item runs."""
-    lives = lifetimes(items, results)
-    return max(
-        (
-            sum(life.buffer.nbytes for life in lives if life.first <= i <= life.last)
-            for i in range(len(items))
-        ),
-        default=sum(life.buffer.nbytes for life in lives),
-    )
+    """The most bytes alive while any one item runs; with no item, those of all buffers."""
+    change = [0] * (max(len(items), 1) + 1)
+    for life in lifetimes(items, results):
+        change[life.first] += life.buffer.nbytes
+        change[life.last + 1] -= life.buffer.nbytes
+    return max(accumulate(change))
 
 
 def itemwise_bytes(items: Sequence[ScheduleItem]) -> int:

@@ -58,10 +58,11 @@ class Schedule(Stage):
     def _text(self, item: ScheduleItem) -> str:
         operation, cost = item.operation, self.analysis[item.item_id]
         time = self.times[item.item_id]
-        reads = " ".join(b.name or "?" for b in operation.reads)
-        writes = " ".join(b.name or "?" for b in operation.writes)
+        reads = " ".join(_name(b) for b in operation.reads)
+        writes = " ".join(_name(b) for b in operation.writes)
         nbytes = cost.bytes_read + cost.bytes_written
-        mark = "critical" if item.item_id in self.critical_path else f"slack {time.slack} ns"
+        is_on_path = item.item_id in self.critical_path
+        mark = "critical" if is_on_path else f"slack {time.slack / 1000:,.1f} µs"
         return (
             f"{item.item_id:>3}  kernel {operation.name:<5} reads {reads:<16} writes {writes:<6}"
             f" {cost.flops:>13,} flops {nbytes:>12,} bytes {cost.estimated_ns / 1000:>9,.1f} µs"
@@ -106,3 +107,8 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def _name(buffer: Buffer) -> str:
+    """A buffer's name; the shape of one that has none."""
+    return buffer.name or f"[{','.join(map(str, buffer.shape))}]"

@@ -1,0 +1,399 @@
+"""The explorer in a browser: what a person does with it, on the sample's exported page."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svodviz.explorer import Explorer
+from tests.svodviz.conftest import Open
+from tests.svodviz.sample import hostile, large, sample
+
+pytestmark = pytest.mark.browser
+
+
+def state(page: Any) -> dict[str, Any]:
+    return dict(page.evaluate("window.svodviz.model.get('state')"))
+
+
+def set_state(page: Any, **parts: Any) -> None:
+    page.evaluate("(it) => window.svodviz.model.set('state', it)", parts)
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    return [str(it) for it in page.locator(selector).all_inner_texts()]
+
+
+def place(page: Any, words: str) -> tuple[float, float]:
+    """Where a node stands on screen."""
+    box = page.locator(".node", has_text=words).first.bounding_box()
+    return round(box["x"]), round(box["y"])
+
+
+def click_node(page: Any, words: str) -> None:
+    page.locator(".node", has_text=words).first.click()
+
+
+def test_the_ribbon_leads_through_all_stages(page: Any) -> None:
+    labels = texts(page, ".stage-label")
+    assert labels == ["Source", "Graph", "Passes", "Kernels", "Schedule", "Loops", "Lowered",
+                      "LLVM", "LLVM optimised", "Assembly"]  # fmt: skip
+    for position, label in enumerate(labels):
+        page.locator(".stage").nth(position).click()
+        assert page.locator('.stage[aria-current="page"] .stage-label').inner_text() == label
+        assert page.locator(".pane").inner_text().strip() or page.locator(".pane .node").count()
+
+
+def test_selecting_a_node_lights_its_surroundings(page: Any) -> None:
+    click_node(page, "maximum")
+    assert state(page)["selected"] == "graph:15"
+    near = [it.split("\n")[0] for it in page.locator(".node.near title").all_text_contents()]
+    assert sorted(near) == ["add", "const", "maximum", "reshape"]
+    assert sorted(page.locator(".operand").all_text_contents()) == ["0", "0", "1"]
+    assert page.locator(".node.far").count() == 33 - 4
+    assert page.locator(".node.selected").count() == 1
+
+
+def test_the_inspector_tells_what_is_known(page: Any) -> None:
+    click_node(page, "f32[64,32]\nadd") if False else set_state(page, selected="graph:13")
+    text = page.locator(".inspector").inner_text()
+    for words in ("add", "graph:13", "elementwise", "[64,32]", "min", "mean", "fused into k0",
+                  "Biography", "hidden = (x @ w1 + b1).relu()"):  # fmt: skip
+        assert words in text
+    assert page.locator(".value-picture").count() == 1
+
+
+def test_the_biography_is_one_click_to_each_stage(page: Any) -> None:
+    set_state(page, selected="graph:13")
+    page.locator(".chapter", has_text="Assembly").locator("summary").click()
+    page.locator(".chapter", has_text="Assembly").locator(".entity-link").first.click()
+    assert state(page)["stage"] == "asm"
+    assert page.locator(".line.selected").count() == 1
+    assert state(page)["selected"].startswith("asm:k0:")
+
+
+def test_what_a_rewrite_took_away_is_followed(page: Any) -> None:
+    set_state(page, selected="graph:24")  # logits * 1.0, which became logits
+    assert "mul_one" in page.locator(".inspector").inner_text()
+    set_state(page, stage="loops", view="text")
+    assert page.locator(".line.related").count() > 0
+    assert all("k1" in it for it in related_entities(page))
+
+
+def related_entities(page: Any) -> list[str]:
+    numbers = page.locator(".line.related").evaluate_all("(all) => all.map(it => it.dataset.entity)")
+    names = page.evaluate("window.svodviz.model.get('wire').entities")
+    return [names[int(it)] for it in numbers]
+
+
+def test_stepping_shows_what_came_and_went(page: Any) -> None:
+    page.locator(".pass", has_text="merge_views").click()
+    assert state(page)["step"] == -1
+    assert page.locator(".node.added").count() == 5
+    assert page.locator(".node.removed").count() == 10
+    page.locator(".whole").focus()
+    page.get_by_label("Next rewrite").click()
+    assert (state(page)["step"], page.locator(".node.added").count()) == (0, 0)
+    assert page.locator(".position").inner_text() == "before 1 of 5"
+    page.get_by_label("Next rewrite").click()
+    assert page.locator(".node.added .sign").all_text_contents() == ["+"]
+    assert page.locator(".node.removed .sign").all_text_contents() == ["−", "−"]
+    assert "expand(reshape(x)) = view(x)" in page.locator(".rule-card").inner_text()
+
+
+def test_what_stays_holds_its_place(page: Any) -> None:
+    set_state(page, stage="passes", **{"pass": 2, "step": 0})
+    names = ("maximum", "const 0.0", "buffer w1")
+    before = [place(page, it) for it in names]
+    for step in range(1, 6):
+        set_state(page, step=step)
+        assert [place(page, it) for it in names] == before
+    set_state(page, **{"pass": 3, "step": 1})
+    page.keyboard.press("ArrowUp")
+
+
+def test_unchanged_passes_are_named_so(page: Any) -> None:
+    assert page.get_by_label("fold_constants: unchanged, 0 rewrites").count() == 1
+    assert page.get_by_label("simplify: changed, 1 rewrite", exact=True).inner_text()[0] == "●"
+    page.get_by_label("changed only").check()
+    assert not page.get_by_label("fold_constants: unchanged").is_visible()
+    page.get_by_label("Filter passes").fill("vector")
+    assert [it for it in texts(page, ".pass-name") if it] == ["vectorize"]
+
+
+def test_columns_light_each_other(page: Any) -> None:
+    page.keyboard.press("Tab")
+    page.locator('[data-view="columns"]').click()
+    line = page.locator(".column").nth(1).locator(".line", has_text="acc = mulacc(x[")
+    line.locator(".number").hover()
+    lit = [page.locator(".column").nth(it).locator(".lit") for it in range(3)]
+    assert lit[0].all_inner_texts()[0].endswith("hidden = (x @ w1 + b1).relu()")
+    assert lit[1].count() == 1
+    assert all(".column" or it for it in lit[2].all_inner_texts())
+    assert lit[2].count() >= 4
+    page.mouse.move(2, 2)
+    assert page.locator(".lit").count() == 0
+
+
+def test_selecting_a_line_scrolls_the_others_to_it(page: Any) -> None:
+    set_state(page, view="columns", columns=["source", "llvm", "asm"], selected="source:14")
+    for column in (1, 2):
+        pane = page.locator(".column").nth(column).locator(".text-pane")
+        assert pane.evaluate("(it) => it.scrollTop") > 0
+        seen = pane.bounding_box()
+        boxes = [it.bounding_box() for it in pane.locator(".related").all()]
+        assert any(seen["y"] <= it["y"] <= seen["y"] + seen["height"] for it in boxes)
+
+
+def test_columns_can_be_any_three(page: Any) -> None:
+    set_state(page, view="columns")
+    page.get_by_label("Text of column 1").select_option("schedule")
+    assert state(page)["columns"] == ["schedule", "loops", "asm"]
+    assert "critical path 0 1 2" in page.locator(".column").first.inner_text()
+
+
+def test_mapped_lines_stand_out(page: Any) -> None:
+    set_state(page, stage="source")
+    weight = "(it) => getComputedStyle(it).fontWeight"
+    linked = page.locator(".line", has_text="hidden =").evaluate(weight)
+    other = page.locator(".line", has_text="import numpy").evaluate(weight)
+    assert int(linked) > int(other)
+
+
+def test_the_critical_path_is_marked_three_ways(page: Any) -> None:
+    set_state(page, stage="schedule")
+    assert page.locator(".item").count() == 4
+    assert page.locator(".item.critical .item-sign").all_inner_texts() == ["◆"] * 3
+    critical, other = (page.locator(it).first for it in (".item.critical .bar", '[title*="k3"] .bar'))
+    border = "(it) => getComputedStyle(it).borderTopWidth"
+    assert float(critical.evaluate(border)[:-2]) > float(other.evaluate(border)[:-2])
+    fill = "(it) => getComputedStyle(it).backgroundColor"
+    assert critical.evaluate(fill) != other.evaluate(fill)
+    assert page.locator(".dependency.critical").count() == 2
+
+
+def test_slack_is_drawn_to_scale(page: Any) -> None:
+    set_state(page, stage="schedule")
+    bar = page.locator('[title*="k3"] .bar').bounding_box()
+    slack = page.locator('[title*="k3"] .slack').bounding_box()
+    assert slack["x"] == pytest.approx(bar["x"] + bar["width"], abs=1.5)
+    assert slack["width"] / bar["width"] == pytest.approx(16100 / 1500, rel=0.05)
+
+
+def test_a_bar_is_followed_to_its_loops(page: Any) -> None:
+    set_state(page, stage="schedule")
+    page.locator('.item[title*="k2"]').click()
+    page.locator(".stage", has_text="Loops").click()
+    assert page.locator(".line.related").count() == 5
+    assert "k2" in page.locator(".line.related").first.inner_text()
+
+
+@pytest.mark.parametrize(("key", "wanted"), [
+    ("ArrowDown", {"stage": "passes", "pass": 1}), ("f", {"stage": "passes", "pass": 2}),
+    ("ArrowRight", {"stage": "passes", "step": 0}), ("ArrowLeft", {"stage": "passes", "step": 1}),
+    ("5", {"stage": "schedule", "view": "timeline"}), ("0", {"stage": "asm"}),
+    ("g", {"view": "text"}), ("t", {"view": "columns"}),
+])  # fmt: skip
+def test_keys(page: Any, key: str, wanted: dict[str, Any]) -> None:
+    page.locator(".svodviz").focus()
+    page.keyboard.press(key)
+    assert wanted.items() <= state(page).items()
+
+
+def test_keys_on_a_selection(page: Any) -> None:
+    set_state(page, selected="graph:15")
+    page.locator(".svodviz").focus()
+    page.keyboard.press("i")
+    assert state(page)["selected"] == "graph:13"
+    page.keyboard.press("o")
+    assert state(page)["selected"] == "graph:15"
+    page.keyboard.press("Escape")
+    assert state(page)["selected"] == ""
+
+
+def test_keys_act_only_with_the_focus(page: Any) -> None:
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("5")
+    assert state(page)["stage"] == "graph"
+    page.get_by_label("Filter passes").fill("")
+    page.keyboard.type("5g")
+    assert state(page)["stage"] == "graph"
+
+
+def test_the_keys_are_listed(page: Any) -> None:
+    page.locator(".svodviz").focus()
+    page.keyboard.press("?")
+    assert "next changed pass" in page.get_by_role("dialog").inner_text()
+    page.keyboard.press("Escape")
+    assert not page.get_by_role("dialog").is_visible()
+
+
+def test_search_finds_and_visits(page: Any) -> None:
+    page.locator(".svodviz").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("reduce")
+    assert page.locator(".hits").inner_text() == "5 found"
+    assert page.locator(".node.found").count() == 5
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.locator(".hits").inner_text() == "2 of 5"
+    assert page.locator(".node.selected.found").count() == 1
+    set_state(page, stage="lowered", view="text")
+    page.get_by_label("Search").fill("mulacc")
+    assert page.locator(".line.found").count() == 2
+
+
+def test_pan_zoom_and_fit(page: Any) -> None:
+    first = place(page, "buffer x")
+    page.mouse.move(400, 600)
+    page.mouse.down()
+    page.mouse.move(500, 650, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(50)
+    moved = place(page, "buffer x")
+    assert moved == (first[0] + 100, first[1] + 50)
+    assert state(page)["selected"] == ""  # the end of a drag selects nothing
+    page.mouse.move(600, 400)
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(50)
+    assert place(page, "buffer x") != moved
+    page.get_by_title("Show everything").click()
+    page.wait_for_timeout(50)
+    area = page.locator(".graph").bounding_box()
+    for node in page.locator(".node").all():
+        box = node.bounding_box()
+        assert area["x"] <= box["x"]
+        assert box["y"] + box["height"] <= area["y"] + area["height"]
+
+
+def test_light_and_dark(open_page: Open, sample_page: Path) -> None:
+    page = open_page(sample_page, scheme="dark")
+    root = page.locator(".svodviz")
+    ground = "(it) => getComputedStyle(it).backgroundColor"
+    assert root.get_attribute("data-theme") == "dark"
+    dark = root.evaluate(ground)
+    page.locator(".theme-toggle").click()
+    assert root.get_attribute("data-theme") == "light"
+    assert root.evaluate(ground) != dark
+    page.locator(".theme-toggle").click()
+    page.evaluate("document.body.dataset.jpThemeLight = 'true'")
+    assert root.get_attribute("data-theme") == "dark"  # the button outweighs the surroundings
+
+
+def test_jupyters_theme_is_followed(page: Any) -> None:
+    root = page.locator(".svodviz")
+    for said, theme in (("false", "dark"), ("true", "light")):
+        page.evaluate(f"document.body.dataset.jpThemeLight = '{said}'")
+        page.wait_for_function(f"document.querySelector('.svodviz').dataset.theme === '{theme}'")
+    assert root.get_attribute("data-theme") == "light"
+
+
+@pytest.mark.parametrize("width", [700, 900, 1100, 1600])
+@pytest.mark.parametrize("view", ["graph", "columns", "timeline"])
+def test_nothing_sticks_out(open_page: Open, sample_page: Path, width: int, view: str) -> None:
+    page = open_page(sample_page, width=width)
+    set_state(page, stage="schedule", view=view, selected="schedule:1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    inspector = page.locator(".inspector").bounding_box()
+    centre = page.locator(".centre").bounding_box()
+    assert centre["width"] >= 400
+    is_below = inspector["y"] >= centre["y"] + centre["height"] - 1
+    assert is_below == (width < 980)
+    cut = page.locator(".stage-label").evaluate_all(
+        "(all) => all.filter((it) => it.scrollWidth > it.clientWidth + 1).length"
+    )
+    assert cut == 0
+
+
+def test_the_drawer_folds(open_page: Open, sample_page: Path) -> None:
+    page = open_page(sample_page, width=700)
+    before = page.locator(".pane").bounding_box()["height"]
+    page.locator(".inspector-toggle").click()
+    assert page.locator(".pane").bounding_box()["height"] > before + 100
+
+
+def test_large_graphs_say_what_they_leave_out(open_page: Open, tmp_path: Path) -> None:
+    Explorer(large(9640)).export_html(tmp_path / "large.html")
+    page = open_page(tmp_path / "large.html")
+    found = re.match(r"([\d,]+) of 9,640 nodes shown", page.locator(".status-text").inner_text())
+    assert found
+    assert page.locator(".node").count() == int(found[1].replace(",", "")) <= 900
+    page.locator(".svodviz").focus()
+    page.keyboard.press(" ")
+    page.wait_for_timeout(100)
+    assert "0 of 9,640 shown in full" in page.locator(".status-text").inner_text()
+    set_state(page, selected="graph:5000")
+    assert page.locator(".minimap").is_visible()
+
+
+def test_a_missing_stage_is_explained(open_page: Open, tmp_path: Path) -> None:
+    class Failing:
+        def __getattr__(self, name: str) -> Any:
+            if name == "assembly":
+                raise RuntimeError("no target <b>x</b>")
+            return getattr(sample(), name)
+
+    Explorer(Failing()).export_html(tmp_path / "missing.html")
+    page = open_page(tmp_path / "missing.html")
+    entry = page.locator('[data-stage="asm"].stage')
+    assert "missing" in entry.inner_text()
+    assert entry.get_attribute("title") == "RuntimeError: no target <b>x</b>"
+    assert "RuntimeError: no target <b>x</b>" in page.locator(".inspector").inner_text()
+
+
+def test_state_set_from_outside_is_made_possible(page: Any) -> None:
+    set_state(page, stage="nowhere", step=99, **{"pass": -4}, selected="graph:999", columns=[1])
+    assert state(page)["stage"] == "graph"
+    assert state(page)["columns"] == ["source", "loops", "asm"]
+    assert state(page)["selected"] == ""
+
+
+def test_the_page_opens_where_it_was_left(open_page: Open, tmp_path: Path) -> None:
+    explorer = Explorer(sample(), stage="lowered", unit=2, view="text", selected="lowered:k2:3")
+    explorer.export_html(tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html")
+    assert explorer.state.items() <= state(page).items()
+    assert page.locator(".line.selected").count() == 1
+
+
+def test_several_explorers_on_one_page(open_page: Open, sample_page: Path) -> None:
+    page = open_page(sample_page)
+    page.evaluate("""async () => {
+        const script = [...document.scripts].at(-1).textContent;
+        const loader = script.slice(0, script.indexOf('const textOf'));
+        const { render } = await import(URL.createObjectURL(
+            new Blob([`${loader}export { render };`], { type: 'text/javascript' })));
+        const values = { wire: structuredClone(window.svodviz.model.get('wire')), state: {} };
+        window.second = { get: (it) => values[it], set: (it, to) => { values[it] = to; },
+            save_changes() {}, on() {}, off() {} };
+        const el = document.createElement('div');
+        document.body.append(el);
+        await render({ model: window.second, el });
+    }""")
+    assert page.locator(".svodviz").count() == 2
+    second = page.locator(".svodviz").nth(1)
+    second.locator(".stage", has_text="Kernels").click()
+    assert page.evaluate("window.second.get('state').stage") == "kernels"
+    assert state(page)["stage"] == "graph"
+    assert page.evaluate("document.querySelectorAll('[id]').length") == 0
+
+
+@pytest.mark.parametrize("stage", ["source", "graph", "passes", "kernels", "schedule", "loops"])
+@pytest.mark.parametrize("view", ["graph", "text", "timeline", "columns"])
+def test_hostile_names_stay_words(
+    open_page: Open, hostile_page: Path, stage: str, view: str
+) -> None:
+    page = open_page(hostile_page)
+    set_state(page, stage=stage, view=view, selected="graph:2")
+    page.wait_for_timeout(30)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, .pane script, svg [onload]").count() == 0
+    assert "</script><img src=x onerror=window.hacked=1>" in page.locator("body").inner_text()
+
+
+@pytest.fixture(scope="session")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "hostile.html"
+    Explorer(hostile()).export_html(path)
+    return path
