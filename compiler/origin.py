@@ -27,9 +27,9 @@ def cell_number(file: str) -> int | None:
     """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    counts: dict[str, int] = shell.compile._filename_map if shell else {}
-    if file not in counts:
+    if shell is None or file not in shell.compile._filename_map:
         return None
+    counts: dict[str, int] = shell.compile._filename_map
     return counts[file] if shell.execution_count > 1 else list(counts).index(file) + 1
 
 

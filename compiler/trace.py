@@ -191,28 +191,28 @@ class Replay:
     def __init__(self, record: PassRecord) -> None:
         self.record = record
         self.numbers = record.numbers
-        self.nodes: dict[int, tuple[Node, tuple[int, ...]]] = {}
+        self.known: dict[int, tuple[Node, tuple[int, ...]]] = {}
+        """Every node met so far with what it reads now: one that went may come back."""
         self.became: dict[int, int] = {}
         self.root = self.numbers[record.before]
         for node in toposort([record.before]):
             self._put(node)
+        self.nodes = dict(self.known)
 
-    def _put(self, node: Node) -> int:
-        number = self.numbers[node]
-        self.nodes[number] = node, tuple(self.numbers[s] for s in node.sources)
-        return number
+    def _put(self, node: Node) -> None:
+        self.known[self.numbers[node]] = node, tuple(self.numbers[s] for s in node.sources)
 
     def step(self, match: Match) -> tuple[list[int], list[int]]:
         """Play one match; returns the numbers of the nodes that came and of those that went."""
-        known = set(self.nodes)
+        present = set(self.nodes)
         before, after = self.numbers[match.before], self.numbers[match.after]
         for node in toposort([match.after]):
-            if before == after or self.numbers[node] not in self.nodes:
+            if before == after or self.numbers[node] not in self.known:
                 self._put(node)
         self._redirect(before, self._final(after))
-        self._drop_unreachable()
-        added = [n for n in self.nodes if n not in known]
-        return added, sorted(known - set(self.nodes))
+        self.nodes = {n: self.known[n] for n in sorted(self._reachable(self.root))}
+        added = [n for n in self.nodes if n not in present]
+        return added, sorted(present - set(self.nodes))
 
     def _final(self, number: int) -> int:
         """What a node has become by the matches played so far."""
@@ -224,9 +224,9 @@ class Replay:
         """Everything that read `before`, or what was replaced earlier, reads what it became."""
         if before != after:
             self.became[before] = after
-        for number, (node, operands) in self.nodes.items():
+        for number, (node, operands) in self.known.items():
             if any(o in self.became for o in operands):
-                self.nodes[number] = node, tuple(map(self._final, operands))
+                self.known[number] = node, tuple(map(self._final, operands))
         self.root = self._final(self.root)
 
     def _reachable(self, root: int) -> dict[int, None]:
@@ -236,12 +236,8 @@ class Replay:
             number = stack.pop()
             if number not in seen:
                 seen[number] = None
-                stack.extend(self.nodes[number][1])
+                stack.extend(self.known[number][1])
         return seen
-
-    def _drop_unreachable(self) -> None:
-        keep = self._reachable(self.root)
-        self.nodes = {n: entry for n, entry in self.nodes.items() if n in keep}
 
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""

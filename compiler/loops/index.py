@@ -50,7 +50,7 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
-        indices = walk.new_ranges(value.shape, "normal")
+        indices = walk.new_ranges(value.shape, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
@@ -75,13 +75,15 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
 
-    def new_ranges(self, shape: Shape, role: Role) -> Indices:
-        """A range per axis; an axis of extent 1 needs none: its index is 0."""
-        return tuple(index_const(0) if n == 1 else self._range(n, role) for n in shape)
+    def new_ranges(self, shape: Shape, role: Role, node: TensorNode) -> Indices:
+        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0."""
+        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in shape)
 
-    def _range(self, extent: int, role: Role) -> Range:
+    def _range(self, extent: int, role: Role, node: TensorNode) -> Range:
+        made = axis(extent, self.ranges, role)
         self.ranges += 1
-        return axis(extent, self.ranges - 1, role)
+        self.provenance.add(made, frozenset((node,)))
+        return made
 
     def value(self, root: Key) -> ScalarNode:
         """The scalar of `root`."""
@@ -138,7 +140,7 @@ class _Walk:
         node, indices, _ = key
         assert isinstance(node, graph.Reduce)
         extents = tuple(node.sources[0].shape[a] for a in node.axes)
-        new = dict(zip(node.axes, self.new_ranges(extents, "reduction"), strict=True))
+        new = dict(zip(node.axes, self.new_ranges(extents, "reduction", node), strict=True))
         self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
