@@ -35,14 +35,19 @@ def run(
 def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
     """Refuse, before anything is allocated, a program that cannot fit in memory.
 
-    `limit` is in bytes; None means what the machine has. Raises `SizeError`.
+    `limit` is in bytes; None means what the machine has. Inputs do not count: they are there.
+    Raises `SizeError`.
     """
-    limit = limit or cpu.physical_memory()
-    for life in memory.lifetimes(items, ()):
-        if life.buffer.nbytes > limit:
-            raise SizeError(
-                "allocate",
-                "a tensor of the program does not fit in memory",
-                got=f"shape {life.buffer.shape}, {life.buffer.nbytes:,} bytes",
-                expected=f"at most {limit:,} bytes",
-            )
+    limit = cpu.physical_memory() if limit is None else limit
+    made = [life.buffer for life in memory.lifetimes(items, ()) if life.buffer.unique < 0]
+    expected = f"at most {limit:,} bytes"
+    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
+    if largest is not None and largest.nbytes > limit:
+        got = f"shape {largest.shape}, {largest.nbytes:,} bytes"
+        what = "a tensor of the program does not fit in memory"
+        raise SizeError("allocate", what, got=got, expected=expected)
+    total = sum(buffer.nbytes for buffer in made)
+    if total > limit:
+        got = f"{len(made)} tensors, {total:,} bytes"
+        what = "the tensors of the program do not fit in memory together"
+        raise SizeError("allocate", what, got=got, expected=expected)

@@ -164,7 +164,7 @@ _ROWS = (
     Op("neg", 1, "-x", np.negative, NUMBER),
     Op("not", 1, "bits or truth inverted", np.invert, BITS),
     Op("abs", 1, "|x|", np.absolute, NUMBER),
-    Op("sign", 1, "-1, 0 or 1; NaN stays", np.sign, NUMBER, cost=2, expansion=_sign),
+    Op("sign", 1, "-1, 0 or 1; NaN stays", np.sign, NUMBER, cost=6, expansion=_sign),
     Op("sqrt", 1, "square root", np.sqrt, FLOAT, cost=4, domain=(0.0, 100.0)),
     Op("recip", 1, "1 / x", np.reciprocal, FLOAT, cost=4),
     Op("rsqrt", 1, "1 / sqrt(x)", lambda x: np.reciprocal(np.sqrt(x)), FLOAT, cost=8,

@@ -116,6 +116,7 @@ class Provenance(Generic[P]):
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
         parents = self.of(old)
+        made = []
         stack = [new]
         while stack:
             node = stack.pop()
@@ -123,8 +124,10 @@ class Provenance(Generic[P]):
             if is_made or node is new:
                 self.add(node, parents)
             if is_made:
-                self.numbers[node]  # numbered now, so that the order of questions does not matter
+                made.append(node)
                 stack.extend(node.sources)
+        # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
+        self.numbers.all(reversed(made))
 
 
 Facts = Callable[[Any], dict[str, Any]]

@@ -22,6 +22,14 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
     return {"places": places, "routes": routes, "groups": [], "size": size}
 
 
+def span(request: dict[str, Any]) -> int:
+    """How many layers all edges cross: the effort of a layout that bends them around boxes."""
+    edges = [(source, target) for source, target in request["edges"]]
+    layers = _layers(len(request["boxes"]), edges)
+    depth = {node: index for index, layer in enumerate(layers) for node in layer}
+    return sum(abs(depth[target] - depth[source]) for source, target in edges)
+
+
 def _layers(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
     users: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count

@@ -1,7 +1,8 @@
 """Where every box and arrow of a drawing stands: deterministic, and the same for every frame.
 
-Small graphs are placed by Graphviz in this process, large ones in a worker process with a time
-limit, and where that runs out (or Graphviz fails), and huge ones at once, by `layered`.
+Small graphs are placed by Graphviz in this process; large ones, and those with many long edges, in
+a worker process with a time limit; where that runs out (or Graphviz fails), and huge ones at once,
+by `layered`.
 """
 
 import json
@@ -16,6 +17,7 @@ from svodviz import graphviz_layout, layered
 from svodviz.graphs import Drawing
 
 LARGE = 800  # nodes above which a layout may take longer than a moment
+LONG = 5_000  # layers crossed by all edges above which it may do so too
 HUGE = 5_000  # nodes above which Graphviz takes longer than anybody waits
 SECONDS_ALLOWED = 3.0
 OWN = "layers of our own"
@@ -51,11 +53,11 @@ def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> La
     names = [box.entity for box in drawing.boxes]
     number = {name: index for index, name in enumerate(names)}
     pairs = list(dict.fromkeys((arrow.source, arrow.target) for arrow in drawing.arrows))
-    request = {
+    request: dict[str, Any] = {
         "boxes": [[box.width, box.height, box.group] for box in drawing.boxes],
         "edges": [[number[source], number[target]] for source, target in pairs],
-        "quick": len(names) > LARGE,
     }
+    request["quick"] = len(names) > LARGE or layered.span(request) > LONG
     answer, engine = _answer(request, seconds_allowed)
     return Layout(
         places={name: (x, y) for name, (x, y) in zip(names, answer["places"], strict=True)},
@@ -71,7 +73,7 @@ def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> La
 def _answer(request: dict[str, Any], seconds_allowed: float) -> tuple[dict[str, Any], str]:
     if not request["boxes"]:
         return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place"
-    if len(request["boxes"]) <= LARGE:
+    if not request["quick"]:
         return graphviz_layout.place(request), "Graphviz dot"
     if len(request["boxes"]) > HUGE:
         return layered.place(request), OWN

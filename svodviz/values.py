@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-ELEMENTS, SIDE = 8, 32
+ELEMENTS, SIDE = 8, 24
 Preview = dict[str, Any]
 
 
@@ -13,7 +13,7 @@ def preview(array: Any) -> Preview:
     """Shape, dtype, least, greatest and mean finite value, odd values counted, first elements.
 
     `picture` is the array as rows of two-digit hexadecimal grey levels ("xx" where not finite),
-    the last axis across, all others down, thinned out to at most 32 × 32.
+    the last axis across, all others down, thinned out to at most 24 × 24.
     """
     array = np.asarray(array)
     numbers = np.atleast_1d(array).astype(np.float64 if array.dtype.kind != "c" else complex).real

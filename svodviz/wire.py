@@ -46,6 +46,7 @@ def wire(compilation: Any) -> Wire:
     entities = Entities()
     notes: list[str] = []
     stages = [_stage(row, compilation, entities, notes) for row in STAGES]
+    _join_kernels(stages, entities)
     films, passes, rules = _passes(compilation, entities, notes)
     return {
         "format": FORMAT,
@@ -113,6 +114,19 @@ def _lines(
         number = -1 if entity is None else entities.number(entity, line.parents)
         rows.append([visible(line.text.expandtabs(4)), number])
     return rows
+
+
+def _join_kernels(stages: list[Wire], entities: Entities) -> None:
+    """Every line of a kernel's loops also descends from the schedule items that run the kernel."""
+    by_id = {stage["id"]: stage for stage in stages}
+    items: dict[str, list[str]] = {}
+    for unit in by_id["schedule"]["units"]:
+        for node in unit["scene"]["nodes"] if unit["scene"] else ():
+            items.setdefault(node.get("name", ""), []).append(entities.names[node["e"]])
+    for unit in by_id["loops"]["units"]:
+        for _, number in unit["lines"]:
+            if number >= 0:
+                entities.number(entities.names[number], items.get(unit["name"], ()))
 
 
 def _passes(

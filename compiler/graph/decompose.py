@@ -1,8 +1,12 @@
 """decompose: operations that are no machine instruction become those that are.
 
-    Before:  %1 = relu %0                f32[64,10]
-    After:   %1 = const 0.0              f32[64,10]
-             %2 = max %0 %1              f32[64,10]
+    Before:  %0 = buffer x             f32[64,10]
+             %1 = relu %0              f32[64,10]
+             sink %1
+    After:   %0 = buffer x             f32[64,10]
+             %3 = const 0.0            f32[64,10]
+             %4 = max %0 %3            f32[64,10]
+             sink %4
 
 Relies on: rows of `ops.OPS` with an `expansion`.
 Ensures: invariant 11 of `verify.py`: no operation with an expansion is left.

@@ -1,7 +1,12 @@
 """merge: equal expressions written on different lines become one node (elsewhere: CSE).
 
-    Before:  %1 = exp %0   digits.py:3        %2 = exp %0   digits.py:7
-    After:   %1 = exp %0   digits.py:3, digits.py:7
+    Before:  %0 = buffer x             f32[4]
+             %1 = exp %0               f32[4]   digits.py:3
+             %2 = exp %0               f32[4]   digits.py:7
+             %3 = add %1 %2 …
+    After:   %0 = buffer x             f32[4]
+             %1 = exp %0               f32[4]   digits.py:3, digits.py:7
+             %3 = add %1 %1 …
 
 Relies on: nodes carry the line that made them, so equal nodes of two lines are two objects.
 Ensures: no node carries a line; `Provenance` has each node's set of lines; equal nodes are one.

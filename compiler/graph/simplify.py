@@ -1,10 +1,13 @@
 """simplify: algebra that never changes a bit of the answer.
 
-    Before:  %1 = const 1.0              f32[4]
-             %2 = mul %0 %1              f32[4]
-             %3 = reshape %2             f32[2,2]
-             %4 = reshape %3             f32[4]
-    After:   %0
+    Before:  %0 = buffer x             f32[4]
+             %1 = const 1.0            f32[4]
+             %2 = mul %0 %1            f32[4]
+             %3 = reshape %2           f32[2,2]
+             %4 = reshape %3           f32[4]
+             sink %4
+    After:   %0 = buffer x             f32[4]
+             sink %0
 
 Relies on: invariants 1-10 of `verify.py`.
 Ensures: the same value at every root, bit for bit, except that sums of sums are one sum.

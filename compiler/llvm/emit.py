@@ -1,9 +1,17 @@
 """emit: lowered instructions as the text of one LLVM module.
 
-    Before:  7 range %7 = %2           After:  br label %i0.head
-             8 load %8 = %0[%7]                i0.head:
-             9 store %1[%7] = %8                 %i0 = phi i64 [ 0, %entry ], [ %i0.next, %i0.body ]
-            10 end %7                            …
+    Before:  …
+             3  %3 = range %2 i0
+             4    %4 = load f32 %1[%3]   …
+    After:   …
+             br label %i0.3.head
+             i0.3.head:
+               %i0.3 = phi i64 [ 0, %entry ], [ %i0.3.next, %i0.3.body ]
+               %i0.3.more = icmp slt i64 %i0.3, 64
+               br i1 %i0.3.more, label %i0.3.body, label %i0.3.exit
+             …
+               %v4 = load float, ptr %t1
+             …
 
 A loop tests before it runs, so an empty range runs zero times. Accumulators become phi nodes of
 the loops that assign them. A gated access is a branch around it: memory is not touched.

@@ -1,7 +1,15 @@
 """collapse: two neighbouring loops become one where no index tells them apart.
 
-    Before:  i0: 64   i1: 784        store out[i0*784 + i1] = max(in1[i0*784 + i1], 0.0)
-    After:   i2: 50176               store out[i2] = max(in1[i2], 0.0)
+    Before:  k0(out f32[50176], in1 f32[50176])
+             for i0 in 64
+               for i1 in 784
+                 %8 = in1[i0*784 + i1]   f32
+                 …
+    After:   k0(out f32[50176], in1 f32[50176])
+             for i2 in 50176
+               %8 = in1[i2]              f32
+               %9 = exp(%8)              f32
+               out[i2] = %9
 
 Tried on each pair of neighbouring ranges of a store or a reduction: the pair becomes
 (k // n, k % n); if every division simplifies away, the loop is kept. One long loop vectorises

@@ -1,7 +1,17 @@
 """index: a kernel body becomes scalar expressions; movement becomes index arithmetic.
 
-    Before:  %5 = permute %1 (1,0)     %7 = mul %3 %5      %8 = reduce sum %7 axes (2)
-    After:   reduce sum over r2 ( in1[i0*784 + r2] * in2[r2*10 + i1] )
+    Before:  %0 = param 0              f32[10,1]
+             %1 = param 1              f32[64,10]
+             %2 = permute %1 (1,0)     f32[10,64]
+             %3 = reduce sum %2 axes (1) f32[10,1]
+             %4 = store %0 %3 …
+    After:   k0(out f32[10], in1 f32[640])
+             for i0 in 10
+               acc %2 = 0.0
+               for r1 in 64   reduction
+                 %4 = in1[0 + r1*10 + i0*1]      f32
+                 %2 = sum(%2, %4)
+               out[0 + i0*1 + 0*1] = %2
 
 Each axis of the output is a range. The indices are pushed from the output towards the
 parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
@@ -82,7 +92,8 @@ class _Walk:
     def _range(self, extent: int, role: Role, node: TensorNode) -> Range:
         made = axis(extent, self.ranges, role)
         self.ranges += 1
-        self.provenance.add(made, frozenset((node,)))
+        for each in (made, *made.sources):
+            self.provenance.add(each, frozenset((node,)))
         return made
 
     def value(self, root: Key) -> ScalarNode:

@@ -1,10 +1,16 @@
 """linearize: the loop nest of a body as a list of instructions.
 
-    Before:  i0 │ r1 │ %4 = reduce sum (in1[i0*10 + r1])
-                │ store out[i0] = %4
-    After:   4 range i0 = %3        7 range r1 = %2       10 alu  %10 = add %6 %9
-             5 const %5 = 0.0       8 …                   11 assign %6 = %10
-             6 acc %6 = %5          9 load %9 = in1[%8]   12 end r1 …
+    Before:  …  acc %2 = 0.0
+                for r1 in 10   reduction
+                  %4 = in1[i0*10 + r1]   f32
+                  %2 = sum(%2, %4)   …
+    After:   …   7    %7 = acc %4 f32
+                 8    %8 = range %3 r1 reduction
+                 9      %9 = add %6 %8 i64
+                10      %10 = load f32 %1[%9]
+                11      %11 = add %7 %10 f32 reduction
+                12      assign %7 = %11
+                13    end %8   …
 
 Relies on: invariants of `loops/verify.py`.
 Ensures: invariants of `lowered/verify.py`; an accumulator is set before its loop starts; a sum

@@ -1,7 +1,13 @@
 """order: the calls of a kernel graph as schedule items, in dependency order.
 
-    Before:  %12 = after %10 [%11 = call k0(%10, %0, %1)]     %14 = call k1(%13, %12)
-    After:   item 0 = k0, item 1 = k1, data dependency 0 → 1 through %10
+    Before:  …
+             %3 = call k0(%1, %2)      f32[64,1]
+             %4 = after %1 [%3]
+             %5 = call k1(%0, %4)      f32[64,1]
+             …
+    After:   0 kernel k0 … reads x … writes tmp0 …
+             1 kernel k1 … reads tmp0 … writes tmp1 …
+             0 → 1 data tmp0
 
 Kahn's algorithm, first-in first-out, ids ascending. Dependencies come from the arguments only:
 an argument `After(buffer, calls)` waits for those calls.

@@ -1,9 +1,15 @@
 """outline: the region of each realized value becomes the body of a call.
 
-    Before:  %9 = max %8 0.0                          f32[64,10]     (to be realized)
-    After:   %10 = buffer tmp0                        f32[64,10]
-             %11 = call k0(%10, %0, %1)               body: store(param 0, max(sum(…), 0.0))
-             %12 = after %10 [%11]
+    Before:  %0 = buffer x             f32[64,10]
+             %1 = reduce sum %0 axes (1) f32[64,1]      (to be in memory, with %2)
+             %2 = exp %1               f32[64,1]
+             sink %2
+    After:   %0 = buffer tmp1 …  %1 = buffer tmp0 …  %2 = buffer x f32[64,10] CPU
+             %3 = call k0(%1, %2)      f32[64,1]
+             %4 = after %1 [%3]
+             %5 = call k1(%0, %4)      f32[64,1]
+             %6 = after %0 [%5]
+             sink %6
 
 Relies on: `partition` lists every result and cuts every region it must.
 Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;

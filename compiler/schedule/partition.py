@@ -1,8 +1,14 @@
 """partition: decides which values are written to memory; the rest is fused into their users.
 
-    Before:  %8 = reduce sum %7    %9 = max %8 0.0    %10 = reduce sum (… %9 …)
-    After:   %9 is a buffer: kernel k0 ends with `max` (a sum and its epilogue are one kernel),
-             kernel k1 reads it (`%9` would be computed 10 times: once per column of the result)
+    Before:  %0 = buffer x             f32[64,10]
+             %1 = reduce sum %0 axes (1) f32[64,1]
+             %2 = exp %1               f32[64,1]
+             %3 = neg %2               f32[64,1]
+             %4 = sqrt %2              f32[64,1]
+             sink %3 %4
+    After:   %2 = exp %1               f32[64,1]      (in memory; the sum is fused into it)
+             %3 = neg %2               f32[64,1]
+             %4 = sqrt %2              f32[64,1]
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.

@@ -15,6 +15,9 @@ from compiler.schedule.memory import Lifetime
 from compiler.stage import Stage
 from compiler.trace import Line
 
+QUANTITIES = range(4, 7)
+"""The columns that hold numbers: flops, bytes and time."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Schedule(Stage):
@@ -46,27 +49,30 @@ class Schedule(Stage):
     @property
     def lines(self) -> tuple[Line, ...]:
         """One line per item, then totals."""
+        texts = _aligned([self._columns(item) for item in self.items])
         rows = [
-            Line(self._text(item), self.entity(item.item_id), self.parents[item.item_id])
-            for item in self.items
+            Line(text, self.entity(item.item_id), self.parents[item.item_id])
+            for text, item in zip(texts, self.items, strict=True)
         ]
         path = " → ".join(map(str, self.critical_path))
         total = f"{self.estimated_ns / 1000:,.1f} µs"
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
         return tuple(rows)
 
-    def _text(self, item: ScheduleItem) -> str:
+    def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
+        """What is printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
-        time = self.times[item.item_id]
-        reads = " ".join(_name(b) for b in operation.reads)
-        writes = " ".join(_name(b) for b in operation.writes)
-        nbytes = cost.bytes_read + cost.bytes_written
         is_on_path = item.item_id in self.critical_path
-        mark = "critical" if is_on_path else f"slack {time.slack / 1000:,.1f} µs"
+        slack = self.times[item.item_id].slack / 1000
         return (
-            f"{item.item_id:>3}  kernel {operation.name:<5} reads {reads:<16} writes {writes:<6}"
-            f" {cost.flops:>13,} flops {nbytes:>12,} bytes {cost.estimated_ns / 1000:>9,.1f} µs"
-            f"  {mark}"
+            f"{item.item_id:>3}",
+            f"kernel {operation.name}",
+            f"reads {' '.join(_name(b) for b in operation.reads)}",
+            f"writes {' '.join(_name(b) for b in operation.writes)}",
+            f"{cost.flops:,} flops",
+            f"{cost.bytes_read + cost.bytes_written:,} bytes",
+            f"{cost.estimated_ns / 1000:,.1f} µs",
+            "critical" if is_on_path else f"slack {slack:,.1f} µs",
         )
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
@@ -112,3 +118,15 @@ class Schedule(Stage):
 def _name(buffer: Buffer) -> str:
     """A buffer's name; the shape of one that has none."""
     return buffer.name or f"[{','.join(map(str, buffer.shape))}]"
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """The rows with their columns under each other: words to the left, quantities to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text.rjust(widths[i]) if i in QUANTITIES else text.ljust(widths[i])
+            for i, text in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]

@@ -2,7 +2,7 @@
 // Pure: no page, no state.
 
 // A call or a schedule item stands for a whole kernel. Where a finer way leads past them (a line
-// names the nodes it computes), going through them would link every line to every node.
+// names the nodes it computes), going on from them would link every line to every node.
 const COARSE = new Set(["kernels", "schedule"]);
 const ABOVE = new Set(["source", "graph"]);
 
@@ -23,21 +23,21 @@ export function childrenOf(parents) {
 export function climb(start, next, stageOf, isBeyond) {
   const isCoarse = (entity) => COARSE.has(stageOf(entity));
   if (isCoarse(start)) return reach(start, next, () => true);
-  const fine = reach(start, next, (entity) => !isCoarse(entity));
+  const fine = reach(start, next, (from, to) => !isCoarse(from) || isCoarse(to));
   for (const entity of fine) {
     if (entity !== start && isBeyond(stageOf(entity))) return fine;
   }
   return reach(start, next, () => true);
 }
 
+/** What can be reached from `start` by the steps that `mayPass(from, to)` allows. */
 function reach(start, next, mayPass) {
   const seen = new Set([start]);
   const stack = [start];
   while (stack.length) {
     const entity = stack.pop();
-    if (entity !== start && !mayPass(entity)) continue;
     for (const other of next[entity]) {
-      if (!seen.has(other)) {
+      if (!seen.has(other) && mayPass(entity, other)) {
         seen.add(other);
         stack.push(other);
       }

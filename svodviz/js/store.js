@@ -64,7 +64,7 @@ export class Store {
     if (!whole("unit", stageById.get(state.stage).units.length) || state.unit < 0) state.unit = 0;
     if (this.model.entity(state.selected) < 0) state.selected = "";
     const columns = Array.isArray(state.columns) ? state.columns : before.columns;
-    state.columns = this.textStages([]).map((id, i) =>
+    state.columns = before.columns.map((id, i) =>
       (stageById.has(columns[i]) && this.model.text(columns[i]).length ? columns[i] : id));
     if (!this.allowedViews(state).includes(state.view)) state.view = this.firstView(state);
     return state;
@@ -91,6 +91,7 @@ export class Store {
   set(patch) {
     const before = this.state;
     const wanted = { ...before, ...patch };
+    if (!this.model.stageById.has(wanted.stage)) wanted.stage = before.stage;
     if (wanted.stage !== before.stage && !patch.view) wanted.view = this.firstView(wanted);
     if (wanted.pass !== before.pass && patch.step === undefined) wanted.step = -1;
     const isMoved = wanted.stage !== before.stage || wanted.selected !== before.selected;

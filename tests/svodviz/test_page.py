@@ -56,7 +56,7 @@ def test_selecting_a_node_lights_its_surroundings(page: Any) -> None:
 
 
 def test_the_inspector_tells_what_is_known(page: Any) -> None:
-    click_node(page, "f32[64,32]\nadd") if False else set_state(page, selected="graph:13")
+    set_state(page, selected="graph:13")
     text = page.locator(".inspector").inner_text()
     for words in ("add", "graph:13", "elementwise", "[64,32]", "min", "mean", "fused into k0",
                   "Biography", "hidden = (x @ w1 + b1).relu()"):  # fmt: skip
@@ -66,8 +66,10 @@ def test_the_inspector_tells_what_is_known(page: Any) -> None:
 
 def test_the_biography_is_one_click_to_each_stage(page: Any) -> None:
     set_state(page, selected="graph:13")
-    page.locator(".chapter", has_text="Assembly").locator("summary").click()
-    page.locator(".chapter", has_text="Assembly").locator(".entity-link").first.click()
+    chapter = page.locator(".chapter", has_text="Assembly")
+    if chapter.get_attribute("open") is None:
+        chapter.locator("summary").click()
+    chapter.locator(".entity-link").first.click()
     assert state(page)["stage"] == "asm"
     assert page.locator(".line.selected").count() == 1
     assert state(page)["selected"].startswith("asm:k0:")
@@ -82,7 +84,8 @@ def test_what_a_rewrite_took_away_is_followed(page: Any) -> None:
 
 
 def related_entities(page: Any) -> list[str]:
-    numbers = page.locator(".line.related").evaluate_all("(all) => all.map(it => it.dataset.entity)")
+    read = "(all) => all.map((it) => it.dataset.entity)"
+    numbers = page.locator(".line.related").evaluate_all(read)
     names = page.evaluate("window.svodviz.model.get('wire').entities")
     return [names[int(it)] for it in numbers]
 
@@ -119,7 +122,8 @@ def test_unchanged_passes_are_named_so(page: Any) -> None:
     page.get_by_label("changed only").check()
     assert not page.get_by_label("fold_constants: unchanged").is_visible()
     page.get_by_label("Filter passes").fill("vector")
-    assert [it for it in texts(page, ".pass-name") if it] == ["vectorize"]
+    shown = page.locator(".pass-name").filter(visible=True)
+    assert shown.all_inner_texts() == ["vectorize"]
 
 
 def test_columns_light_each_other(page: Any) -> None:
@@ -130,7 +134,6 @@ def test_columns_light_each_other(page: Any) -> None:
     lit = [page.locator(".column").nth(it).locator(".lit") for it in range(3)]
     assert lit[0].all_inner_texts()[0].endswith("hidden = (x @ w1 + b1).relu()")
     assert lit[1].count() == 1
-    assert all(".column" or it for it in lit[2].all_inner_texts())
     assert lit[2].count() >= 4
     page.mouse.move(2, 2)
     assert page.locator(".lit").count() == 0
@@ -165,7 +168,8 @@ def test_the_critical_path_is_marked_three_ways(page: Any) -> None:
     set_state(page, stage="schedule")
     assert page.locator(".item").count() == 4
     assert page.locator(".item.critical .item-sign").all_inner_texts() == ["◆"] * 3
-    critical, other = (page.locator(it).first for it in (".item.critical .bar", '[title*="k3"] .bar'))
+    critical = page.locator(".item.critical .bar").first
+    other = page.locator('[title*="k3"] .bar')
     border = "(it) => getComputedStyle(it).borderTopWidth"
     assert float(critical.evaluate(border)[:-2]) > float(other.evaluate(border)[:-2])
     fill = "(it) => getComputedStyle(it).backgroundColor"
@@ -241,7 +245,7 @@ def test_search_finds_and_visits(page: Any) -> None:
     assert page.locator(".node.selected.found").count() == 1
     set_state(page, stage="lowered", view="text")
     page.get_by_label("Search").fill("mulacc")
-    assert page.locator(".line.found").count() == 2
+    assert page.locator(".line.found").count() == 3
 
 
 def test_pan_zoom_and_fit(page: Any) -> None:
@@ -323,7 +327,8 @@ def test_large_graphs_say_what_they_leave_out(open_page: Open, tmp_path: Path) -
     page.keyboard.press(" ")
     page.wait_for_timeout(100)
     assert "0 of 9,640 shown in full" in page.locator(".status-text").inner_text()
-    set_state(page, selected="graph:5000")
+    page.get_by_label("Zoom in").click()
+    page.wait_for_timeout(100)
     assert page.locator(".minimap").is_visible()
 
 

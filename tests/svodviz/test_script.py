@@ -117,7 +117,8 @@ def test_frames_go_forward_back_and_whole(node: str, tmp_path: Path) -> None:
         {"start": {"n-": [0]}, "steps": [], "layout": 1},
     ]}  # fmt: skip
     answers = run(
-        node, tmp_path, f'import {{ stepOf }} from "./frames.js";\nconst film = {json.dumps(film)};',
+        node, tmp_path,
+        f'import {{ stepOf }} from "./frames.js";\nconst film = {json.dumps(film)};',
         "[[0, 0], [0, 1], [0, 2], [0, -1], [1, 0]].map(([shot, step]) => {"
         " const it = stepOf(film, shot, step);"
         " return [[...it.frame.nodes], [...it.added], [...it.removed], [...it.changed]]; })",
@@ -157,7 +158,7 @@ def test_fit_shows_all(node: str, tmp_path: Path, box: list[int], whole: bool) -
 def test_arrowheads_point_along_their_edge(node: str, tmp_path: Path) -> None:
     made = run(node, tmp_path, 'import { arrow } from "./geometry.js";',
                'arrow("M0 0C0 10 0 20 0 30L0 40")')  # fmt: skip
-    assert made["d"] == "M0 0C0 10 0 20 0 30L0 40M-2.9 33.6L0 40L2.9 33.6"
+    assert made["d"] == "M0 0C0 10 0 20 0 30L0 40M2.9 33.6L0 40L-2.9 33.6"
     assert made["box"] == [0, 0, 0, 40]
 
 
@@ -173,5 +174,6 @@ def test_tokens_lose_nothing(node: str, tmp_path: Path, line: str) -> None:
 
 def test_ticks_of_the_axis_are_round(node: str, tmp_path: Path) -> None:
     imports = 'import { niceStep } from "./timeline.js";'
-    steps = run(node, tmp_path, imports, "[[17600, 7], [1, 4], [99, 10]].map((it) => niceStep(...it))")
+    wishes = "[[17600, 7], [1, 4], [99, 10]]"
+    steps = run(node, tmp_path, imports, f"{wishes}.map((it) => niceStep(...it))")
     assert steps == [5000, 0.5, 10]

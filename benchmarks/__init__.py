@@ -1,0 +1,1 @@
+"""Measurements: each a ratio in one run on one machine, never a test."""

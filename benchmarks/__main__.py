@@ -1,0 +1,6 @@
+"""`python -m benchmarks`: every measurement of this folder, printed as tables."""
+
+from benchmarks import cold_compile
+
+if __name__ == "__main__":
+    cold_compile.main()

@@ -1,0 +1,70 @@
+"""decompose: every operation with an expansion is expanded, and computes the same."""
+
+import numpy as np
+import pytest
+
+from compiler import dtypes
+from compiler.graph.decompose import RULES, decompose
+from compiler.graph.interpret import interpret
+from compiler.graph.nodes import Buffer, Elementwise, Sink, TensorNode, const, elementwise
+from compiler.graph.verify import verify
+from compiler.node import toposort
+from compiler.ops import OPS
+from compiler.trace import Match, Provenance
+from tests.evaluate import samples
+
+EXPANDED = [row.name for row in OPS.values() if row.expansion]
+DTYPES = [
+    (name, dtype) for name in EXPANDED for dtype in dtypes.ALL if dtype.kind in OPS[name].accepts
+]
+
+
+def test_there_is_a_rule_per_expansion() -> None:
+    assert [rule.targets for rule in RULES.rules] == [((Elementwise, n),) for n in EXPANDED]
+    assert [rule.name for rule in RULES.rules] == EXPANDED
+    assert all(f"{r.name}(x) = " in r.algebra and "ops.py:" in r.source for r in RULES.rules)
+
+
+@pytest.mark.parametrize(("name", "dtype"), DTYPES, ids=lambda p: getattr(p, "short", p))
+def test_the_expansion_computes_the_same(name: str, dtype: dtypes.DType) -> None:
+    """Exactly for integers; floats within a few roundings, special values as they are."""
+    x = Buffer((), 1, (24,), dtype)
+    matches: list[Match] = []
+    root = decompose(Sink((elementwise(name, x),)), Provenance(), matches)
+    verify(root, is_decomposed=True)
+    assert [m.rule for m in matches] == [name]
+    low, high = OPS[name].domain
+    ordinary = np.linspace(max(low, 0) if dtype.kind == "uint" else low, high, 12)
+    values = np.concatenate([samples(dtype), ordinary.astype(dtype.numpy)])
+    (got,) = interpret(root.sources, {x: values})
+    with np.errstate(all="ignore"):
+        expected = OPS[name].reference(values)
+    if dtype.is_float:
+        tiny, eps = (float(v) for v in (np.finfo(values.dtype).tiny, np.finfo(values.dtype).eps))
+        np.testing.assert_allclose(got, expected, rtol=64 * eps, atol=tiny, strict=True)
+    else:
+        np.testing.assert_array_equal(got, expected, strict=True)
+
+
+def test_constants_take_shape_and_type_of_the_operand() -> None:
+    x = Buffer((), 1, (2, 3), dtypes.float16)
+    (result,) = decompose(Sink((elementwise("relu", x),)), Provenance()).sources
+    assert result is elementwise("max", x, const(0, dtypes.float16, (2, 3)))
+
+
+def test_expansions_inside_expansions_are_expanded() -> None:
+    x: TensorNode = Buffer((), 1, (4,), dtypes.float32)
+    for name in EXPANDED:
+        x = elementwise(name, x)
+    result = decompose(Sink((x,)), Provenance())
+    verify(result, is_decomposed=True)
+    nodes: list[TensorNode] = toposort([result])
+    assert not {n.op for n in nodes if isinstance(n, Elementwise)} & set(EXPANDED)
+
+
+def test_machine_operations_are_left_alone() -> None:
+    x = Buffer((), 1, (4,), dtypes.float32)
+    root = Sink((elementwise("exp", elementwise("add", x, x)),))
+    matches: list[Match] = []
+    assert decompose(root, Provenance(), matches) is root
+    assert matches == []
