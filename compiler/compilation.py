@@ -366,10 +366,11 @@ class Compilation:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         made = self._scheduled
         changed = [r.name for r in self._graph_records if r.changed]
+        after = f", {len(toposort([self.simplest])) - 1} after {' and '.join(changed)}"
         instructions = sum(len(k.linear.instructions) for k in self._kernels)
         lines = [
-            f"{self.name}: {len(toposort([self.written])) - 1} nodes as written, "
-            f"{len(toposort([self.simplest])) - 1} after {', '.join(changed) or 'no change'}",
+            f"{self.name}: {_count(len(toposort([self.written])) - 1, 'node')} as written"
+            f"{after if changed else ', which no pass changed'}",
             f"{_count(len(made.items), 'schedule item')}, "
             f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
             f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "

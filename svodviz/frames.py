@@ -134,4 +134,3 @@ class Film:
 def _fit(run: list[PassFilm]) -> bool:
     union = {node for shot in run for node in shot.nodes}
     return len(union) <= ROOM * max(shot.largest for shot in run) + SPARE
-

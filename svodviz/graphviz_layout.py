@@ -32,9 +32,7 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
             _corner(graph.get_node(number).attr["pos"], box, top)
             for number, box in enumerate(request["boxes"])
         ],
-        "routes": [
-            _path(graph.get_edge(*edge).attr["pos"], top) for edge in request["edges"]
-        ],
+        "routes": [_path(graph.get_edge(*edge).attr["pos"], top) for edge in request["edges"]],
         "groups": [_group(subgraph, top) for subgraph in graph.subgraphs()],
         "size": [round(right - left), round(top)],
     }

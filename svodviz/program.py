@@ -5,6 +5,7 @@ never, its last module-level Tensor or Compilation (in the order in which the na
 bound).
 """
 
+import contextlib
 import os
 import runpy
 import sys
@@ -38,6 +39,7 @@ class Found:
 def run(path: str, arguments: list[str]) -> list[Found]:
     """Everything to explore in the program at `path`, run with `arguments` as a script is.
 
+    What the program prints goes to standard error: standard output is for what was asked for.
     Raises ProgramError if the program raises, NothingFound if it leaves nothing.
     """
     explorers: list[Explorer] = []
@@ -47,7 +49,8 @@ def run(path: str, arguments: list[str]) -> list[Found]:
     sys.path.insert(0, str(Path(path).resolve().parent))
     names: dict[str, Any] = {}
     try:
-        names = runpy.run_path(path, run_name="__main__")
+        with contextlib.redirect_stdout(sys.stderr):
+            names = runpy.run_path(path, run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             raise ProgramError(f"{path}: exit with {end.code!r}") from end
@@ -98,4 +101,3 @@ def _keep_users_frames(told: traceback.TracebackException) -> None:
 def _is_users(frame: traceback.FrameSummary) -> bool:
     is_own = frame.filename.startswith(_OWN)
     return not (is_own or frame.filename.startswith("<frozen") or "runpy" in frame.filename)
-

@@ -14,6 +14,8 @@ from svodviz.escape import script_json
 from svodviz.palette import css
 
 FOLDER = Path(__file__).parent / "js"
+# In the order of the cascade: what narrow cells change comes last.
+SHEETS = ("explorer", "graph", "text", "timeline", "inspector", "narrow")
 _IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
 
 _LOADER = """\
@@ -56,5 +58,5 @@ def widget_module() -> str:
 @cache
 def style_sheet() -> str:
     """The style sheet with the palette's colours."""
-    sheets = (FOLDER / name for name in ("explorer.css", "views.css"))
-    return "\n".join([css(), *(sheet.read_text("utf-8") for sheet in sheets)])
+    texts = (path.read_text("utf-8") for path in (FOLDER / f"{name}.css" for name in SHEETS))
+    return "\n".join([css(), *texts])

@@ -103,9 +103,7 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities) -> Wire:
     return answer
 
 
-def _lines(
-    row: StageRow, position: int, unit: Unit, entities: Entities
-) -> list[list[Any]]:
+def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for index, line in enumerate(unit.stage.lines):
         entity = line.entity

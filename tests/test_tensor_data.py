@@ -72,7 +72,7 @@ NUMBERS: tuple[Any, ...] = (
 
 
 @every_engine
-@pytest.mark.parametrize("given", NUMBERS, ids=repr)
+@pytest.mark.parametrize("given", NUMBERS, ids=lambda value: type(value).__name__)
 def test_numbers_and_lists_get_numpys_types(given: Any, engine: str) -> None:
     assert_same(evaluate(Tensor(given), engine), np.asarray(given))
 

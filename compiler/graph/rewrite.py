@@ -8,12 +8,14 @@ node once per distinct result, and reports every match to a `Provenance` and, if
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from compiler.errors import InternalError
-from compiler.node import Node
+from compiler.node import Node, toposort
 from compiler.trace import Match, Provenance
 
+_ROOT = Path(__file__).resolve().parents[2]
 N = TypeVar("N", bound=Node)
 Function = Callable[[Any], Node | None]
 
@@ -46,7 +48,15 @@ def make_rule(function: Function, targets: tuple[Any, ...], described: Any) -> R
     code = described.__code__
     algebra = (described.__doc__ or "").strip().partition("\n")[0]
     name = described.__name__.strip("_")
-    return Rule(function, targets, name, algebra, f"{code.co_filename}:{code.co_firstlineno}")
+    place = f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
+    return Rule(function, targets, name, algebra, place)
+
+
+def _shown_path(file: str) -> str:
+    """The file of a rule without what only this machine knows: from the package on, or its name."""
+    path = Path(file)
+    is_ours = path.is_relative_to(_ROOT)
+    return path.relative_to(_ROOT).as_posix() if is_ours else path.name
 
 
 class RuleSet:
@@ -87,14 +97,14 @@ def rewrite(
 ) -> N:
     """`root` with `rules` applied everywhere until none matches.
 
-    `limit` is the number of matches per node of the program after which rules are taken to
-    undo each other: an `InternalError` that names them.
+    `limit` is the number of matches per node of the program after which rules are taken never
+    to end. That, and rules that undo each other, is an `InternalError` that names one of them.
     """
     done: dict[Any, Any] = {}
     waits_for: dict[Any, Any] = {}
     names: dict[Any, str] = {}
     stack: list[Any] = [root]
-    count = 0
+    count, allowed = 0, limit * 100
     while stack:
         node = stack[-1]
         target = waits_for.get(node)
@@ -121,8 +131,10 @@ def rewrite(
         if matches is not None:
             matches.append(Match(each.name, each.algebra, each.source, rebuilt, result))
         count += 1
-        if count > limit * (len(done) + 100):
-            raise InternalError("rewrite", "rules undo each other", got=f"{each.name} again")
+        if count > allowed:
+            allowed = limit * (len(toposort([root])) + 100)  # rarely asked, so counted only now
+        if count > allowed:
+            raise InternalError("rewrite", "rules never end", got=f"{each.name} again")
         waits_for[node], names[node] = result, each.name
         stack.append(result)
     result_root: N = done[root]

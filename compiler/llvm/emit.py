@@ -72,6 +72,7 @@ class _Emitter:
         self.dtypes: dict[int, DType] = {}
         self.constants: dict[int, int] = {}
         self.buffers: dict[int, DefineGlobal] = {}
+        self.made_by: dict[int, int | None] = {}
         self.loops: list[_Loop] = []
         self.assigned = _assigned_in_loops(instructions)
 
@@ -101,6 +102,7 @@ class _Emitter:
     def _set(self, register: int, value: str, dtype: DType) -> None:
         self.values[register] = value
         self.dtypes[register] = dtype
+        self.made_by[register] = self.writer.instruction
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         """Write one lowered instruction."""
@@ -120,6 +122,7 @@ class _Emitter:
                 self._set(out, self.values[start], dtype)
             case Assign(target=target, source=source):
                 self.values[target] = self.values[source]
+                self.made_by[target] = self.made_by[source]
             case Load():
                 self._load(instruction)
             case Store():
@@ -177,19 +180,19 @@ class _Emitter:
         counter, latch = f"%{loop.stem}", writer.block
         writer.line(f"{counter}.next = add nuw nsw i64 {counter}, 1")
         writer.line(f"br label %{loop.stem}.head")
-        self._complete(loop.head, f"  {counter} = phi i64 [ 0, %{loop.before} ], "
-                       f"[ {counter}.next, %{latch} ]")  # fmt: skip
+        text = f"  {counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, %{latch} ]"
+        self._complete(loop.head, text, self.made_by[loop.range.out])
         for register, (line, phi, entry) in loop.phis.items():
             t = register_type(self.dtypes[register])
             around = self.values[register]
             text = f"  {phi} = phi {t} [ {entry}, %{loop.before} ], [ {around}, %{latch} ]"
-            self._complete(line, text)
+            self._complete(line, text, self.made_by[register])
             self.values[register] = phi
         writer.label(f"{loop.stem}.exit")
 
-    def _complete(self, line: int, text: str) -> None:
-        """Replace a line written before its text was known."""
-        self.writer.lines[line] = SourceLine(text, self.writer.lines[line].instruction)
+    def _complete(self, line: int, text: str, instruction: int | None) -> None:
+        """Replace a line written before its text, and what it belongs to, were known."""
+        self.writer.lines[line] = SourceLine(text, instruction)
 
     def _address(self, buffer: int, index: int) -> tuple[str, str]:
         """The memory type and the address of an element."""

@@ -107,7 +107,7 @@ class Demand:
         """In words: the loops around the value that its index does not depend on."""
         around = self.plan.path(self.axes) & ~self.axes
         extents = [n for a, n in enumerate(self.plan.extents) if around >> a & 1 and n != 1]
-        return "it stands inside loops of " + " × ".join(map(str, extents)) + " it does not use"
+        return "its index does not use the loop of " + " × ".join(map(str, extents)) + " around it"
 
     def describe(self) -> str:
         """In words: the loops the value depends on."""

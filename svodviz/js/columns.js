@@ -21,7 +21,8 @@ export class TextView {
     const isNew = pane.id !== store.state.stage;
     pane.show(store.state.stage);
     pane.revealSelection();
-    if (store.selected < 0 && (isNew || this.unit !== store.state.unit)) this.scrollToUnit();
+    const isMoved = this.unit !== store.state.unit && !(isNew && !store.state.unit);
+    if (store.selected < 0 && isMoved) this.scrollToUnit();
     this.unit = store.state.unit;
   }
 

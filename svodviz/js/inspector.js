@@ -51,7 +51,8 @@ export class Inspector {
       h("h3", {}, model.name),
       this.facts(facts),
       stage.missing && h("p", { class: "note" }, stage.missing),
-      h("p", { class: "hint" }, "Select a node, a line or a bar: it is followed through every stage."),
+      h("p", { class: "hint" },
+        "Select a node, a line or a bar: it is followed through every stage."),
       h("p", { class: "hint" }, "Press ? for the keys."),
       ...model.notes.map((note) => h("p", { class: "note" }, note)),
     ];
@@ -170,7 +171,7 @@ export class Inspector {
     return this.section("Decisions", ...rows.map(([subject, kind, taken, reason]) => h(
       "div", { class: "decision" },
       h("p", {},
-        h("span", { class: taken ? "verdict taken" : "verdict refused" }, taken ? "✓ " : "✗ ", kind),
+        h("span", { class: `verdict ${taken ? "taken" : "refused"}` }, taken ? "✓ " : "✗ ", kind),
         " ", reason),
       subject !== entity && this.link(subject),
     )));
@@ -178,7 +179,8 @@ export class Inspector {
 
   rule(entity) {
     const { model } = this.store;
-    const parts = [["Made by", model.madeBy.get(entity)], ["Gave way in", model.gaveWayIn.get(entity)]];
+    const [made, gave] = [model.madeBy.get(entity), model.gaveWayIn.get(entity)];
+    const parts = [["Made by", made], ["Gave way in", gave]];
     return parts.filter(([, place]) => place).map(([title, place]) => {
       const [name, algebra, source] = place.rule;
       const go = () => this.store.set({ stage: "passes", pass: place.pass, step: place.step });
@@ -220,7 +222,8 @@ export class Inspector {
   }
 
   link(entity, prefix = "", isCurrent = false) {
-    const text = this.store.model.lineOf.get(entity)?.text.trim() || this.store.model.caption(entity);
+    const { model } = this.store;
+    const text = model.lineOf.get(entity)?.text.trim() || model.caption(entity);
     const node = button("", () => this.store.visit(entity), {
       class: "entity-link", title: text, "aria-current": isCurrent ? "true" : null,
       onmouseenter: () => this.store.hover(entity),

@@ -60,7 +60,8 @@ export class Passes {
   sift() {
     const text = this.filter.value.toLowerCase();
     for (const { record, item } of this.rows) {
-      const isNamed = `${record.name} ${record.stage} ${record.kernel}`.toLowerCase().includes(text);
+      const words = `${record.name} ${record.stage} ${record.kernel}`.toLowerCase();
+      const isNamed = words.includes(text);
       item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
     }
     for (const title of this.list.querySelectorAll(".pass-group")) {

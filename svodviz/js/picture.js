@@ -38,7 +38,10 @@ export function passPicture(model, pass, step) {
   return build(`film ${record.film} ${now.layout}`, film, now.layout, {
     nodes: [...now.frame.nodes, ...now.removed],
     edges: [...now.frame.edges, ...now.removedEdges],
-    row: (node) => ({ ...film.nodes[node], ...now.frame.rows.get(node), ...size(film.nodes[node]) }),
+    row: (node) => {
+      const first = film.nodes[node];
+      return { ...first, ...now.frame.rows.get(node), ...size(first) };
+    },
     mark,
     edgeMark: (edge) =>
       (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),

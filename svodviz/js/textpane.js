@@ -37,10 +37,17 @@ export class TextPane {
       this.root.setAttribute("aria-label", this.store.model.stageById.get(id).label);
       this.drawn = [0, 0];
       this.body.replaceChildren();
-      this.root.scrollTop = 0;
+      this.root.scrollTop = this.firstLine() * ROW;
     }
     this.draw();
     this.mark();
+  }
+
+  /** The line to open at: the first, unless nothing that leads anywhere is in view there. */
+  firstLine() {
+    const linked = this.rows.findIndex((row) => this.store.model.isLinked(row.entity));
+    const fits = Math.floor((this.root.clientHeight || 400) / ROW);
+    return linked < fits - 2 ? 0 : linked - 3;
   }
 
   entityAt(event) {

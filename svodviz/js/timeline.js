@@ -178,7 +178,8 @@ export class TimelineView {
 
   search(text) {
     const wanted = text.toLowerCase();
-    const hits = this.items.filter((it) => wanted && this.caption(it).toLowerCase().includes(wanted));
+    const hits = this.items.filter((it) =>
+      wanted && this.caption(it).toLowerCase().includes(wanted));
     this.found = new Set(hits.map((it) => it.row.e));
     this.light();
     return hits;

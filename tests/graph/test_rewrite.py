@@ -132,19 +132,20 @@ def test_the_first_rule_that_matches_wins() -> None:
     assert run(op("square", X), to_y, multiply_itself)[1][0].rule == "to_y"
 
 
-WITHOUT_END = (
-    ((exp_to_log, log_to_exp), op("exp", X), "(exp_to_log|log_to_exp) again"),
-    ((wrap,), op("neg", X), "wrap again"),
-    ((grow,), op("sin", X), "grow again"),
-)
+WITHOUT_END = {
+    "swap": ((exp_to_log, log_to_exp), op("exp", X), "rules undo each other", "exp_to_log"),
+    "wrap": ((wrap,), op("neg", X), "rules undo each other", "wrap"),
+    "grow": ((grow,), op("sin", X), "rules never end", "grow"),
+}
 
 
-@pytest.mark.parametrize(("rules", "root", "got"), WITHOUT_END, ids=["swap", "wrap", "grow"])
-def test_rules_that_undo_each_other_are_refused(
-    rules: tuple[object, ...], root: TensorNode, got: str
+@pytest.mark.parametrize(("rules", "root", "what", "name"), WITHOUT_END.values(), ids=WITHOUT_END)
+def test_rules_without_end_are_refused(
+    rules: tuple[object, ...], root: TensorNode, what: str, name: str
 ) -> None:
-    with pytest.raises(InternalError, match=f"^rewrite: rules undo each other\n  got: +{got}$"):
+    with pytest.raises(InternalError) as caught:
         run(Sink((op("add", root, Y),)), *rules)
+    assert str(caught.value) == f"rewrite: {what}\n  got:      {name} again"
 
 
 def test_two_nodes_that_become_equal_are_reported_as_merged() -> None:

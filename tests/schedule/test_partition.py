@@ -75,7 +75,7 @@ def test_two_layers_are_two_kernels_with_epilogues() -> None:
             "max",
             False,
             "it ends the kernel of a reduction: it would be computed 10 times: "
-            "it stands inside loops of 10 it does not use",
+            "its index does not use the loop of 10 around it",
         ),
         ("reduce sum", True, once.format(10, "2,560")),
     ]

@@ -48,9 +48,7 @@ def open_page(chromium: Any) -> Iterator[Open]:
     pages: list[Any] = []
 
     def opened(path: Path, *, width: int = 1400, scheme: str = "light") -> Any:
-        page = chromium.new_page(
-            viewport={"width": width, "height": 800}, color_scheme=scheme
-        )
+        page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("console", lambda it: _note(troubles, it))
         page.on("request", lambda it: _refuse(troubles, it.url, path))
