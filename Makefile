@@ -43,7 +43,7 @@ lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
 
 test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
-	@$(RUN) pytest $(PYTEST_ARGS)
+	@$(RUN) pytest -n auto --dist loadscope $(PYTEST_ARGS)
 ifneq ($(NOTEBOOKS),)
 	@$(RUN) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 notebooks/
 else

@@ -73,21 +73,24 @@ class Programs:
 
     def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
-        key = kernel.body, where.base_key, level
-        if key in self._table:
-            self.hits += 1
-            self._table.move_to_end(key)
-            return self._table[key]
+        held = self.holds(kernel.body, where, level)
+        if held is not None:
+            return held
         self.misses += 1
         program = where.load(where.compile(program_spec(kernel, where), level))
-        self._table[key] = program
+        self._table[kernel.body, where.base_key, level] = program
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
         return program
 
     def holds(self, body: Sink, where: device.Device, level: int) -> Program | None:
-        """The program of `body` if it is loaded."""
-        return self._table.get((body, where.base_key, level))
+        """The program of `body` if it is loaded; it counts as used."""
+        key = body, where.base_key, level
+        held = self._table.get(key)
+        if held is not None:
+            self.hits += 1
+            self._table.move_to_end(key)
+        return held
 
 
 PROGRAMS = Programs()

@@ -5,6 +5,7 @@ The source gets a debug location on every line (its own line number); LLVM keeps
 """
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,7 @@ class _Metadata:
 
 def optimized(source: Source, level: int) -> Listing:
     """The IR of `source` after LLVM's pipeline of `level`."""
+    start = time.perf_counter()
     module = jit.parse(with_locations(source))
     jit.optimise(module, jit.target_machine(level), level)
     text = str(module)
@@ -139,6 +141,7 @@ def optimized(source: Source, level: int) -> Listing:
         sources.append(_chain(int(found.group(1)), locations) if found else ())
     return Listing(
         title=f"{source.name} optimised",
+        seconds=time.perf_counter() - start,
         name=source.name,
         rows=tuple(rows),
         sources=tuple(sources),
@@ -160,6 +163,7 @@ def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[i
 
 def assembly(source: Source, level: int) -> Listing:
     """The machine code of `source`, as assembly for this host."""
+    start = time.perf_counter()
     module = jit.parse(with_locations(source))
     machine = jit.target_machine(level)
     jit.optimise(module, machine, level)
@@ -174,12 +178,13 @@ def assembly(source: Source, level: int) -> Listing:
             break
         if _NO_INSTRUCTION.match(line) or location:
             continue
-        text = line.split("#", 1)[0].rstrip().expandtabs(8)
+        text = line.split("#", 1)[0].strip().expandtabs(8)
         is_label = text.endswith(":")
-        rows.append(text)
+        rows.append(text if is_label else f"  {text}")
         sources.append(() if is_label else current)
     return Listing(
         title=f"{source.name} assembly",
+        seconds=time.perf_counter() - start,
         name=source.name,
         rows=tuple(rows),
         sources=tuple(sources),

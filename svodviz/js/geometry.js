@@ -108,6 +108,18 @@ export function touches(a, b) {
   return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
 }
 
+/** The box around all boxes. */
+export function union(boxes) {
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [left, top, right, bottom] of boxes) {
+    box[0] = Math.min(box[0], left);
+    box[1] = Math.min(box[1], top);
+    box[2] = Math.max(box[2], right);
+    box[3] = Math.max(box[3], bottom);
+  }
+  return boxes.length ? box : [0, 0, 1, 1];
+}
+
 /** Whether `outer` holds all of `inner`. */
 export function holds(outer, inner) {
   return outer[0] <= inner[0] && outer[1] <= inner[1] && outer[2] >= inner[2]

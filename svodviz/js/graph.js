@@ -2,7 +2,7 @@
 
 import { handleCamera } from "./camerawork.js";
 import { button, count, counted, duration, h, s } from "./dom.js";
-import { Camera, fit, holds, inner, outline, touches } from "./geometry.js";
+import { Camera, fit, holds, inner, outline, touches, union } from "./geometry.js";
 import { Minimap } from "./minimap.js";
 import { passPicture, stagePicture } from "./picture.js";
 
@@ -148,10 +148,14 @@ export class GraphView {
     let wanted = byEntity.has(selected)
       ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it.row.e));
     if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
-    const view = this.camera.view(...this.size(), -0.04);
-    if (wanted.some((it) => touches(view, it.box))) return;
-    const node = wanted[Math.floor(wanted.length / 2)];
-    if (node) this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
+    if (!wanted.length) return;
+    const view = this.camera.view(...this.size(), -0.02);
+    const box = union(wanted.map((it) => it.box));
+    const fits = box[2] - box[0] < view[2] - view[0] && box[3] - box[1] < view[3] - view[1];
+    const isSeen = fits ? holds(view, box) : wanted.some((it) => touches(view, it.box));
+    if (isSeen) return;
+    const [left, top, right, bottom] = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
+    this.centre((left + right) / 2, (top + bottom) / 2);
   }
 
   draw() {

@@ -1,6 +1,7 @@
 // What the graph view has to draw for a state: a stage's scene, or a frame of a pass. Pure.
 
 import { stepOf } from "./frames.js";
+import { union } from "./geometry.js";
 import { arrowIn, placesIn } from "./model.js";
 
 /**
@@ -72,17 +73,6 @@ function build(key, scene, layout, look) {
     box: union(nodes.map((it) => it.box)),
     neighbours: neighbours(edges),
   };
-}
-
-function union(boxes) {
-  const box = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const [left, top, right, bottom] of boxes) {
-    box[0] = Math.min(box[0], left);
-    box[1] = Math.min(box[1], top);
-    box[2] = Math.max(box[2], right);
-    box[3] = Math.max(box[3], bottom);
-  }
-  return boxes.length ? box : [0, 0, 1, 1];
 }
 
 /** For each entity the edges that lead to it and from it, in operand order. */

@@ -174,10 +174,10 @@ def _reductions() -> Iterator[tuple[str, Callable[[], TensorNode]]]:
     for count in (1, 2, 3):
         for axes in itertools.combinations(range(3), count):
             name = "sum over " + ",".join(map(str, axes))
-            yield name, lambda axes=axes: Reduce((data(3, 4, 5),), "sum", axes)  # type: ignore[misc]
+            yield name, lambda axes=axes: Reduce((data(3, 4, 5),), "sum", axes)
     for row, dtype in itertools.product(("sum", "prod", "max", "min"), (f32, i32, dtypes.bool_)):
         name = f"{row} of {dtype}"
-        yield name, lambda r=row, d=dtype: Reduce((data(4, 5, dtype=d),), r, (1,))  # type: ignore[misc]
+        yield name, lambda r=row, d=dtype: Reduce((data(4, 5, dtype=d),), r, (1,))
 
 
 PROGRAMS: dict[str, Callable[[], TensorNode]] = {

@@ -55,7 +55,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (1, store(Load((ONE, AT))), "stands in the wrong place, at load", "const", "Argument"),
     (1, store(IN), "stands in the wrong place, at store out", "in1", "Const or Range"),
     (1, store(ONE, AT, I0, AT), "stands in the wrong place, at store out", "add", "Range"),
-    (1, store(fold(ONE, AT)), "stands in the wrong place, at reduce sum", "add", "Range"),  # type: ignore[arg-type]
+    (1, store(fold(ONE, AT)), "stands in the wrong place, at reduce sum", "add", "Range"),
     (1, store(Load((IN, AT, const(True, bool_), AT))), "number of operands", "4", "2"),
     (2, store(alu("add", X)), "the number of operands is wrong", "1", "2"),
     (2, store(alu("relu", X)), "it is no machine operation", "relu", "without an expansion"),
