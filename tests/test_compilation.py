@@ -115,7 +115,7 @@ def test_names_times_and_texts(network: Compilation) -> None:
     for stage in network.stages:
         assert f"== {stage.title} ==\n{stage}" in text
     summary = network.summary()
-    assert summary.startswith("network: ") and "kernels" in summary and "µs" not in summary
+    assert summary.startswith("network: ") and "3 schedule items" in summary
 
 
 def test_passes_are_in_the_order_of_the_pipeline(network: Compilation) -> None:
@@ -317,7 +317,7 @@ def test_realized_tensors_are_inputs_of_what_follows() -> None:
     y = (x + 1).realize()
     assert isinstance(y.node, Buffer)
     compilation = compiler.compile(y * 2)
-    assert [b for b in compilation.inputs()] == [y.node]
+    assert [b.unique for b in compilation.inputs()] == [y.node.unique]
     assert len(compilation.schedule.items) == 1
     np.testing.assert_array_equal(compilation.run()[0], y.numpy() * 2)
 

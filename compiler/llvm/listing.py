@@ -1,7 +1,7 @@
 """Stage 8: what LLVM made of a kernel: optimised IR and assembly, linked to the IR we generated.
 
 The source gets a debug location on every line (its own line number); LLVM keeps what it can, and
-`.loc` directives and `!dbg` references lead back.
+`.loc` directives and `!dbg` references lead back. What it moved inherits (`inherited.py`).
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 
 import networkx as nx
 
-from compiler.llvm import jit
+from compiler.llvm import inherited, jit
 from compiler.llvm.source import Source, _label_of, _targets_of, control_flow
 from compiler.stage import Stage
 from compiler.trace import Line
@@ -144,7 +144,7 @@ def optimized(source: Source, level: int) -> Listing:
         seconds=time.perf_counter() - start,
         name=source.name,
         rows=tuple(rows),
-        sources=tuple(sources),
+        sources=tuple(inherited.of_optimized(rows, sources)),
         kernel=source.kernel,
         prefix="optimized",
     )
@@ -187,7 +187,7 @@ def assembly(source: Source, level: int) -> Listing:
         seconds=time.perf_counter() - start,
         name=source.name,
         rows=tuple(rows),
-        sources=tuple(sources),
+        sources=tuple(inherited.of_assembly(rows, sources)),
         kernel=source.kernel,
         prefix="asm",
     )

@@ -35,7 +35,7 @@ from compiler.node import toposort
 X = Buffer((), 1, (2, 3), dtypes.float32, "x")
 ROW = Buffer((), 2, (1, 3), dtypes.float32, "row")
 SQUARE = Buffer((), 3, (4, 4), dtypes.int64, "square")
-I, J = loop_index(0, 9), loop_index(1, 9)
+ROWS, COLUMNS = loop_index(0, 9), loop_index(1, 9)
 
 
 def axes(dependence: Dependence) -> tuple[int, ...]:
@@ -43,19 +43,19 @@ def axes(dependence: Dependence) -> tuple[int, ...]:
 
 
 def test_loop_indices() -> None:
-    assert (I.axes, J.axes) == (1, 2)
+    assert (ROWS.axes, COLUMNS.axes) == (1, 2)
     assert loop_index(0, 1) == ZERO == AxisIndex(0, 0)
-    assert union((I, ZERO, loop_index(2, 5))) == 5
+    assert union((ROWS, ZERO, loop_index(2, 5))) == 5
     assert union(()) == 0
 
 
 def test_movement_moves_the_indices_along() -> None:
-    assert source_dependence(Permute((X,), (1, 0)), (I, J)) == (J, I)
-    assert source_dependence(Expand((ROW,), (4, 3)), (I, J)) == (ZERO, J)
-    assert source_dependence(Expand((X,), (2, 3)), (I, J)) == (I, J)
-    assert source_dependence(Reshape((X,), (2, 1, 3)), (I, ZERO, J)) == (I, J)
-    assert axes(source_dependence(Reshape((X,), (6,)), (I,))) == (1, 1)
-    assert axes(source_dependence(Reshape((X,), (3, 2)), (I, J))) == (3, 3)
+    assert source_dependence(Permute((X,), (1, 0)), (ROWS, COLUMNS)) == (COLUMNS, ROWS)
+    assert source_dependence(Expand((ROW,), (4, 3)), (ROWS, COLUMNS)) == (ZERO, COLUMNS)
+    assert source_dependence(Expand((X,), (2, 3)), (ROWS, COLUMNS)) == (ROWS, COLUMNS)
+    assert source_dependence(Reshape((X,), (2, 1, 3)), (ROWS, ZERO, COLUMNS)) == (ROWS, COLUMNS)
+    assert axes(source_dependence(Reshape((X,), (6,)), (ROWS,))) == (1, 1)
+    assert axes(source_dependence(Reshape((X,), (3, 2)), (ROWS, COLUMNS))) == (3, 3)
 
 
 def test_a_change_of_an_index_keeps_its_loops_and_shows() -> None:
@@ -65,13 +65,13 @@ def test_a_change_of_an_index_keeps_its_loops_and_shows() -> None:
         Shrink((X,), ((1, 2), (0, 3))),
         Pad((X,), ((2, 0), (0, 0))),
     )
-    found = [source_dependence(node, (I, J)) for node in moved]
-    assert all(axes(each) == (1, 2) and each[1] == J for each in found)
-    assert len({each[0] for each in (*found, (I, J))}) == 5
+    found = [source_dependence(node, (ROWS, COLUMNS)) for node in moved]
+    assert all(axes(each) == (1, 2) and each[1] == COLUMNS for each in found)
+    assert len({each[0] for each in (*found, (ROWS, COLUMNS))}) == 5
 
 
 def test_other_nodes_keep_the_dependence_of_their_user() -> None:
-    given = (I, J)
+    given = (ROWS, COLUMNS)
     assert source_dependence(elementwise("neg", X), given) is given
 
 

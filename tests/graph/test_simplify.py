@@ -111,8 +111,16 @@ TABLE: tuple[tuple[str, TensorNode, TensorNode], ...] = (
     ("reduce_one_element", Reduce((ROW,), "max", (0,)), ROW),
     ("reduce_nothing", Reduce((EMPTY,), "sum", (0,)), const(0.0, f32, (1, 4))),
     ("reduce_nothing", Reduce((EMPTY,), "prod", (0,)), const(1.0, f32, (1, 4))),
-    ("reduce_twice", Reduce((Reduce((X,), "max", (1,)),), "max", (0,)), Reduce((X,), "max", (0, 1))),
-    ("reduce_twice", Reduce((Reduce((N,), "sum", (0,)),), "sum", (1,)), Reduce((N,), "sum", (0, 1))),
+    (
+        "reduce_twice",
+        Reduce((Reduce((X,), "max", (1,)),), "max", (0,)),
+        Reduce((X,), "max", (0, 1)),
+    ),
+    (
+        "reduce_twice",
+        Reduce((Reduce((N,), "sum", (0,)),), "sum", (1,)),
+        Reduce((N,), "sum", (0, 1)),
+    ),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from compiler.compilation import Compilation, compile
-from compiler.llvm import jit
+from compiler.llvm import inherited, jit
 from compiler.llvm.listing import with_locations
 from compiler.options import Options
 from tests.llvm.programs import PROGRAMS, floats
@@ -50,7 +50,8 @@ def test_optimised_instructions_lead_back(compilation: Compilation) -> None:
     for listing in compilation.optimized:
         code = [line for line in listing.lines if line.text.startswith("  ")]
         linked = [line for line in code if origins(line.entity or "", parents)]
-        assert len(linked) >= 0.95 * (len(code) - 1), str(listing)
+        # The two are `ret`, which no instruction asked for, and a call that LLVM made up.
+        assert len(code) - len(linked) <= 2 + 0.05 * len(code), str(listing)
 
 
 def test_parents_are_lines_of_the_generated_text(compilation: Compilation) -> None:
@@ -93,11 +94,10 @@ def test_locations_number_the_lines_of_the_source() -> None:
     jit.parse(text)
     rows = text.splitlines()[: len(source.rows)]
     for number, (row, located) in enumerate(zip(source.rows, rows, strict=True), start=1):
-        found = re.search(r" !dbg !(\d+)", located)
-        assert located.replace(found[0], "").startswith(row.text.rstrip(" {")) if found else (
-            located == row.text
-        )
-        if row.text.startswith("  "):
+        found = re.search(r",? !dbg !(\d+)", located)
+        plain = located.replace(found[0], "") if found else located
+        assert plain.split() == row.text.split()
+        if row.text.startswith("  ") and not row.text.lstrip().startswith(";"):
             assert found and f"!{found[1]} = !DILocation(line: {number}, column: 1," in text
 
 
@@ -106,3 +106,40 @@ def test_without_optimisation_the_listing_keeps_the_loops() -> None:
     (optimized,) = compilation.optimized
     assert "i0." in str(optimized)
     assert compilation.check().ok
+
+
+IR = (
+    "define void @k(ptr %out, ptr %in) {",
+    "  %a = getelementptr i8, ptr %in, i64 8",
+    "  br label %next",
+    "next:",
+    "  %p = phi float [ %b, %entry ], [ %c, %next ]",
+    "  %b = load float, ptr %a",
+    "  %c = fadd float %p, %b",
+    "  store float %c, ptr %out",
+    "  ret void",
+    "}",
+)
+
+
+def test_ir_inherits_from_its_first_reader_or_from_what_it_reads() -> None:
+    given = [(), (), (), (), (), (), (7,), (), (), ()]
+    assert inherited.of_optimized(IR, given) == [
+        (), (7,), (), (), (7,), (7,), (7,), (7,), (), (),
+    ]  # fmt: skip
+    assert inherited.of_optimized(IR, [()] * len(IR)) == [()] * len(IR)
+
+
+def test_assembly_inherits_through_registers_of_any_width() -> None:
+    rows = (
+        "k0:",
+        "  vbroadcastss zmm3, dword ptr [rip + .LC]",
+        "  mov     eax, 9",
+        "  vaddps  ymm1, ymm2, ymm3",
+        "  add     rax, rcx",
+        "  vmovups [rdi], xmm1",
+        "  vzeroupper",
+        "  ret",
+    )
+    given = [(), (), (), (4,), (5,), (), (), ()]
+    assert inherited.of_assembly(rows, given) == [(), (4,), (5,), (4,), (5,), (4,), (), ()]

@@ -51,9 +51,8 @@ def test_a_body_reads_parameters_and_stores_to_the_first() -> None:
     assert [buffer_of(a) for a in call.sources][1:] == [y, x], "in the order the body meets them"
     written = buffer_of(call.sources[0])
     assert (written.name, written.unique, written.shape) == ("tmp0", -1, (2, 3))
-    assert call.body.sources[0] is Store(
-        (Param((), 0, (2, 3), f32), op("exp", op("sub", *(Param((), i, (2, 3), f32) for i in (1, 2)))))
-    )  # fmt: skip
+    written_to, first, second = (Param((), slot, (2, 3), f32) for slot in range(3))
+    assert call.body.sources[0] is Store((written_to, op("exp", op("sub", first, second))))
 
 
 def test_an_input_read_twice_is_one_argument() -> None:

@@ -1,0 +1,89 @@
+"""Source lines for instructions whose own location LLVM dropped when it moved or made them.
+
+LLVM keeps no location for what it hoists out of a loop. Such an instruction is there for those
+that read its result: it inherits the source lines of the first of them, or, where nothing that
+reads it is known, those of what it reads.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+Lines: TypeAlias = tuple[int, ...]
+
+ROUNDS = 4
+"""Passes over the optimised IR: a phi hands lines on against the order of the text."""
+_NAME = re.compile(r"%(?:[\w.$-]+|\"[^\"]+\")")
+_LABEL = re.compile(r"label %[\w.]+|, %[\w.]+ \]")
+_REGISTER = re.compile(
+    r"\b(?:[xyz]mm(?P<vector>\d+)|(?P<mask>k[0-7])|r(?P<wide>\d+)[dwb]?"
+    r"|[re]?(?P<word>[abcd]x|[sd]i|[sb]p)|(?P<byte>[abcd])[lh]|(?P<low>[sd]i|[sb]p)l"
+    r"|[xw](?P<arm>\d+)|[vqdsbh](?P<simd>\d+)(?:\.\w+)?)\b"
+)
+
+
+def of_optimized(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
+    """`sources` of the lines of LLVM IR, with what each line without any inherits."""
+    result = list(sources)
+    readers, writers = _uses(rows)
+    for _ in range(ROUNDS):
+        missing = [i for i, row in enumerate(rows) if not result[i] and row.startswith("  ")]
+        for position in reversed(missing):
+            name = _defined(rows[position])
+            using = readers.get(name, []) if name else []
+            made_of = [writers[n] for n in _read(rows[position]) if n in writers]
+            result[position] = next((result[i] for i in (*using, *made_of) if result[i]), ())
+    return result
+
+
+def _defined(row: str) -> str | None:
+    name, is_there, _ = row.strip().partition(" = ")
+    return name if is_there and name.startswith("%") else None
+
+
+def _read(row: str) -> list[str]:
+    """The values a line reads; names of blocks are none."""
+    _, _, right = row.partition(" = ") if _defined(row) else ("", "", row)
+    return _NAME.findall(_LABEL.sub("", right))
+
+
+def _uses(rows: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Of each value the lines that read it, and the line that makes it."""
+    readers: dict[str, list[int]] = {}
+    writers: dict[str, int] = {}
+    for position, row in enumerate(rows):
+        name = _defined(row)
+        if name:
+            writers[name] = position
+        for each in _read(row):
+            readers.setdefault(each, []).append(position)
+    return readers, writers
+
+
+def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
+    """`sources` of the lines of assembly, with what each line without any inherits.
+
+    The first operand of an instruction is the register it writes (Intel and Arm syntax).
+    """
+    result = list(sources)
+    following: dict[str, Lines] = {}
+    for position in reversed(range(len(rows))):
+        found = _registers(rows[position])
+        if not result[position] and found:
+            result[position] = following.get(found[0], ())
+        if result[position]:
+            following.update(dict.fromkeys(found, result[position]))
+    before: dict[str, Lines] = {}
+    for position, row in enumerate(rows):
+        found = _registers(row)
+        if not result[position]:
+            result[position] = next((before[r] for r in found if r in before), ())
+        if result[position] and found:
+            before[found[0]] = result[position]
+    return result
+
+
+def _registers(row: str) -> list[str]:
+    """The registers an instruction names, each under one name whatever its width."""
+    _, _, operands = row.strip().expandtabs(1).partition(" ")
+    return [f"{m.lastgroup}{m[m.lastgroup or 0]}" for m in _REGISTER.finditer(operands)]
