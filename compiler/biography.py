@@ -15,7 +15,7 @@ def biography(entity: str, stages: Iterable[Stage]) -> tuple[Line, ...]:
             children.setdefault(parent, []).append(line.entity or "")
     parents = {line.entity or "": line.parents for line in lines}
     wanted = _reachable(entity, parents) | _reachable(entity, children)
-    return tuple({line.entity: line for line in lines if line.entity in wanted}.values())
+    return tuple(dict.fromkeys(line for line in lines if line.entity in wanted))
 
 
 def _reachable(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:

@@ -5,27 +5,34 @@ the index depends on (a bit set), and how: two reads with equal indices read the
 Movement moves and changes the indices; a broadcast axis is read at 0, whatever the loops do.
 """
 
-from collections.abc import Hashable
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from compiler.graph.nodes import Expand, Flip, Pad, Permute, Reshape, Shape, Shrink, TensorNode
+from compiler.node import Node
 
 
-class AxisIndex(NamedTuple):
-    """The index along one axis: the loop axes it depends on, and a key of its formula."""
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class AxisIndex(Node):
+    """The index along one axis: the bit set of loop axes it depends on, and its formula.
+
+    The formula is what was done (`how`, `by`) to the indices `sources`. Interned: equal formulas
+    are one object, however long they are.
+    """
 
     axes: int
-    formula: Hashable
+    how: str
+    by: tuple[int, ...]
 
 
-ZERO = AxisIndex(0, 0)
+ZERO = AxisIndex((), 0, "zero", ())
 """The index along an axis of extent 1."""
 Dependence: TypeAlias = tuple[AxisIndex, ...]
 
 
 def loop_index(number: int, extent: int) -> AxisIndex:
     """The index that is loop axis `number` itself."""
-    return ZERO if extent == 1 else AxisIndex(1 << number, ("axis", number))
+    return ZERO if extent == 1 else AxisIndex((), 1 << number, "axis", (number,))
 
 
 def union(dependence: Dependence) -> int:
@@ -66,7 +73,7 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
 
 def _changed(index: AxisIndex, how: str, by: int) -> AxisIndex:
     """`index` after a change; it depends on the same loops."""
-    return AxisIndex(index.axes, (how, by, index.formula))
+    return AxisIndex((index,), index.axes, how, (by,))
 
 
 def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependence:
@@ -81,10 +88,10 @@ def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependenc
         if len(indices) == len(wide) == 1:
             result[wide[0]] = indices[0]
             continue
-        shapes = tuple(new[i] for i in new_axes), tuple(old[i] for i in old_axes)
+        shapes = (*(new[i] for i in new_axes), *(old[i] for i in old_axes))
         for i in wide:
-            formula = ("reshape", shapes, i - old_axes[0], tuple(x.formula for x in indices))
-            result[i] = AxisIndex(union(indices), formula)
+            by = (len(new_axes), i - old_axes[0], *shapes)
+            result[i] = AxisIndex(indices, union(indices), "reshape", by)
     return tuple(result)
 
 

@@ -5,8 +5,10 @@ The figures are those of one core of a current x86-64 server with 512-bit vector
 kernels by cost and are not a measurement.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
+from compiler.errors import InternalError
 from compiler.graph.nodes import Elementwise, Reduce, Sink, TensorNode
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -49,8 +51,15 @@ def _operations_of(node: TensorNode) -> int:
 def timings(
     items: Sequence[ScheduleItem], analysis: Sequence[ItemAnalysis]
 ) -> tuple[ItemTiming, ...]:
-    """Earliest and latest start of each item if any number could run at once."""
-    cost = [a.cost for a in analysis]
+    """Earliest and latest start of each item if any number could run at once.
+
+    An item without analysis costs 1 ns. Two rows for one item are refused (`InternalError`).
+    """
+    costs = {a.item_id: a.cost for a in analysis}
+    if len(costs) != len(analysis):
+        (twice, _), *_ = Counter(a.item_id for a in analysis).most_common(1)
+        raise InternalError("analysis", "two rows for one item", got=f"item {twice} twice")
+    cost = [costs.get(item.item_id, 1) for item in items]
     earliest = [0] * len(items)
     for item in items:
         earliest[item.item_id] = max((earliest[d] + cost[d] for d in item.depends_on), default=0)

@@ -9,7 +9,6 @@ import pytest
 from compiler import dtypes
 from compiler.graph.dependence import (
     ZERO,
-    AxisIndex,
     Dependence,
     loop_index,
     matching_groups,
@@ -44,7 +43,8 @@ def axes(dependence: Dependence) -> tuple[int, ...]:
 
 def test_loop_indices() -> None:
     assert (ROWS.axes, COLUMNS.axes) == (1, 2)
-    assert loop_index(0, 1) == ZERO == AxisIndex(0, 0)
+    assert loop_index(0, 1) is ZERO
+    assert loop_index(4, 9) is loop_index(4, 9) is not loop_index(5, 9)
     assert union((ROWS, ZERO, loop_index(2, 5))) == 5
     assert union(()) == 0
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from compiler import dtypes
+from compiler.errors import InternalError
 from compiler.graph.nodes import Param, Reduce, Sink, Store, elementwise
 from compiler.schedule.analysis import (
     BYTES_PER_NS,
@@ -129,3 +130,14 @@ def test_the_estimate_is_the_roofline_and_the_launch() -> None:
         assert (row.flops, row.bytes_read, row.bytes_written) == (cost * size, 4000, 4000)
         work = max(cost * size / OPERATIONS_PER_NS, 8000 / BYTES_PER_NS)
         assert row.estimated_ns == row.cost == LAUNCH_NS + round(work)
+
+
+def test_an_item_without_analysis_costs_one_nanosecond() -> None:
+    times = timings(schedule(DIAMOND, 4), costs(10, 5))
+    assert [t.cost for t in times] == [10, 5, 1, 1]
+    assert times[3].finish == 16
+
+
+def test_two_rows_for_one_item_are_refused() -> None:
+    with pytest.raises(InternalError, match="two rows for one item"):
+        timings(schedule(DIAMOND, 4), (*costs(1, 1, 1, 1), costs(1, 1)[1]))
