@@ -7,7 +7,7 @@ differ by a few units in the last place.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,18 +15,53 @@ from compiler.device import buffers
 from compiler.errors import CompileError
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered import interpret as lowered_interpreter
 from compiler.node import toposort
 from compiler.schedule import interpret as schedule_interpreter
-
-if TYPE_CHECKING:
-    from compiler.compilation import Compilation
+from compiler.schedule.calls import KernelGraph
+from compiler.schedule.printer import Schedule
+from compiler.trace import PassRecord
 
 Array = np.ndarray[Any, Any]
 
 TOLERANCE = {"float16": (2e-2, 1e-3), "float32": (2e-4, 1e-5), "float64": (1e-9, 1e-12)}
 """Relative and absolute difference that is taken for rounding, per type."""
+
+
+class Checkable(Protocol):
+    """What a compilation must have to be checked: its stages, its inputs, a way to run."""
+
+    written: Sink
+    results: list[TensorNode]
+
+    @property
+    def passes(self) -> tuple[PassRecord, ...]:
+        """A record of every pass."""
+        ...
+
+    @property
+    def kernels(self) -> KernelGraph:
+        """The kernel graph."""
+        ...
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule."""
+        ...
+
+    def kernel(self, body: Sink) -> CompiledKernel:
+        """Every stage of one kernel."""
+        ...
+
+    def inputs(self) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays."""
+        ...
+
+    def run(self) -> list[Array]:
+        """The results, from machine code."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +100,7 @@ class Report:
         )
 
 
-def check(compilation: "Compilation") -> Report:
+def check(compilation: Checkable) -> Report:
     """Run every stage of `compilation` and compare it with the graph as written."""
     expected = _graph(compilation.written)
     rows = [Row("graph", True, 0.0, 0.0, "reference")]
@@ -85,7 +120,7 @@ def _graph(root: Sink) -> list[Array]:
     return interpret(root.sources, data)
 
 
-def _engines(compilation: "Compilation") -> list[tuple[str, Callable[[], list[Array]]]]:
+def _engines(compilation: Checkable) -> list[tuple[str, Callable[[], list[Array]]]]:
     """Every way to run the program, in order of stage."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     engines: list[tuple[str, Callable[[], list[Array]]]] = [
@@ -102,7 +137,7 @@ def _engines(compilation: "Compilation") -> list[tuple[str, Callable[[], list[Ar
     ]
 
 
-def run_bodies(compilation: "Compilation", engine: str) -> list[Array]:
+def run_bodies(compilation: Checkable, engine: str) -> list[Array]:
     """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
 
     `engine` is "kernels", "schedule", "loops" or "lowered".

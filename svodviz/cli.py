@@ -18,7 +18,7 @@ from svodviz.export import FORMATS, export_html, export_stage
 from svodviz.picture import still
 from svodviz.program import Found, NothingFound, ProgramError, run
 from svodviz.stages import BY_ID
-from svodviz.summary import summary, text_of
+from svodviz.summary import full_summary, text_of
 from svodviz.wire import wire
 
 EPILOG = (
@@ -77,7 +77,7 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> None:
     texts = (
-        summary(it.compilation)
+        full_summary(it.compilation)
         if chosen.stage == "summary"
         else text_of(it.compilation, chosen.stage)
         for it in found

@@ -23,8 +23,28 @@ def summary(compilation: Any) -> str:
         f" {_count(rewrites, 'rewrite')}",
         f"  kernels    {len(kernels)}: {_listed(kernels)}",
         f"  schedule   {_count(len(items), 'item')}, {critical} on the critical path",
+        f"  loops      {_lines(compilation.loops)}",
+        f"  lowered    {_lines(compilation.lowered, 'instruction')}",
+        f"  LLVM IR    {_lines(compilation.source)}",
     ]
     return "\n".join(lines)
+
+
+def full_summary(compilation: Any) -> str:
+    """`summary`, and what LLVM made of the program on this machine."""
+    lines = [
+        summary(compilation),
+        f"  optimised  {_lines(compilation.optimized)} of LLVM IR",
+        f"  assembly   {_lines(compilation.assembly)}",
+    ]
+    return "\n".join(lines)
+
+
+def _lines(stages: Any, noun: str = "line") -> str:
+    """How many lines the stages print, together and each."""
+    counts = [len(stage.lines) for stage in stages]
+    each = f" ({_listed([str(n) for n in counts])})" if len(counts) > 1 else ""
+    return f"{_count(sum(counts), noun)}{each}"
 
 
 def text_of(compilation: Any, stage_id: str) -> str:

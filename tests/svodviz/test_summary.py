@@ -1,7 +1,7 @@
 """The words of a compilation."""
 
 from svodviz.stages import BY_ID
-from svodviz.summary import summary, text_of
+from svodviz.summary import full_summary, summary, text_of
 from tests.svodviz.sample import HOSTILE, hostile, sample
 
 SUMMARY = """\
@@ -9,11 +9,19 @@ compilation network.py
   graph      33 nodes: expand 7, reshape 5, buffer 4, reduce add 4, mul 3, const 2 and 7 more
   passes     6, 5 changed the program, 9 rewrites
   kernels    4: k0, k1, k2, k3
-  schedule   4 items, 3 on the critical path"""
+  schedule   4 items, 3 on the critical path
+  loops      23 lines (7, 6, 5, 5)
+  lowered    42 instructions (11, 10, 12, 9)
+  LLVM IR    62 lines (17, 15, 17, 13)"""
 
 
 def test_summary() -> None:
     assert summary(sample()) == SUMMARY
+
+
+def test_the_full_summary_adds_what_llvm_made() -> None:
+    added = full_summary(sample()).removeprefix(SUMMARY).splitlines()
+    assert [line.split()[0] for line in added if line] == ["optimised", "assembly"]
 
 
 def test_the_compilers_own_default_name_gives_way_to_the_programs() -> None:
@@ -39,5 +47,5 @@ def test_passes_say_what_they_did() -> None:
 
 def test_a_summary_keeps_its_lines() -> None:
     text = summary(hostile())
-    assert len(text.splitlines()) == 5
+    assert len(text.splitlines()) == 8
     assert HOSTILE[0] in text
