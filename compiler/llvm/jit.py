@@ -19,10 +19,16 @@ _lock = threading.Lock()
 
 @functools.cache
 def _prepare() -> None:
-    """Once per process: the native target, Intel syntax for printed assembly."""
+    """Once per process: the native target; on x86, Intel syntax for printed assembly."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    llvm.set_option("", "-x86-asm-syntax=intel")
+    if is_x86():  # an LLVM without this target would end the process at the option
+        llvm.set_option("", "-x86-asm-syntax=intel")
+
+
+def is_x86() -> bool:
+    """Whether this host is an x86."""
+    return str(llvm.get_process_triple()).startswith(("x86", "i386", "i686"))
 
 
 def host_features() -> str:

@@ -170,6 +170,7 @@ def assembly(source: Source, level: int) -> Listing:
     rows: list[str] = []
     sources: list[tuple[int, ...]] = []
     current: tuple[int, ...] = ()
+    comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
     for line in machine.emit_assembly(module).splitlines():
         location = _LOC.search(line)
         if location:
@@ -178,7 +179,7 @@ def assembly(source: Source, level: int) -> Listing:
             break
         if _NO_INSTRUCTION.match(line) or location:
             continue
-        text = line.split("#", 1)[0].strip().expandtabs(8)
+        text = line.split(comment, 1)[0].strip().expandtabs(8)
         is_label = text.endswith(":")
         rows.append(text if is_label else f"  {text}")
         sources.append(() if is_label else current)
