@@ -2,6 +2,7 @@
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      ScheduleError                                               a kernel graph made by hand
       InternalError                                               ours: a broken invariant
 """
 
@@ -62,6 +63,10 @@ class SizeError(CompileError, MemoryError):
 
 class DataError(CompileError, TypeError):
     """Data that cannot become a tensor."""
+
+
+class ScheduleError(CompileError, ValueError):
+    """A kernel graph that cannot be scheduled or run: the message names the node and the reason."""
 
 
 class InternalError(CompileError):

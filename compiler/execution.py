@@ -25,11 +25,17 @@ def run(
     held = dict(inputs)
     for life in memory.lifetimes(items, ()):
         if life.buffer not in held:
-            held[life.buffer] = device.CPU.allocate(life.buffer.size, life.buffer.dtype)
+            held[life.buffer] = _allocated(life.buffer)
     for item in items:
         program, arguments = program_of(item.operation.body), item.operation.arguments
         program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
     return [held[buffer] for buffer in results]
+
+
+def _allocated(buffer: Buffer) -> Array:
+    """Memory for a buffer, which an error calls by its name or its shape."""
+    name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
+    return device.CPU.allocate(buffer.size, buffer.dtype, name)
 
 
 def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:

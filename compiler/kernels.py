@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from compiler.device import device
+from compiler.device import device, program
 from compiler.device.program import Program, ProgramSpec
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.emit import emit
@@ -16,7 +16,6 @@ from compiler.llvm.writer import SourceLine
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
-from compiler.lowered.instructions import DefineGlobal
 from compiler.lowered.linearize import Linear, linearize
 from compiler.options import Options
 from compiler.pipeline import run_passes
@@ -77,11 +76,11 @@ class Programs:
         if held is not None:
             return held
         self.misses += 1
-        program = where.load(where.compile(program_spec(kernel, where), level))
-        self._table[kernel.body, where.base_key, level] = program
+        loaded = where.load(where.compile(program_spec(kernel, where), level))
+        self._table[kernel.body, where.base_key, level] = loaded
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
-        return program
+        return loaded
 
     def holds(self, body: Sink, where: device.Device, level: int) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
@@ -97,14 +96,7 @@ PROGRAMS = Programs()
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:
-    """What the device's compiler takes: the source, and which arguments it writes and reads."""
-    pointers = [i for i in kernel.linear.instructions if isinstance(i, DefineGlobal)]
+    """What the device's compiler takes: the source, and what its instructions say about it."""
     source = Source(title=kernel.name, name=kernel.name, rows=kernel.source, kernel=0)
-    return ProgramSpec(
-        kernel.name,
-        source,
-        where.name,
-        tuple(sorted(p.slot for p in pointers)),
-        tuple(sorted(p.slot for p in pointers if p.is_written)),
-        tuple(sorted(p.slot for p in pointers if not p.is_written)),
-    )
+    instructions = kernel.linear.instructions
+    return program.program_spec(kernel.name, source, where.name, instructions)

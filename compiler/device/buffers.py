@@ -17,15 +17,15 @@ _by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
 
 
-def new_buffer(array: Array, name: str = "") -> Buffer:
-    """A new Buffer that holds `array` itself: later writes to the array are seen.
+def new_buffer(array: Array, name: str = "", device: str = "CPU") -> Buffer:
+    """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
 
     The array must be C-contiguous, aligned and of native byte order (`InternalError`).
     """
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
         raise InternalError("buffer", "the array is not row-major, aligned and native")
-    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name)
+    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
     _by_number[node.unique] = array
     return node

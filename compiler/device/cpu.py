@@ -1,4 +1,4 @@
-"""The host CPU: memory from NumPy, machine code from LLVM."""
+"""The host CPU: memory from its allocator, machine code from LLVM."""
 
 import os
 from collections.abc import Sequence
@@ -6,34 +6,70 @@ from typing import Any
 
 import numpy as np
 
-from compiler.device.program import CompiledSpec, Program, ProgramSpec
+from compiler.device.allocator import Allocator
+from compiler.device.launch import LaunchDims
+from compiler.device.program import (
+    CompiledSpec,
+    Program,
+    ProgramSpec,
+    program_spec,
+    runs,
+)
 from compiler.dtypes import DType
-from compiler.errors import SizeError
 from compiler.llvm import jit
+from compiler.llvm.emit import emit
+from compiler.llvm.source import Source
+from compiler.lowered.instructions import Instruction
+
+MEMORY = Allocator()
+"""The memory of all CPU devices: one machine has one."""
 
 
 class CpuProgram:
-    """Machine code in this process; runs on the calling thread."""
+    """Machine code in this process; runs on the calling thread, group after group."""
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
-        self._name = spec.name
-        self._slots = spec.globals
-        self._loaded = jit.load(spec.source.text, spec.name, len(spec.globals), compiled.level)
+        self._spec = spec
+        self._parameters = spec.parameters
+        self._is_plain = not self._parameters and list(runs(spec, ())) == [{}]
+        count = len(spec.globals) + len(self._parameters)
+        self._loaded = jit.load(spec.source.text, spec.name, count, compiled.level)
 
     @property
     def name(self) -> str:
         """The kernel's name."""
-        return self._name
+        return self._spec.name
 
     @property
     def slots(self) -> tuple[int, ...]:
         """The argument slots the program takes."""
-        return self._slots
+        return self._spec.globals
 
-    def execute(self, buffers: Sequence[int]) -> None:
-        """Run on the buffers of `slots`, given by address."""
-        self._loaded.entry(*buffers)
+    def execute(
+        self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
+    ) -> None:
+        """Run on the buffers of `slots`, given by address; `values` follow as 64-bit integers.
+
+        The launch size follows from the values, so `dims` changes nothing here.
+        """
+        if self._is_plain and not values:
+            self._loaded.entry(*buffers)
+            return
+        for row in runs(self._spec, values):
+            self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+
+
+class LlvmRenderer:
+    """Writes LLVM IR."""
+
+    device = "CPU"
+
+    def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
+        """The program of these instructions."""
+        rows = tuple(emit(name, tuple(instructions)))
+        source = Source(title=name, name=name, rows=rows, kernel=0)
+        return program_spec(name, source, self.device, instructions)
 
 
 def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
@@ -46,20 +82,12 @@ def load(compiled: CompiledSpec) -> Program:
     return CpuProgram(compiled)
 
 
-def allocate(size: int, dtype: DType) -> "np.ndarray[Any, np.dtype[Any]]":
-    """Uninitialised memory for `size` elements.
+def allocate(size: int, dtype: DType, name: str = "") -> "np.ndarray[Any, np.dtype[Any]]":
+    """Uninitialised memory for `size` elements of the tensor `name`, aligned to 64 bytes.
 
-    Raises `SizeError` where the machine has less memory than that.
+    Raises `SizeError` where `MEMORY` has a budget or the machine too little memory for that.
     """
-    try:
-        return np.empty(size, dtype.numpy)
-    except MemoryError as error:
-        raise SizeError(
-            "allocate",
-            "the machine has not enough memory",
-            got=f"{size * dtype.itemsize:,} bytes for {size:,} elements of {dtype}",
-            expected=f"at most {physical_memory():,} bytes",
-        ) from error
+    return MEMORY.allocate(size, dtype, name)
 
 
 def physical_memory() -> int:

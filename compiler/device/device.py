@@ -1,42 +1,76 @@
-"""Devices: what owns memory and runs programs. The device of this stage is the host CPU."""
+"""Devices: what owns memory and runs programs, found by name.
 
-from collections.abc import Callable, Sequence
+CPU, CPU:1, …   machine code from LLVM; all share one memory and their programs
+INTERPRET       the interpreter of lowered instructions: slow, and checks every access
+DISK            files mapped into memory; holds data, runs nothing
+"""
+
+import dataclasses
+import functools
 from dataclasses import dataclass
+from typing import Protocol
 
-import numpy as np
-
-from compiler.device import cpu
-from compiler.device.program import CompiledSpec, Program, ProgramSpec
+from compiler.device import cpu, disk, interpreter
+from compiler.device.allocator import Array
+from compiler.device.program import Compiler, Renderer, RuntimeFactory
 from compiler.dtypes import DType
 from compiler.errors import DataError
 
 
+class Allocate(Protocol):
+    """Makes uninitialised memory for `size` elements; an error calls the tensor `name`."""
+
+    def __call__(self, size: int, dtype: DType, name: str = "") -> Array:
+        """A flat array."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device: an allocator, a compiler from source, and a loader of compiled programs."""
+    """A device: an allocator, a compiler from source, and a loader of compiled programs.
+
+    `renderer` writes the source, where the device takes any.
+    """
 
     name: str
-    allocate: Callable[[int, DType], "np.ndarray[tuple[int], np.dtype[np.generic]]"]
-    compile: Callable[[ProgramSpec, int], CompiledSpec]
-    load: Callable[[CompiledSpec], Program]
+    allocate: Allocate
+    compile: Compiler
+    load: RuntimeFactory
+    renderer: Renderer | None = None
+    is_executor: bool = True
 
     @property
     def base_key(self) -> str:
         """The name without its number: `CPU:1` and `CPU` share compiled programs."""
         return self.name.partition(":")[0]
 
+    @staticmethod
+    def get(name: str) -> "Device":
+        """The device called `name`; see `get`."""
+        return get(name)
 
-CPU = Device("CPU", cpu.allocate, cpu.compile_spec, cpu.load)
-_DEVICES: Sequence[Device] = (CPU,)
+
+CPU = Device("CPU", cpu.allocate, cpu.compile_spec, cpu.load, cpu.LlvmRenderer())
+INTERPRET = Device("INTERPRET", cpu.allocate, interpreter.compile_spec, interpreter.load)
+DISK = Device("DISK", disk.allocate, disk.compile_spec, disk.load, is_executor=False)
+_DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK)}
 
 
 def get(name: str) -> Device:
-    """The device called `name`.
+    """The device called `name`; number 0 is the device without a number.
 
     Raises `DataError` for a name that no device has.
     """
-    for device in _DEVICES:
-        if device.name == name:
-            return device
-    names = ", ".join(d.name for d in _DEVICES)
-    raise DataError("device", "no such device", got=repr(name), expected=names)
+    base, colon, number = name.partition(":")
+    found = _DEVICES.get(base)
+    is_numbered = bool(colon)
+    if found is None or (is_numbered and not (number.isdecimal() and number.isascii())):
+        names = ", ".join(_DEVICES)
+        raise DataError("device", "no such device", got=repr(name), expected=names)
+    return _numbered(base, int(number)) if is_numbered and int(number) else found
+
+
+@functools.cache
+def _numbered(base: str, number: int) -> Device:
+    """One object per number."""
+    return dataclasses.replace(_DEVICES[base], name=f"{base}:{number}")

@@ -1,37 +1,179 @@
-"""Programs: a kernel's source with its metadata, compiled, and ready to run."""
+"""Programs: a kernel's source with its metadata, compiled, and ready to run.
 
-from collections.abc import Sequence
+Renderer:        instructions -> ProgramSpec      writes the source
+Compiler:        ProgramSpec  -> CompiledSpec     makes it machine code, or leaves it as text
+RuntimeFactory:  CompiledSpec -> Program          loads it
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NoReturn, Protocol, TypeAlias
 
-from compiler.llvm.source import Source
+import numpy as np
+
+from compiler.device.launch import (
+    LaunchDims,
+    ProgramError,
+    Size,
+    Values,
+    resolve_launch_dims,
+)
+from compiler.device.metadata import CORE, Given, Metadata, derive, derive_instructions, merge
+from compiler.loops.nodes import Body
+from compiler.lowered.instructions import Instruction
+from compiler.lowered.machine import DefineVar, MachineInstruction, Special
+
+
+class SourceText(Protocol):
+    """Generated source, whatever the language."""
+
+    @property
+    def text(self) -> str:
+        """All of it, as its compiler reads it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramSpec:
-    """Generated source of a kernel: what a device's compiler takes.
+    """Generated source of a kernel, and what a device has to know to compile and run it.
 
-    `globals` are the argument slots, `outs` those written, `ins` those read, each ascending.
+    `instructions` are what the source was written from.
     """
 
     name: str
-    source: Source
+    source: SourceText
     device: str
-    globals: tuple[int, ...]
-    outs: tuple[int, ...]
-    ins: tuple[int, ...]
+    metadata: Metadata
+    instructions: tuple[Instruction, ...] = ()
+
+    @property
+    def globals(self) -> tuple[int, ...]:
+        """The argument slots, ascending."""
+        return self.metadata.globals
+
+    @property
+    def outs(self) -> tuple[int, ...]:
+        """The slots stored to, ascending; one that is also loaded from is in `ins` as well."""
+        return self.metadata.outs
+
+    @property
+    def ins(self) -> tuple[int, ...]:
+        """The slots loaded from, ascending."""
+        return self.metadata.ins
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The variables and launch indices that follow the buffers, as the source takes them."""
+        if not self.instructions:
+            return self.metadata.var_names
+        return tuple(i.name for i in self.instructions if isinstance(i, DefineVar | Special))
+
+    def launch_dims(self, values: Values | None = None) -> LaunchDims:
+        """How often the program runs with these values of its variables."""
+        return resolve_launch_dims(self.metadata.global_size, self.metadata.local_size, values)
+
+
+def program_spec(
+    name: str,
+    source: SourceText,
+    device: str,
+    instructions: Sequence[Instruction],
+    given: Given | None = None,
+) -> ProgramSpec:
+    """The program of lowered instructions: metadata derived, unless `given` states it.
+
+    Raises `ProgramError` where the two conflict.
+    """
+    metadata = merge(derive_instructions(instructions), given or Given())
+    return ProgramSpec(name, source, device, metadata, tuple(instructions))
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """A program as it goes through the last stages; what is not made yet is None."""
+
+    body: Any
+    device: Any
+    linear: Any = None
+    source: Any = None
+    binary: Any = None
+
+
+def from_stages(stages: Stages, name: str = "kernel", given: Given | None = None) -> ProgramSpec:
+    """The program of these stages, each of which has to be what its name says.
+
+    Raises `ProgramError` naming the stage that is missing or something else, and where body,
+    instructions and `given` disagree.
+    """
+    _expect("body", stages.body, Body)
+    _expect("device", stages.device, str)
+    _expect("linear", stages.linear, tuple)
+    for each in stages.linear:
+        _expect("linear", each, Instruction.__args__ + MachineInstruction.__args__)
+    if not isinstance(getattr(stages.source, "text", None), str):
+        _wrong("source", stages.source, "generated text")
+    if stages.binary is not None:
+        _expect("binary", stages.binary, bytes)
+    metadata = merge(derive([stages.body]), given or Given())
+    linear = derive_instructions(stages.linear)
+    if linear.globals and (linear.outs, linear.ins) != (metadata.outs, metadata.ins):
+        got = f"outs {linear.outs}, ins {linear.ins}"
+        expected = f"outs {metadata.outs}, ins {metadata.ins}"
+        raise ProgramError("program", "body and instructions disagree", got=got, expected=expected)
+    return ProgramSpec(name, stages.source, stages.device, metadata, stages.linear)
+
+
+def _expect(stage: str, value: object, kinds: Any) -> None:
+    if not isinstance(value, kinds):
+        names = kinds.__name__ if isinstance(kinds, type) else "instructions"
+        _wrong(stage, value, names)
+
+
+def _wrong(stage: str, value: object, expected: str) -> NoReturn:
+    what = "is missing" if value is None else "is something else"
+    got = type(value).__name__
+    raise ProgramError("program", f"stage {stage} {what}", got=got, expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledSpec:
-    """A program that passed the device's compiler; `level` is the optimisation level."""
+    """A program that passed the device's compiler; `level` is the optimisation level.
+
+    `binary` is machine code where the compiler makes any, else the source is what is loaded.
+    """
 
     spec: ProgramSpec
     level: int
+    binary: bytes = b""
+
+    @property
+    def name(self) -> str:
+        """The entry point."""
+        return self.spec.name
+
+    @property
+    def var_names(self) -> tuple[str, ...]:
+        """The order in which the program takes the values of its variables."""
+        return self.spec.metadata.var_names
+
+    @property
+    def global_size(self) -> Size:
+        """How many groups run, or members where there is no local size."""
+        return self.spec.metadata.global_size
+
+    @property
+    def local_size(self) -> Size | None:
+        """How many members a group has."""
+        return self.spec.metadata.local_size
+
+    @property
+    def buffer_count(self) -> int:
+        """How many buffers a run takes."""
+        return len(self.spec.globals)
 
 
 class Program(Protocol):
-    """A kernel that can run; it keeps no state between runs."""
+    """A kernel that can run; it keeps no state between runs, so threads may share it."""
 
     @property
     def name(self) -> str:
@@ -43,6 +185,78 @@ class Program(Protocol):
         """The argument slots the program takes: one it never touches is left out."""
         ...
 
-    def execute(self, buffers: Sequence[int]) -> None:
-        """Run on the buffers of `slots`, given by address."""
+    def execute(
+        self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
+    ) -> None:
+        """Run on the buffers of `slots`, given by address, with the values of the variables."""
         ...
+
+
+class Renderer(Protocol):
+    """Writes source from lowered instructions."""
+
+    @property
+    def device(self) -> str:
+        """The name of the device the source is for."""
+        ...
+
+    def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
+        """The program of these instructions; `name` is its entry point."""
+        ...
+
+
+class Compiler(Protocol):
+    """Makes a program loadable."""
+
+    def __call__(self, spec: ProgramSpec, level: int, /) -> CompiledSpec:
+        """The program compiled at optimisation `level` (0 to 3)."""
+        ...
+
+
+RuntimeFactory: TypeAlias = Callable[[CompiledSpec], Program]
+
+
+def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
+    """The value of each parameter in each run of a program on a CPU, one run after the other.
+
+    `values` are in the order of `var_names`; what stands in the place of `core_id` is replaced.
+    Raises `ProgramError` for too few or too many of them, for one outside its bounds, and for a
+    program of several runs that could not tell them apart.
+    """
+    known = _known(spec.metadata, values)
+    dims = spec.launch_dims(known)
+    specials = [i for i in spec.instructions if isinstance(i, Special)]
+    groups, members = dims.global_size, dims.local_size or (1, 1, 1)
+    has_core = CORE in known
+    _all_are_told("group", groups, {s.axis for s in specials if s.kind != "local"}, has_core)
+    _all_are_told("member", members, {s.axis for s in specials if s.kind == "local"}, False)
+    for group in np.ndindex(*groups):
+        for member in np.ndindex(*members):
+            row = known | ({CORE: group[0]} if has_core else {})
+            for each in specials:
+                row[each.name] = (member if each.kind == "local" else group)[each.axis]
+            yield row
+
+
+def _known(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
+    """The values by name, each inside its bounds."""
+    names = metadata.var_names
+    if len(values) != len(names):
+        got, expected = str(len(values)), ", ".join(names) or "none"
+        raise ProgramError("program", "one value per variable", got=got, expected=expected)
+    known = dict(zip(names, values, strict=True)) | ({CORE: 0} if CORE in names else {})
+    for each in metadata.vars:
+        if not each.low <= known[each.name] <= each.high:
+            got, expected = str(known[each.name]), f"{each.low} … {each.high}"
+            what = f"variable {each.name} is outside its bounds"
+            raise ProgramError("program", what, got=got, expected=expected)
+    return known
+
+
+def _all_are_told(what: str, sizes: tuple[int, int, int], axes: set[int], has_core: bool) -> None:
+    """Refuse several groups or members along an axis that no index of the program numbers."""
+    told = axes | ({0} if has_core else set())
+    for axis, size in enumerate(sizes):
+        if size > 1 and axis not in told:
+            problem = f"many {what}s along axis {axis}, and no index that tells which"
+            raise ProgramError("program", problem, got=str(size), expected="1")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
+from compiler import random_bits, references
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     Bitcast,
@@ -21,6 +21,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Index,
     Iota,
     Pad,
     Param,
@@ -31,6 +32,8 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Threefry,
+    Variable,
     operation,
     short,
 )
@@ -39,11 +42,12 @@ from compiler.ops import OPS, REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Inputs: TypeAlias = Mapping[Any, Array]
-"""Data by Buffer or Param node."""
+"""Data by Buffer, Param or Variable node."""
 
 
 def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
-    """The values of `roots`, row-major; `inputs` holds the data of every Buffer and Param.
+    """The values of `roots`, row-major; `inputs` holds the data of every Buffer, Param and
+    Variable.
 
     Raises `InternalError` where an input is missing or a value has the wrong type or shape.
     """
@@ -94,7 +98,7 @@ def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
 
 def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
     match node:
-        case Buffer() | Param():
+        case Buffer() | Param() | Variable():
             return _input(node, inputs)
         case Const() | Iota():
             return _generated(node)
@@ -106,6 +110,10 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return operands[0].view(target.numpy)
         case Reduce(op=op, axes=axes):
             return _reduce(node, op, axes, operands[0])
+        case Index():
+            return _indexed(operands[0], operands[1:])
+        case Threefry():
+            return random_bits.threefry(operands[0], operands[1])
         case Contiguous():
             return np.asarray(operands[0], order="C")
         case Store():
@@ -114,6 +122,18 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return _moved(node, operands[0])
+
+
+def _indexed(x: Array, positions: list[Array]) -> Array:
+    """The elements of `x` at `positions`; 0 where a position is outside."""
+    inside = np.ones(positions[0].shape, bool)
+    safe = []
+    for position, extent in zip(positions, x.shape, strict=True):
+        inside &= (position >= 0) & (position < extent)
+        safe.append(np.clip(position, 0, max(extent - 1, 0)))
+    if not x.size:
+        return np.zeros(inside.shape, x.dtype)
+    return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
 
 
 def _moved(node: TensorNode, x: Array) -> Array:
@@ -135,9 +155,17 @@ def _moved(node: TensorNode, x: Array) -> Array:
 
 
 def _input(node: TensorNode, inputs: Inputs) -> Array:
-    """The data given for a Buffer or Param."""
+    """The data given for a Buffer, Param or Variable."""
     if node not in inputs:
         raise InternalError("graph interpreter", f"no data for {node!r}", origin=node.origin)
+    if isinstance(node, Variable) and not node.low <= inputs[node] <= node.high:
+        raise InternalError(
+            "graph interpreter",
+            f"the value of variable {node.name} is out of bounds",
+            got=str(inputs[node]),
+            expected=f"{node.low} … {node.high}",
+            origin=node.origin,
+        )
     return inputs[node]
 
 

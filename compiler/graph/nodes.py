@@ -3,12 +3,15 @@
     node = Buffer(unique, shape, dtype, name)         data that exists: an input or a result
          | Param(slot, shape, dtype)                  an argument of a kernel body
          | Const(bits, dtype, shape)                  one value everywhere
+         | Variable(name, low, high)                  an integer known when the program runs
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
          | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
+         | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
@@ -24,7 +27,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.dtypes import DType, Scalar, bool_
+from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
 from compiler.node import Node
 from compiler.ops import OPS
@@ -123,6 +126,18 @@ class Iota(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return (self.extent,), self.given_dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Variable(TensorNode):
+    """An int64 known when the program runs, at least `low` and at most `high`."""
+
+    name: str
+    low: int
+    high: int
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), int64
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -230,6 +245,25 @@ class Reduce(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Index(TensorNode):
+    """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
+
+    The positions have equal shapes, which is that of the result. A position outside reads 0.
+    """
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[1].shape, self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Threefry(TensorNode):
+    """Threefry-2x32 with 20 rounds: the word of `sources[0]` encrypted with key `sources[1]`.
+
+    Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
+    """
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
@@ -252,7 +286,7 @@ class Sink(TensorNode):
 
 Movement: TypeAlias = Reshape | Permute | Expand | Pad | Shrink | Flip
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
-LEAVES = (Buffer, Param, Const, Iota)
+LEAVES = (Buffer, Param, Const, Iota, Variable)
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:
@@ -298,8 +332,10 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Param():
-            return node.name if isinstance(node, Buffer) else str(node.slot)
+        case Buffer() | Variable():
+            return node.name
+        case Param():
+            return str(node.slot)
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -334,15 +370,15 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota():
+        case Const() | Iota() | Variable():
             return "const"
-        case Elementwise():
+        case Elementwise() | Threefry():
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store():
+        case Contiguous() | Store() | Index():
             return "memory"
         case Sink():
             return "control"

@@ -14,19 +14,20 @@
              …
 
 A loop tests before it runs, so an empty range runs zero times. Accumulators become phi nodes of
-the loops that assign them. A gated access is a branch around it: memory is not touched.
+the loops and Ifs that assign them. A gated access is a branch around it: memory is not touched;
+a gate of several lanes is an intrinsic that does the same in each.
 
 Relies on: invariants of `lowered/verify.py`.
 Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
 """
 
-from dataclasses import dataclass, field
-
-from compiler.dtypes import DType, bool_, int64
+from compiler.dtypes import DType, int64
 from compiler.graph.nodes import from_bits
-from compiler.llvm import conversions, operations
-from compiler.llvm.types import constant, memory_type, register_type
-from compiler.llvm.writer import SourceLine, Writer
+from compiler.llvm import conversions, operations, scratch, vectors
+from compiler.llvm.control import Control
+from compiler.llvm.types import constant, memory_type, register_type, vector
+from compiler.llvm.writer import SourceLine
+from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -41,40 +42,48 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-
-
-@dataclass(slots=True)
-class _Loop:
-    """An open loop: where its phis stand, and what they carry."""
-
-    range: Range
-    stem: str
-    before: str
-    carried: list[int]
-    phis: dict[int, tuple[int, str, str]] = field(default_factory=dict)
-    """For each accumulator: index of its phi line, its name, and its value on entry."""
-    head: int = 0
+from compiler.lowered.machine import (
+    Barrier,
+    Buffer,
+    Custom,
+    DefineVar,
+    EndIf,
+    Gep,
+    If,
+    Local,
+    MachineInstruction,
+    PtrCat,
+    Special,
+    Unroll,
+    VConst,
+    Vectorize,
+    Wmma,
+)
 
 
 def emit(name: str, instructions: tuple[Instruction, ...]) -> list[SourceLine]:
-    """The module with function `name`: its arguments are the buffers, in order of slot."""
+    """The module with function `name`.
+
+    Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
+    program order. Raises `SizeError` where scratch memory does not fit on the stack.
+    """
     return _Emitter(name, instructions).run()
 
 
-class _Emitter:
-    """State of one emission: the LLVM value of each register, the open loops."""
+class _Emitter(Control):
+    """State of one emission: values and control flow, and memories."""
 
     def __init__(self, name: str, instructions: tuple[Instruction, ...]) -> None:
+        super().__init__(instructions)
         self.name = name
         self.instructions = instructions
-        self.writer = Writer()
-        self.values: dict[int, str] = {}
-        self.dtypes: dict[int, DType] = {}
         self.constants: dict[int, int] = {}
-        self.buffers: dict[int, DefineGlobal] = {}
-        self.made_by: dict[int, int | None] = {}
-        self.loops: list[_Loop] = []
-        self.assigned = _assigned_in_loops(instructions)
+        self.memories: dict[int, tuple[str, DType]] = {}
+        """For each memory its pointer, or a vector of pointers, and the type of its elements."""
+        self.joined: set[int] = set()
+        """The registers that hold vectors of pointers."""
+        self.scratch = 0
+        """The bytes of scratch memory so far."""
 
     def run(self) -> list[SourceLine]:
         """Write every instruction, then wrap the lines in a module."""
@@ -86,40 +95,43 @@ class _Emitter:
         return self._module()
 
     def _module(self) -> list[SourceLine]:
-        pointers = [b for b in self.instructions if isinstance(b, DefineGlobal)]
         arguments = ", ".join(
-            f"ptr noalias nocapture {'writeonly' if b.is_written else 'readonly'} %{b.name}"
-            for b in pointers
+            [
+                f"ptr noalias nocapture {'writeonly' if b.is_written else 'readonly'} %{b.name}"
+                for b in self.instructions
+                if isinstance(b, DefineGlobal)
+            ]
+            + [
+                f"i64 %var.{v.name}"
+                for v in self.instructions
+                if isinstance(v, DefineVar | Special)
+            ]
         )
         lines = [SourceLine(f"define void @{self.name}({arguments}) #0 {{")]
-        lines += [SourceLine("entry:"), *self.writer.lines, SourceLine("}")]
+        lines += [SourceLine("entry:"), *self.writer.allocations, *self.writer.lines]
+        lines.append(SourceLine("}"))
         for text in self.writer.functions.values():
             lines += [SourceLine(""), *map(SourceLine, text.splitlines())]
         lines += [SourceLine(""), *map(SourceLine, self.writer.declarations)]
         lines.append(SourceLine('attributes #0 = { nounwind "prefer-vector-width"="512" }'))
-        return lines
-
-    def _set(self, register: int, value: str, dtype: DType) -> None:
-        self.values[register] = value
-        self.dtypes[register] = dtype
-        self.made_by[register] = self.writer.instruction
+        return lines + [SourceLine(text) for text in self.writer.metadata]
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         """Write one lowered instruction."""
-        writer = self.writer
         match instruction:
-            case DefineGlobal(out=out):
-                self.buffers[out] = instruction
+            case DefineGlobal(out=out, dtype=dtype):
+                self.memories[out] = (f"%{instruction.name}", dtype)
             case Const(out=out, bits=bits, dtype=dtype):
-                self._set(out, constant(bits, dtype), dtype)
+                self.set(out, constant(bits, dtype), dtype)
                 if not dtype.is_float:
                     self.constants[out] = int(from_bits(bits, dtype))
             case Range():
-                self._begin(number, instruction)
+                self.begin_loop(number, instruction)
             case EndRange():
-                self._end()
+                self.end_loop()
             case Acc(out=out, start=start, dtype=dtype):
-                self._set(out, self.values[start], dtype)
+                self.set(out, self.values[start], dtype, instruction.lanes)
+                self.accumulators.append(out)
             case Assign(target=target, source=source):
                 self.values[target] = self.values[source]
                 self.made_by[target] = self.made_by[source]
@@ -129,12 +141,39 @@ class _Emitter:
                 self._store(instruction)
             case Alu():
                 self._alu(instruction)
-            case Cast(out=out, source=source, dtype=dtype):
-                value, from_ = self.values[source], self.dtypes[source]
-                self._set(out, conversions.cast(writer, value, from_, dtype, f"%v{out}"), dtype)
-            case Bitcast(out=out, source=source, dtype=dtype):
-                value, from_ = self.values[source], self.dtypes[source]
-                self._set(out, conversions.bitcast(writer, value, from_, dtype, f"%v{out}"), dtype)
+            case Cast() | Bitcast():
+                self._convert(instruction)
+            case _:
+                self._machine(number, instruction)
+
+    def _machine(self, number: int, instruction: MachineInstruction) -> None:
+        """Write one instruction of `lowered/machine.py`; a Block or Noop is no code."""
+        match instruction:
+            case Local(out=out, dtype=dtype) | Buffer(out=out, dtype=dtype):
+                self.scratch = scratch.allocate(self.writer, instruction, self.scratch)
+                self.memories[out] = (f"%{instruction.name}", dtype)
+            case DefineVar(out=out) | Special(out=out):
+                self.set(out, f"%var.{instruction.name}", int64)
+            case If(condition=condition):
+                self.begin_if(number, self.values[condition])
+            case EndIf():
+                self.end_if()
+            case VConst() | Vectorize() | Gep():
+                self._vector(instruction)
+            case PtrCat(out=out, pointers=pointers, dtype=dtype):
+                single = [self.memories[p][0] for p in pointers]
+                joined = vectors.join(self.writer, single, "ptr", f"%v{out}")
+                self.memories[out] = (joined, dtype)
+                self.joined.add(out)
+            case Wmma(target=target, a=a, b=b, c=c):
+                t, x, y, z = (self.memories[r][0] for r in (target, a, b, c))
+                scratch.multiply(self.writer, instruction, (t, x, y, z))
+            case Unroll(count=count):
+                self.unroll = count
+            case Barrier():
+                self.writer.line("fence seq_cst")
+            case Custom():
+                self._custom(instruction)
 
     def _alu(self, instruction: Alu) -> None:
         operands = [self.values[r] for r in instruction.arguments]
@@ -148,116 +187,111 @@ class _Emitter:
             f"%v{instruction.out}",
             instruction.is_reduction,
             divisor,
+            instruction.lanes,
         )
-        self._set(instruction.out, value, instruction.dtype)
+        self.set(instruction.out, value, instruction.dtype, instruction.lanes)
 
-    def _begin(self, number: int, instruction: Range) -> None:
-        """The head of a loop: its counter, its accumulators, its test."""
-        writer = self.writer
-        stem = f"{instruction.name}.{number}"
-        loop = _Loop(instruction, stem, writer.block, self.assigned.get(number, []))
-        writer.line(f"br label %{stem}.head")
-        writer.label(f"{stem}.head")
-        counter = f"%{stem}"
-        loop.head = len(writer.lines)
-        writer.line(f"{counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, @LATCH ]")
-        for register in loop.carried:
-            phi = f"%acc{register}.{number}"
-            entry = self.values[register]
-            loop.phis[register] = (len(writer.lines), phi, entry)
-            writer.line("")  # completed by `_end`, which knows the value carried around
-            self.values[register] = phi
-        bound = self.values[instruction.bound]
-        test = writer.value(f"icmp slt i64 {counter}, {bound}", f"%{stem}.more")
-        writer.line(f"br i1 {test}, label %{stem}.body, label %{stem}.exit")
-        writer.label(f"{stem}.body")
-        self._set(instruction.out, counter, int64)
-        self.loops.append(loop)
+    def _convert(self, instruction: Cast | Bitcast) -> None:
+        """A conversion, lane by lane."""
+        writer, lanes, target = self.writer, instruction.lanes, instruction.dtype
+        source = self.dtypes[instruction.source]
+        convert = conversions.cast if isinstance(instruction, Cast) else conversions.bitcast
+        value = vectors.per_lane(
+            writer,
+            [(register_type(source), self.values[instruction.source])],
+            register_type(target),
+            lanes,
+            f"%v{instruction.out}",
+            lambda values, name: convert(writer, values[0], source, target, name),
+        )
+        self.set(instruction.out, value, target, lanes)
 
-    def _end(self) -> None:
-        """The end of the innermost loop: count, jump back, complete the phis."""
-        writer, loop = self.writer, self.loops.pop()
-        counter, latch = f"%{loop.stem}", writer.block
-        writer.line(f"{counter}.next = add nuw nsw i64 {counter}, 1")
-        writer.line(f"br label %{loop.stem}.head")
-        text = f"  {counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, %{latch} ]"
-        self._complete(loop.head, text, self.made_by[loop.range.out])
-        for register, (line, phi, entry) in loop.phis.items():
-            t = register_type(self.dtypes[register])
-            around = self.values[register]
-            text = f"  {phi} = phi {t} [ {entry}, %{loop.before} ], [ {around}, %{latch} ]"
-            self._complete(line, text, self.made_by[register])
-            self.values[register] = phi
-        writer.label(f"{loop.stem}.exit")
+    def _vector(self, instruction: VConst | Vectorize | Gep) -> None:
+        out, dtype = instruction.out, instruction.dtype
+        t, name = register_type(dtype), f"%v{out}"
+        match instruction:
+            case VConst(bits=bits):
+                value = vector([constant(b, dtype) for b in bits], t)
+            case Vectorize(sources=sources):
+                value = vectors.join(self.writer, [self.values[s] for s in sources], t, name)
+            case Gep(source=source, indices=indices):
+                lanes = self.lanes[source]
+                value = vectors.take(self.writer, self.values[source], t, lanes, indices, name)
+        self.set(out, value, dtype, instruction.lanes)
 
-    def _complete(self, line: int, text: str, instruction: int | None) -> None:
-        """Replace a line written before its text, and what it belongs to, were known."""
-        self.writer.lines[line] = SourceLine(text, instruction)
+    def _custom(self, instruction: Custom) -> None:
+        """A call of the function registered, or the expression registered."""
+        writer, operation = self.writer, custom.find(instruction.name)
+        assert operation is not None, "invariant 23"
+        writer.declarations.update(dict.fromkeys(operation.declarations))
+        result = "void" if operation.result is None else register_type(operation.result)
+        operands = []
+        for register, operand in zip(instruction.arguments, operation.operands, strict=True):
+            is_memory, t = operand.is_memory, register_type(operand.dtype)
+            operands.append(
+                ("ptr", self.memories[register][0]) if is_memory else (t, self.values[register])
+            )
+        text = operation.text.format(*[o for _, o in operands]) if operation.is_inline else ""
+        if not operation.is_inline:
+            writer.functions[operation.function] = operation.text
+            text = f"call {result} {operation.function}({', '.join(map(' '.join, operands))})"
+        if instruction.out is None or operation.result is None:
+            writer.line(text)
+            return
+        value = writer.value(text, f"%v{instruction.out}")
+        self.set(instruction.out, value, operation.result)
 
-    def _address(self, buffer: int, index: int) -> tuple[str, str]:
-        """The memory type and the address of an element."""
-        definition = self.buffers[buffer]
-        t = memory_type(definition.dtype)
-        expression = f"getelementptr inbounds {t}, ptr %{definition.name}, i64 {self.values[index]}"
-        return t, self.writer.value(expression)
+    def _address(self, buffer: int, index: int, lanes: int) -> str:
+        """The address of an element; through pointers one in each lane."""
+        pointer, dtype = self.memories[buffer]
+        if buffer in self.joined:
+            offsets = self.lanes[index]
+            return vectors.addresses(
+                self.writer, dtype, lanes, pointer, self.values[index], offsets
+            )
+        t = memory_type(dtype)
+        return self.writer.value(
+            f"getelementptr inbounds {t}, ptr {pointer}, i64 {self.values[index]}"
+        )
 
     def _load(self, instruction: Load) -> None:
         """A load; under a gate it is a block of its own that is jumped over."""
-        writer, out = self.writer, instruction.out
-        if instruction.valid is None:
-            value = self._plain_load(instruction, f"%v{out}")
-            self._set(out, value, instruction.dtype)
+        writer, out, lanes = self.writer, instruction.out, instruction.lanes
+        valid, dtype = instruction.valid, instruction.dtype
+        if valid is None or self.lanes[valid] > 1:
+            gate = None if valid is None else self.values[valid]
+            self.set(out, self._loaded(instruction, gate, f"%v{out}"), dtype, lanes)
             return
         stem, before = f"gate{out}", writer.block
-        writer.line(f"br i1 {self.values[instruction.valid]}, label %{stem}.in, label %{stem}.out")
+        writer.line(f"br i1 {self.values[valid]}, label %{stem}.in, label %{stem}.out")
         writer.label(f"{stem}.in")
-        value = self._plain_load(instruction, "")
+        value = self._loaded(instruction, None, "")
         writer.line(f"br label %{stem}.out")
         writer.label(f"{stem}.out")
-        t, zero = register_type(instruction.dtype), constant(0, instruction.dtype)
+        t = register_type(dtype, lanes)
+        zero = "zeroinitializer" if lanes > 1 else constant(0, dtype)
         phi = f"phi {t} [ {zero}, %{before} ], [ {value}, %{stem}.in ]"
-        self._set(out, writer.value(phi, f"%v{out}"), instruction.dtype)
+        self.set(out, writer.value(phi, f"%v{out}"), dtype, lanes)
 
-    def _plain_load(self, instruction: Load, name: str) -> str:
-        t, address = self._address(instruction.buffer, instruction.index)
-        if instruction.dtype != bool_:
-            return self.writer.value(f"load {t}, ptr {address}", name)
-        byte = self.writer.value(f"load {t}, ptr {address}")
-        return self.writer.value(f"icmp ne i8 {byte}, 0", name)
+    def _loaded(self, instruction: Load, gate: str | None, name: str) -> str:
+        """What is read where `gate`, of several lanes, is true."""
+        dtype, lanes = instruction.dtype, instruction.lanes
+        address = self._address(instruction.buffer, instruction.index, lanes)
+        read = vectors.gather if instruction.buffer in self.joined else vectors.load
+        return read(self.writer, dtype, lanes, address, gate, name)
 
     def _store(self, instruction: Store) -> None:
-        writer = self.writer
+        writer, valid, lanes = self.writer, instruction.valid, instruction.lanes
         stem = writer.fresh("store")
-        if instruction.valid is not None:
-            gate = self.values[instruction.valid]
+        is_branch = valid is not None and self.lanes[valid] == 1
+        gate = None if valid is None else self.values[valid]
+        if is_branch:
             writer.line(f"br i1 {gate}, label %{stem}.in, label %{stem}.out")
             writer.label(f"{stem}.in")
-        t, address = self._address(instruction.buffer, instruction.index)
-        value = self.values[instruction.source]
-        if t == "i8" and self.dtypes[instruction.source] == bool_:
-            value = writer.value(f"zext i1 {value} to i8")
-        writer.line(f"store {t} {value}, ptr {address}")
-        if instruction.valid is not None:
+            gate = None
+        address = self._address(instruction.buffer, instruction.index, lanes)
+        dtype = self.dtypes[instruction.source]
+        vectors.store(writer, dtype, lanes, self.values[instruction.source], address, gate)
+        if is_branch:
             writer.line(f"br label %{stem}.out")
             writer.label(f"{stem}.out")
-
-
-def _assigned_in_loops(instructions: tuple[Instruction, ...]) -> dict[int, list[int]]:
-    """For each loop (by the index of its Range) the outer accumulators it assigns."""
-    result: dict[int, list[int]] = {}
-    open_loops: list[int] = []
-    made_in: dict[int, int] = {}
-    for number, instruction in enumerate(instructions):
-        match instruction:
-            case Range():
-                open_loops.append(number)
-                result[number] = []
-            case EndRange():
-                open_loops.pop()
-            case Acc(out=out):
-                made_in[out] = len(open_loops)
-            case Assign(target=target):
-                for loop in open_loops[made_in[target] :]:
-                    if target not in result[loop]:
-                        result[loop].append(target)
-    return result

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from compiler.dtypes import DType, float32
 from compiler.llvm import integer_power, mathematics
-from compiler.llvm.types import float_constant, register_type
+from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
+from compiler.llvm.vectors import per_lane
 from compiler.llvm.writer import Writer
 
 Emit: TypeAlias = Callable[[Writer, DType, list[str], str], str]
@@ -33,6 +34,7 @@ def emit(
     name: str,
     is_reduction: bool = False,
     divisor: int | None = None,
+    lanes: int = 1,
 ) -> str:
     """Write operation `op` on operands of type `dtype`; returns the name of the result.
 
@@ -40,15 +42,16 @@ def emit(
     value of the second operand of an integer division where it is a constant.
     """
     if op == "where":
-        t = register_type(dtype)
-        return writer.value(f"select i1 {operands[0]}, {t} {operands[1]}, {t} {operands[2]}", name)
+        t, truth = register_type(dtype, lanes), vector_type("i1", lanes)
+        condition, a, b = operands
+        return writer.value(f"select {truth} {condition}, {t} {a}, {t} {b}", name)
     if op == "mulacc":
-        return _multiply_add(writer, dtype, operands, name, is_reduction)
+        return _multiply_add(writer, dtype, operands, name, is_reduction, lanes)
     if dtype.is_float:
-        return _float(writer, op, dtype, operands, name, is_reduction)
+        return _float(writer, op, dtype, operands, name, is_reduction, lanes)
     if dtype.kind == "bool":
-        return _bool(writer, op, operands, name)
-    return _integer(writer, op, dtype, operands, name, divisor)
+        return _bool(writer, op, operands, name, lanes)
+    return _integer(writer, op, dtype, operands, name, divisor, lanes)
 
 
 def _flags(is_reduction: bool) -> str:
@@ -56,10 +59,15 @@ def _flags(is_reduction: bool) -> str:
 
 
 def _multiply_add(
-    writer: Writer, dtype: DType, operands: list[str], name: str, is_reduction: bool
+    writer: Writer,
+    dtype: DType,
+    operands: list[str],
+    name: str,
+    is_reduction: bool,
+    lanes: int,
 ) -> str:
     """a * b + c: two instructions, which `contract` lets LLVM make one."""
-    t = register_type(dtype)
+    t = register_type(dtype, lanes)
     a, b, c = operands
     if not dtype.is_float:
         product = writer.value(f"mul {t} {a}, {b}")
@@ -69,9 +77,15 @@ def _multiply_add(
 
 
 def _float(
-    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, is_reduction: bool
+    writer: Writer,
+    op: str,
+    dtype: DType,
+    operands: list[str],
+    name: str,
+    is_reduction: bool,
+    lanes: int,
 ) -> str:
-    t = register_type(dtype)
+    t = register_type(dtype, lanes)
     if op in FLOAT_BINARY:
         a, b = operands
         return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction)} {t} {a}, {b}", name)
@@ -80,43 +94,54 @@ def _float(
     if op == "neg":
         return writer.value(f"fneg {t} {operands[0]}", name)
     if op == "recip":
-        one = float_constant(1.0, dtype)
+        one = splat(float_constant(1.0, dtype), register_type(dtype), lanes)
         return writer.value(f"fdiv contract {t} {one}, {operands[0]}", name)
     if op in INTRINSIC:
-        function = f"@llvm.{INTRINSIC[op]}.f{dtype.bits}"
+        function = f"@llvm.{INTRINSIC[op]}.{suffix(dtype, lanes)}"
         return writer.call(function, t, [(t, o) for o in operands], name)
-    return _library(writer, op, dtype, operands, name)
+    return _library(writer, op, dtype, operands, name, lanes)
 
 
-def _library(writer: Writer, op: str, dtype: DType, operands: list[str], name: str) -> str:
+def _library(
+    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
+) -> str:
     """An elementary function: a call of our own, which LLVM inlines; float16 through float32."""
     if dtype.bits == 16:
-        wide = [writer.value(f"fpext half {o} to float") for o in operands]
-        result = _library(writer, op, float32, wide, "")
-        return writer.value(f"fptrunc float {result} to half", name)
-    function = mathematics.function_name(op, dtype.short, 1)
+        half, single = register_type(dtype, lanes), register_type(float32, lanes)
+        wide = [writer.value(f"fpext {half} {o} to {single}") for o in operands]
+        result = _library(writer, op, float32, wide, "", lanes)
+        return writer.value(f"fptrunc {single} {result} to {half}", name)
+    function = mathematics.function_name(op, dtype.short, lanes)
     if function not in writer.functions:
-        writer.functions[function] = mathematics.define(op, dtype.short, 1)
-        for declaration in mathematics.declarations(op, dtype.short, 1):
+        writer.functions[function] = mathematics.define(op, dtype.short, lanes)
+        for declaration in mathematics.declarations(op, dtype.short, lanes):
             writer.declarations[declaration] = None
-    t = register_type(dtype)
+    t = register_type(dtype, lanes)
     inside = ", ".join(f"{t} {o}" for o in operands)
     return writer.value(f"call {t} {function}({inside})", name)
 
 
-def _bool(writer: Writer, op: str, operands: list[str], name: str) -> str:
+def _bool(writer: Writer, op: str, operands: list[str], name: str, lanes: int) -> str:
+    t = vector_type("i1", lanes)
     if op == "not":
-        return writer.value(f"xor i1 {operands[0]}, true", name)
+        return writer.value(f"xor {t} {operands[0]}, {splat('true', 'i1', lanes)}", name)
     if op in BOOL_BINARY:
-        return writer.value(f"{BOOL_BINARY[op]} i1 {operands[0]}, {operands[1]}", name)
+        return writer.value(f"{BOOL_BINARY[op]} {t} {operands[0]}, {operands[1]}", name)
     condition = op if op in ("eq", "ne") else f"u{INTEGER_COMPARE[op]}"
-    return writer.value(f"icmp {condition} i1 {operands[0]}, {operands[1]}", name)
+    return writer.value(f"icmp {condition} {t} {operands[0]}, {operands[1]}", name)
 
 
 def _integer(
-    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, divisor: int | None
+    writer: Writer,
+    op: str,
+    dtype: DType,
+    operands: list[str],
+    name: str,
+    divisor: int | None,
+    lanes: int,
 ) -> str:
-    t = register_type(dtype)
+    t = register_type(dtype, lanes)
+    element = register_type(dtype)
     sign = "s" if dtype.kind == "int" else "u"
     if op in INTEGER_BINARY:
         return writer.value(f"{INTEGER_BINARY[op]} {t} {operands[0]}, {operands[1]}", name)
@@ -125,62 +150,85 @@ def _integer(
         return writer.value(f"icmp {condition} {t} {operands[0]}, {operands[1]}", name)
     match op:
         case "neg":
-            return writer.value(f"sub {t} 0, {operands[0]}", name)
+            return writer.value(f"sub {t} {splat(0, element, lanes)}, {operands[0]}", name)
         case "not":
-            return writer.value(f"xor {t} {operands[0]}, -1", name)
+            return writer.value(f"xor {t} {operands[0]}, {splat(-1, element, lanes)}", name)
         case "abs" if sign == "u":
-            return writer.value(f"or {t} {operands[0]}, 0", name)
+            return writer.value(f"or {t} {operands[0]}, {splat(0, element, lanes)}", name)
         case "abs":
             typed = [(t, operands[0]), ("i1", "false")]
-            return writer.call(f"@llvm.abs.{t}", t, typed, name)
+            return writer.call(f"@llvm.abs.{suffix(dtype, lanes)}", t, typed, name)
         case "max" | "min":
-            function = f"@llvm.{sign}{op}.{t}"
+            function = f"@llvm.{sign}{op}.{suffix(dtype, lanes)}"
             return writer.call(function, t, [(t, o) for o in operands], name)
         case "idiv" | "mod":
-            return _divide(writer, op, dtype, operands, name, divisor)
+            return _divide(writer, op, dtype, operands, name, divisor, lanes)
         case "shl" | "shr":
-            return _shift(writer, op, dtype, operands, name)
+            return _shift(writer, op, dtype, operands, name, lanes)
         case "pow":
             function = integer_power.function_name(dtype)
             writer.functions[function] = integer_power.define(dtype)
-            a, b = operands
-            return writer.value(f"call {t} {function}({t} {a}, {t} {b})", name)
+            return _call_per_lane(writer, function, element, operands, name, lanes)
         case _:
             raise AssertionError(f"no LLVM IR for {op} on {dtype}")
 
 
+def _call_per_lane(
+    writer: Writer, function: str, t: str, operands: list[str], name: str, lanes: int
+) -> str:
+    """A call of a scalar function in each lane."""
+
+    def call(values: list[str], name: str) -> str:
+        inside = ", ".join(f"{t} {value}" for value in values)
+        return writer.value(f"call {t} {function}({inside})", name)
+
+    return per_lane(writer, [(t, o) for o in operands], t, lanes, name, call)
+
+
 def _divide(
-    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, divisor: int | None
+    writer: Writer,
+    op: str,
+    dtype: DType,
+    operands: list[str],
+    name: str,
+    divisor: int | None,
+    lanes: int,
 ) -> str:
     """Division that cannot trap: 0 where the divisor is 0, MIN / -1 wraps."""
-    t = register_type(dtype)
+    t, element, truth = register_type(dtype, lanes), register_type(dtype), vector_type("i1", lanes)
+    zero, one, minus = (splat(value, element, lanes) for value in (0, 1, -1))
     sign = "s" if dtype.kind == "int" else "u"
     instruction = f"{sign}{'div' if op == 'idiv' else 'rem'} {t}"
     a, b = operands
     if divisor is not None and divisor not in (0, -1):
         return writer.value(f"{instruction} {a}, {b}", name)
-    is_zero = writer.value(f"icmp eq {t} {b}, 0")
+    is_zero = writer.value(f"icmp eq {t} {b}, {zero}")
     is_unsafe, negated = is_zero, ""
     if sign == "s":
-        is_minus = writer.value(f"icmp eq {t} {b}, -1")
-        is_unsafe = writer.value(f"or i1 {is_zero}, {is_minus}")
-        negated = writer.value(f"sub {t} 0, {a}") if op == "idiv" else "0"
-    safe = writer.value(f"select i1 {is_unsafe}, {t} 1, {t} {b}")
+        is_minus = writer.value(f"icmp eq {t} {b}, {minus}")
+        is_unsafe = writer.value(f"or {truth} {is_zero}, {is_minus}")
+        negated = writer.value(f"sub {t} {zero}, {a}") if op == "idiv" else zero
+    safe = writer.value(f"select {truth} {is_unsafe}, {t} {one}, {t} {b}")
     result = writer.value(f"{instruction} {a}, {safe}")
     if sign == "s":
-        result = writer.value(f"select i1 {is_minus}, {t} {negated}, {t} {result}")
-    return writer.value(f"select i1 {is_zero}, {t} 0, {t} {result}", name)
+        result = writer.value(f"select {truth} {is_minus}, {t} {negated}, {t} {result}")
+    return writer.value(f"select {truth} {is_zero}, {t} {zero}, {t} {result}", name)
 
 
-def _shift(writer: Writer, op: str, dtype: DType, operands: list[str], name: str) -> str:
+def _shift(
+    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
+) -> str:
     """Shifts by the width or more give 0, or the sign for a signed right shift."""
-    t = register_type(dtype)
+    t, element, truth = register_type(dtype, lanes), register_type(dtype), vector_type("i1", lanes)
     a, b = operands
     is_signed_right = op == "shr" and dtype.kind == "int"
-    fits = writer.value(f"icmp ult {t} {b}, {dtype.bits}")
-    amount = writer.value(f"select i1 {fits}, {t} {b}, {t} {dtype.bits - 1}")
+    fits = writer.value(f"icmp ult {t} {b}, {splat(dtype.bits, element, lanes)}")
+    most = splat(dtype.bits - 1, element, lanes)
+    amount = writer.value(f"select {truth} {fits}, {t} {b}, {t} {most}")
     kind = "shl" if op == "shl" else ("ashr" if is_signed_right else "lshr")
     if is_signed_right:
         return writer.value(f"ashr {t} {a}, {amount}", name)
     shifted = writer.value(f"{kind} {t} {a}, {amount}")
-    return writer.value(f"select i1 {fits}, {t} {shifted}, {t} 0", name)
+    return writer.value(
+        f"select {truth} {fits}, {t} {shifted}, {t} {splat(0, element, lanes)}", name
+    )

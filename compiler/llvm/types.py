@@ -10,16 +10,37 @@ from compiler.graph.nodes import from_bits
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 
 
-def register_type(dtype: DType) -> str:
-    """The type of a value in a register: `i1` for bool, `i32`, `float`, …"""
+def register_type(dtype: DType, lanes: int = 1) -> str:
+    """The type of a value in a register: `i1` for bool, `i32`, `float`, `<4 x float>`, …"""
     if dtype.kind == "bool":
-        return "i1"
-    return _FLOATS[dtype.bits] if dtype.is_float else f"i{dtype.bits}"
+        return vector_type("i1", lanes)
+    return vector_type(_FLOATS[dtype.bits] if dtype.is_float else f"i{dtype.bits}", lanes)
 
 
-def memory_type(dtype: DType) -> str:
-    """The type of an element in memory: a bool takes a byte."""
-    return "i8" if dtype.kind == "bool" else register_type(dtype)
+def memory_type(dtype: DType, lanes: int = 1) -> str:
+    """The type of an element, or of several, in memory: a bool takes a byte."""
+    return vector_type("i8", lanes) if dtype.kind == "bool" else register_type(dtype, lanes)
+
+
+def vector_type(t: str, lanes: int) -> str:
+    """The type of `lanes` values of type `t`."""
+    return t if lanes == 1 else f"<{lanes} x {t}>"
+
+
+def splat(value: str | int, t: str, lanes: int) -> str:
+    """The constant `value` of type `t`, in each of `lanes` lanes."""
+    return str(value) if lanes == 1 else vector([str(value)] * lanes, t)
+
+
+def vector(values: list[str], t: str) -> str:
+    """The constant with `values` of type `t` in its lanes."""
+    return "<" + ", ".join(f"{t} {value}" for value in values) + ">"
+
+
+def suffix(dtype: DType, lanes: int) -> str:
+    """How the name of an intrinsic tells its type: `f32`, `i8`, `v4f32`."""
+    t = f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    return t if lanes == 1 else f"v{lanes}{t}"
 
 
 def constant(bits: int, dtype: DType) -> str:

@@ -16,12 +16,15 @@ class Writer:
     """Appends instructions and hands out fresh names.
 
     `instruction` is the index that new lines are attributed to; `block` is the basic block
-    being written; `declarations` and `functions` are what the module must contain besides.
+    being written; `declarations`, `functions` and `metadata` are what the module must contain
+    besides, and `allocations` what stands before all lines, so that it happens once.
     """
 
     lines: list[SourceLine] = field(default_factory=list)
     declarations: dict[str, None] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
+    metadata: list[str] = field(default_factory=list)
+    allocations: list[SourceLine] = field(default_factory=list)
     instruction: int | None = None
     block: str = "entry"
     _names: int = 0

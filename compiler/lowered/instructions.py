@@ -3,22 +3,35 @@
     instruction = DefineGlobal(out, slot, dtype, size, is_written)   pointer argument
                 | Const(out, bits, dtype)
                 | Range(out, bound, number, role) … EndRange(range)  loop 0 … bound-1
-                | Acc(out, start, dtype)                             accumulator, set to `start`
+                | Acc(out, start, dtype, lanes)                      accumulator, set to `start`
                 | Assign(target, source)                             accumulator := source
-                | Load(out, buffer, index, valid, dtype)             0 where `valid` is false
-                | Store(buffer, index, source, valid)
-                | Alu(out, op, arguments, dtype, is_reduction)
-                | Cast(out, source, dtype) | Bitcast(out, source, dtype)
+                | Load(out, buffer, index, valid, dtype, lanes)      0 where `valid` is false
+                | Store(buffer, index, source, valid, lanes)
+                | Alu(out, op, arguments, dtype, is_reduction, lanes)
+                | Cast(out, source, dtype, lanes) | Bitcast(out, source, dtype, lanes)
+    and, in `compiler/lowered/machine.py`,
+                | Local(out, dtype, size) | Buffer(out, dtype, size) scratch memory
+                | DefineVar(out, name, minimum, maximum)             int64 argument
+                | Special(out, kind, axis, size)                     launch index
+                | If(condition) … EndIf()
+                | VConst(out, bits, dtype)                           a value per lane
+                | Vectorize(out, sources, dtype) | Gep(out, source, indices, dtype)
+                | PtrCat(out, pointers, dtype)                       a pointer per lane
+                | Wmma(target, a, b, c, m, n, k, dtype)              target := a · b + c
+                | Custom(out, name, arguments, dtype)                see `lowered/custom.py`
+                | Block(number, is_start) | Unroll(count) | Barrier() | Noop()
 
 An accumulator is the only register written twice. `is_reduction` marks the combining operation
-of a reduction, whose order floating-point arithmetic may change (ruling 8).
+of a reduction, whose order floating-point arithmetic may change (ruling 8). A register has one
+lane unless its instruction says otherwise; a Load or Store of n lanes is n elements in a row.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.dtypes import DType
+from compiler.dtypes import DType, int64
 from compiler.loops.nodes import Role
+from compiler.lowered import machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,7 @@ class Acc:
     out: int
     start: int
     dtype: DType
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +101,41 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Element `index` of `buffer`; where `valid` is false memory is not touched and it is 0."""
+    """Element `index` of `buffer`; where `valid` is false memory is not touched and it is 0.
+
+    `lanes` elements from `index` on; through a PtrCat one of each pointer, at `index` or, where
+    that has several lanes, at its own. `valid` has one lane or one for each.
+    """
 
     out: int
     buffer: int
     index: int
     valid: int | None
     dtype: DType
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Writes `source` to element `index` of `buffer`, unless `valid` is false."""
+    """Writes `source` to the elements from `index` on, except where `valid` is false."""
 
     buffer: int
     index: int
     source: int
     valid: int | None
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Alu:
-    """An operation of the table."""
+    """An operation of the table, in each lane."""
 
     out: int
     op: str
     arguments: tuple[int, ...]
     dtype: DType
     is_reduction: bool = False
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +145,7 @@ class Cast:
     out: int
     source: int
     dtype: DType
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +155,7 @@ class Bitcast:
     out: int
     source: int
     dtype: DType
+    lanes: int = 1
 
 
 Instruction: TypeAlias = (
@@ -147,6 +170,7 @@ Instruction: TypeAlias = (
     | Alu
     | Cast
     | Bitcast
+    | machine.MachineInstruction
 )
 
 
@@ -170,6 +194,8 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
             return plain if valid is None else (*plain, valid)
         case Alu():
             return instruction.arguments
+        case _:
+            return machine.reads(instruction)
 
 
 def writes(instruction: Instruction) -> int | None:
@@ -179,5 +205,23 @@ def writes(instruction: Instruction) -> int | None:
             return None
         case Assign():
             return instruction.target
-        case _:
+        case DefineGlobal() | Const() | Range() | Acc() | Load() | Alu() | Cast() | Bitcast():
             return instruction.out
+        case _:
+            return machine.writes(instruction)
+
+
+def register_lanes(instruction: Instruction) -> int:
+    """How many lanes the register has that an instruction writes."""
+    return int(getattr(instruction, "lanes", 1))
+
+
+def register_dtype(instruction: Instruction) -> DType | None:
+    """The type of the register that an instruction writes; None where that is no value."""
+    match instruction:
+        case Range() | machine.DefineVar() | machine.Special():
+            return int64
+        case DefineGlobal() | machine.Local() | machine.Buffer() | machine.PtrCat():
+            return None
+        case _:
+            return None if writes(instruction) is None else getattr(instruction, "dtype", None)

@@ -6,19 +6,22 @@ run as Python loops. A nest of normal ranges with more than `BLOCK` iterations i
 along its outermost ranges, which then run one after the other.
 
 In serial mode every block is one iteration: the instructions run in program order, one at a time.
+
+The last axis of a register is its lanes. In an If the iterations where its condition is false
+take no part: their accesses are gated, and their accumulators keep what they hold.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler import references
-from compiler.dtypes import DType, int64
-from compiler.errors import InternalError, SizeError
-from compiler.graph.nodes import from_bits
-from compiler.loops.interpret import constant, gather, scatter
+from compiler.errors import DataError, InternalError, SizeError
+from compiler.loops.interpret import constant
+from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -33,6 +36,22 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
+from compiler.lowered.machine import (
+    Buffer,
+    Custom,
+    DefineVar,
+    Gep,
+    If,
+    Local,
+    MachineInstruction,
+    PtrCat,
+    Special,
+    VConst,
+    Vectorize,
+    Wmma,
+)
+from compiler.lowered.memory import Cells, scratch
+from compiler.lowered.plan import Plan
 from compiler.ops import OPS
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -48,8 +67,9 @@ LIMIT = 1_000_000
 class Counts:
     """What a run did, each iteration counted: the same in serial and in parallel mode.
 
-    A gated access counts where its gate is true. `flops` are operations on float data and
-    `integer_operations` those on other data; a mulacc is two.
+    A gated access counts where its gate is true, one of n lanes as n. Scratch memory counts as
+    other memory does. `flops` are operations on float data and `integer_operations` those on other
+    data; a mulacc is two, in each lane; a custom operation is none.
     """
 
     loads: int = 0
@@ -68,12 +88,14 @@ def interpret(
     limit: int = LIMIT,
     is_serial: bool = False,
     addresses: list[Address] | None = None,
+    variables: Mapping[str, int] | None = None,
 ) -> Counts:
     """Run a kernel on flat arrays, one per slot; the written one is filled in place.
 
-    `addresses` receives (slot, element, is_store) of each access in program order; it makes the
-    run serial. Raises `SizeError` where `steps` exceed `limit`, and `InternalError` where an
-    access is outside its buffer or a value has the wrong type.
+    `addresses` receives (slot, element, is_store) of each access to them in program order; it
+    makes the run serial. `variables` are the values of DefineVars and Specials by name. Raises
+    `SizeError` where `steps` exceed `limit`, `DataError` where a variable is missing or out of its
+    bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
     """
     is_serial = is_serial or addresses is not None
     count = steps(instructions, is_serial)
@@ -81,7 +103,8 @@ def interpret(
         raise SizeError(
             "lowered interpreter", f"too large to interpret: {count:,} steps; limit {limit:,}"
         )
-    run = _Run(_Plan(instructions, is_serial), arguments, addresses)
+    plan = Plan(instructions, is_serial, BLOCK)
+    run = _Run(plan, arguments, addresses, variables or {})
     with np.errstate(all="ignore"):
         run.span(0, len(instructions))
     return Counts(**run.counts)
@@ -89,7 +112,7 @@ def interpret(
 
 def steps(instructions: Sequence[Instruction], is_serial: bool = False) -> int:
     """How many instructions `interpret` executes, each over a whole block of iterations."""
-    plan = _Plan(instructions, is_serial)
+    plan = Plan(instructions, is_serial, BLOCK)
     total, passes = 0, [1]
     for number, instruction in enumerate(instructions):
         total += passes[-1]
@@ -101,79 +124,31 @@ def steps(instructions: Sequence[Instruction], is_serial: bool = False) -> int:
     return total
 
 
-class _Plan:
-    """What is known before a run: loops by number of their Range, types by register."""
-
-    def __init__(self, instructions: Sequence[Instruction], is_serial: bool) -> None:
-        self.instructions = instructions
-        self.ends: dict[int, int] = {}
-        self.extents: dict[int, int] = {}
-        self.depths: dict[int, int] = {}
-        self.parents: dict[int, int | None] = {}
-        self.dtypes: dict[int, DType] = {}
-        self._read()
-        self.rank = max(self.depths.values(), default=0) + 1
-        self.blocks = dict.fromkeys(self.extents, 1) if is_serial else self._blocks()
-
-    def _read(self) -> None:
-        """One walk over the instructions, with the open loops on a stack."""
-        constants: dict[int, int] = {}
-        open_loops: list[int] = []
-        for number, instruction in enumerate(self.instructions):
-            match instruction:
-                case Const(out=out, bits=bits, dtype=dtype) if dtype == int64:
-                    constants[out] = int(from_bits(bits, dtype))
-                case Range():
-                    self.extents[number] = _extent(number, instruction, constants)
-                    self.parents[number] = open_loops[-1] if open_loops else None
-                    self.depths[number] = sum(map(self._is_normal, open_loops))
-                    open_loops.append(number)
-                case EndRange():
-                    self.ends[open_loops.pop()] = number
-            if isinstance(instruction, DefineGlobal | Const | Acc | Load | Alu | Cast | Bitcast):
-                self.dtypes[instruction.out] = instruction.dtype
-            elif isinstance(instruction, Range):
-                self.dtypes[instruction.out] = int64
-
-    def _is_normal(self, number: int) -> bool:
-        instruction = self.instructions[number]
-        return isinstance(instruction, Range) and instruction.role == "normal"
-
-    def _blocks(self) -> dict[int, int]:
-        """Iterations of each range that run at once; those of its inner ranges fit in as well."""
-        inside = dict.fromkeys(self.extents, 1)
-        blocks = {}
-        for number, extent in reversed(self.extents.items()):
-            is_normal, parent = self._is_normal(number), self.parents[number]
-            blocks[number] = max(1, min(extent, BLOCK // inside[number])) if is_normal else 1
-            if parent is not None:
-                whole = inside[number] * (max(extent, 1) if is_normal else 1)
-                inside[parent] = max(inside[parent], whole)
-        return blocks
-
-
-def _extent(number: int, instruction: Range, constants: dict[int, int]) -> int:
-    if instruction.bound not in constants:
-        raise InternalError(
-            "lowered interpreter", f"instruction {number}: {instruction.name} has no constant bound"
-        )
-    return max(constants[instruction.bound], 0)
-
-
 class _Run:
     """State of one run: the registers, the counters, and the iterations that run at once."""
 
     def __init__(
-        self, plan: _Plan, arguments: Sequence[Array], addresses: list[Address] | None
+        self,
+        plan: Plan,
+        arguments: Sequence[Array],
+        addresses: list[Address] | None,
+        variables: Mapping[str, int],
     ) -> None:
         self.plan = plan
         self.arguments = arguments
         self.addresses = addresses
+        self.variables = variables
         self.values: dict[int, Array] = {}
-        self.buffers: dict[int, DefineGlobal] = {}
+        self.memories: dict[int, tuple[Cells, ...]] = {}
+        """For each memory its cells; for pointers side by side those of each."""
         self.counts = dict.fromkeys(Counts.__dataclass_fields__, 0)
-        self.at_once = 1
         self.ones = (1,) * plan.rank
+        self.shape = self.ones
+        """The iterations that run at once, along each axis."""
+        self.mask: Array | None = None
+        """Which of them take part; None: all."""
+        self.at_once = 1
+        """How many of them take part."""
 
     def span(self, begin: int, end: int) -> None:
         """Run the instructions number `begin` to `end`, the end not included."""
@@ -182,24 +157,49 @@ class _Run:
             instruction = self.plan.instructions[number]
             if isinstance(instruction, Range):
                 self._loop(number, instruction)
-                number = self.plan.ends[number]
+            elif isinstance(instruction, If):
+                self._branch(number, instruction)
             else:
                 self._instruction(number, instruction)
-            number += 1
+            number = self.plan.ends.get(number, number) + 1
 
     def _loop(self, number: int, instruction: Range) -> None:
         """Run a loop, block after block."""
         extent, step = self.plan.extents[number], self.plan.blocks[number]
-        shape = list(self.ones)
-        outside = self.at_once
+        axis, outside = self.plan.depths[number], (self.shape, self.at_once)
         for start in range(0, extent, step):
             stop = min(start + step, extent)
-            shape[self.plan.depths[number]] = stop - start
+            along = (stop - start,)
+            shape = (*self.ones[:axis], *along, *self.ones[axis + 1 :])
             self.values[instruction.out] = np.arange(start, stop, dtype=np.int64).reshape(shape)
-            self.at_once = outside * (stop - start)
+            if instruction.role == "normal":
+                self.shape = (*outside[0][:axis], *along, *outside[0][axis + 1 :])
+            self.at_once = outside[1] * (stop - start)
             self.counts["iterations"] += self.at_once
             self.span(number + 1, self.plan.ends[number])
-        self.at_once = outside
+        self.shape, self.at_once = outside
+
+    def _branch(self, number: int, instruction: If) -> None:
+        """Run what is in an If, with the other iterations masked."""
+        outside = self.mask, self.at_once
+        self.mask = self._gate(instruction.condition)
+        assert self.mask is not None
+        self.at_once = self._times(1, self.mask)
+        if self.at_once:
+            self.span(number + 1, self.plan.ends[number])
+        self.mask, self.at_once = outside
+
+    def _gate(self, valid: int | None) -> Array | None:
+        """Where an access happens: its own gate is true, and the iteration takes part."""
+        if valid is None or self.mask is None:
+            return self.mask if valid is None else self.values[valid]
+        return np.asarray(self.values[valid] & self.mask)
+
+    def _times(self, lanes: int, gate: Array | None) -> int:
+        """How often something of `lanes` lanes happens now."""
+        if gate is None:
+            return self.at_once * lanes
+        return math.prod(self.shape) * lanes // gate.size * int(np.count_nonzero(gate))
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         values = self.values
@@ -209,7 +209,7 @@ class _Run:
             case Load():
                 self._load(number, instruction)
             case Assign(target=target, source=source):
-                values[target] = values[source]
+                self._assign(target, values[source])
             case Store():
                 self._store(number, instruction)
             case Const(out=out, bits=bits, dtype=dtype):
@@ -221,10 +221,51 @@ class _Run:
             case Bitcast(out=out, source=source, dtype=dtype):
                 values[out] = values[source].view(dtype.numpy)
             case DefineGlobal(out=out):
-                self.buffers[out] = self._argument(number, instruction)
+                self.memories[out] = (self._argument(number, instruction),)
+            case EndRange() | Range():
+                return
+            case _:
+                self._machine(number, instruction)
 
-    def _argument(self, number: int, instruction: DefineGlobal) -> DefineGlobal:
-        """The definition itself, once the array given for it is seen to fit."""
+    def _machine(self, number: int, instruction: MachineInstruction) -> None:
+        values = self.values
+        match instruction:
+            case VConst(out=out, bits=bits, dtype=dtype):
+                lanes = [constant(b, dtype.numpy).reshape(self.ones) for b in bits]
+                values[out] = np.concatenate(lanes, axis=-1)
+            case Vectorize(out=out, sources=sources):
+                lanes = list(np.broadcast_arrays(*[values[s] for s in sources]))
+                values[out] = np.concatenate(lanes, axis=-1)
+            case Gep(out=out, source=source, indices=indices):
+                values[out] = values[source][..., list(indices)]
+            case DefineVar(out=out, minimum=minimum, maximum=maximum):
+                values[out] = self._variable(instruction.name, minimum, maximum)
+            case Special(out=out, size=size):
+                values[out] = self._variable(instruction.name, 0, size - 1)
+            case Local(out=out) | Buffer(out=out):
+                self.memories[out] = (scratch(instruction, self.shape),)
+            case PtrCat(out=out, pointers=pointers):
+                self.memories[out] = tuple(self.memories[p][0] for p in pointers)
+            case Wmma():
+                self._multiply_tiles(number, instruction)
+            case Custom():
+                self._custom(number, instruction)
+
+    def _variable(self, name: str, minimum: int, maximum: int) -> Array:
+        value = self.variables.get(name)
+        if value is None or not minimum <= value <= maximum:
+            got = "nothing" if value is None else str(value)
+            expected = f"{minimum} to {maximum}"
+            raise DataError(f"variable {name}", "no value", got=got, expected=expected)
+        return np.full(self.ones, value, np.int64)
+
+    def _assign(self, target: int, value: Array) -> None:
+        if self.mask is not None:
+            value = np.where(self.mask, value, self.values[target])
+        self.values[target] = value
+
+    def _argument(self, number: int, instruction: DefineGlobal) -> Cells:
+        """The array given for a buffer, once it is seen to fit."""
         array = self.arguments[instruction.slot]
         if array.dtype != instruction.dtype.numpy or array.shape != (instruction.size,):
             raise InternalError(
@@ -233,7 +274,7 @@ class _Run:
                 got=f"{array.dtype} {array.shape}",
                 expected=f"{instruction.dtype} ({instruction.size},)",
             )
-        return instruction
+        return Cells(instruction.name, array, instruction.size, None, instruction.slot)
 
     def _alu(self, number: int, instruction: Alu) -> None:
         arguments = instruction.arguments
@@ -249,34 +290,99 @@ class _Run:
         is_float = self.plan.dtypes[arguments[-1]].is_float
         operations = 2 if instruction.op == "mulacc" else 1
         kind = "flops" if is_float else "integer_operations"
-        self.counts[kind] += self.at_once * operations
+        self.counts[kind] += self.at_once * operations * instruction.lanes
 
     def _load(self, number: int, instruction: Load) -> None:
-        buffer, index = self.buffers[instruction.buffer], self.values[instruction.index]
-        gate = None if instruction.valid is None else self.values[instruction.valid]
-        name = f"lowered interpreter: instruction {number}: load from {buffer.name}"
-        self.values[instruction.out] = gather(self.arguments[buffer.slot], index, gate, name)
-        self._count("loads", "bytes_read", buffer, gate)
-        self._note(buffer, index, gate, False)
+        memories, index = self.memories[instruction.buffer], self.values[instruction.index]
+        where = f"lowered interpreter: instruction {number}"
+        gate = self._gate(instruction.valid)
+        if len(memories) == 1:
+            index = index + np.arange(instruction.lanes)
+            self.values[instruction.out] = self._read(memories[0], index, gate, where)
+            return
+        lanes = []
+        for lane, cells in enumerate(memories):
+            own = None if gate is None else _lane(gate, lane)
+            lanes.append(self._read(cells, _lane(index, lane), own, where))
+        self.values[instruction.out] = np.concatenate(np.broadcast_arrays(*lanes), axis=-1)
+
+    def _read(self, cells: Cells, index: Array, gate: Array | None, where: str) -> Array:
+        """Elements of a memory, counted and noted."""
+        value = cells.gather(index, gate, f"{where}: load from {cells.name}")
+        times = self._times(index.shape[-1], gate)
+        self.counts["loads"] += times
+        self.counts["bytes_read"] += times * cells.flat.itemsize
+        self._note(cells, index, gate, False)
+        return value
 
     def _store(self, number: int, instruction: Store) -> None:
-        buffer, index = self.buffers[instruction.buffer], self.values[instruction.index]
-        gate = None if instruction.valid is None else self.values[instruction.valid]
-        name = f"lowered interpreter: instruction {number}: store to {buffer.name}"
-        source = self.values[instruction.source]
-        scatter(self.arguments[buffer.slot], index, source, gate, name)
-        self._count("stores", "bytes_written", buffer, gate)
-        self._note(buffer, index, gate, True)
+        (cells,) = self.memories[instruction.buffer]
+        index = self.values[instruction.index] + np.arange(instruction.lanes)
+        where = f"lowered interpreter: instruction {number}"
+        gate = self._gate(instruction.valid)
+        self._write(cells, index, self.values[instruction.source], gate, where)
 
-    def _count(self, what: str, nbytes: str, buffer: DefineGlobal, gate: Array | None) -> None:
-        """Count an access in all iterations that run at once and in which the gate is true."""
-        times = self.at_once
-        if gate is not None:
-            times = times // gate.size * int(np.count_nonzero(gate))
-        self.counts[what] += times
-        self.counts[nbytes] += times * buffer.dtype.itemsize
+    def _write(
+        self, cells: Cells, index: Array, value: Array, gate: Array | None, where: str
+    ) -> None:
+        """Set elements of a memory; counted and noted."""
+        cells.scatter(index, value, gate, f"{where}: store to {cells.name}")
+        times = self._times(index.shape[-1], gate)
+        self.counts["stores"] += times
+        self.counts["bytes_written"] += times * cells.flat.itemsize
+        self._note(cells, index, gate, True)
 
-    def _note(self, buffer: DefineGlobal, index: Array, gate: Array | None, is_store: bool) -> None:
+    def _note(self, cells: Cells, index: Array, gate: Array | None, is_store: bool) -> None:
         """Note the address of an access, if anybody asked."""
-        if self.addresses is not None and (gate is None or gate.all()):
-            self.addresses.append((buffer.slot, index.item(), is_store))
+        if self.addresses is None or cells.slot is None:
+            return
+        if gate is not None:
+            index, gate = np.broadcast_arrays(index, gate)
+            index = index[gate]
+        self.addresses.extend((cells.slot, int(i), is_store) for i in index.flat)
+
+    def _multiply_tiles(self, number: int, instruction: Wmma) -> None:
+        m, n, k = instruction.m, instruction.n, instruction.k
+        where = f"lowered interpreter: instruction {number}"
+        tiles = []
+        for register, rows, columns in (
+            (instruction.a, m, k), (instruction.b, k, n), (instruction.c, m, n),
+        ):  # fmt: skip
+            (cells,) = self.memories[register]
+            index = np.arange(rows * columns).reshape(*self.ones[:-1], -1)
+            tile = self._read(cells, index, self.mask, where)
+            tiles.append(tile.reshape(*tile.shape[:-1], rows, columns))
+        a, b, total = tiles
+        for step in range(k):
+            total = total + a[..., :, step : step + 1] * b[..., step : step + 1, :]
+        value = total.reshape(*total.shape[:-2], m * n)
+        index = np.arange(m * n).reshape(*self.ones[:-1], -1)
+        self._write(self.memories[instruction.target][0], index, value, self.mask, where)
+        kind = "flops" if instruction.dtype.is_float else "integer_operations"
+        self.counts[kind] += self.at_once * 2 * m * n * k
+
+    def _custom(self, number: int, instruction: Custom) -> None:
+        operation = custom.find(instruction.name)
+        assert operation is not None, "invariant 23"
+        values: list[Any] = []
+        for register, operand in zip(instruction.arguments, operation.operands, strict=True):
+            if operand.is_memory:
+                values.append(self.memories[register][0].flat)
+            else:
+                value = self.values[register]
+                values.append(value if operation.is_inline else value.reshape(())[()])
+        result = operation.reference(*values)
+        if instruction.out is None or operation.result is None:
+            return
+        value = np.asarray(result)
+        if value.dtype != operation.result.numpy:
+            got, expected = str(value.dtype), operation.result.name
+            where = f"lowered interpreter: instruction {number}"
+            problem = f"{operation.name} gave a value of the wrong type"
+            raise InternalError(where, problem, got=got, expected=expected)
+        self.values[instruction.out] = value if value.ndim else value.reshape(self.ones)
+
+
+def _lane(value: Array, lane: int) -> Array:
+    """One lane of a value, or its only one."""
+    return value if value.shape[-1] == 1 else value[..., lane : lane + 1]

@@ -1,7 +1,7 @@
 """The printed form and the picture of lowered instructions.
 
-    12  %12 = load out f32 in1[%11]
-    13  %13 = mulacc %12 %9 %6                     f32  reduction
+12  %12 = load out f32 in1[%11]
+13  %13 = mulacc %12 %9 %6                     f32  reduction
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,9 @@ from typing import Any
 
 import networkx as nx
 
+from compiler.dtypes import DType
 from compiler.graph.nodes import from_bits
+from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -25,6 +27,24 @@ from compiler.lowered.instructions import (
     Store,
     reads,
     writes,
+)
+from compiler.lowered.machine import (
+    Barrier,
+    Block,
+    Buffer,
+    Custom,
+    DefineVar,
+    EndIf,
+    Gep,
+    If,
+    Local,
+    Noop,
+    PtrCat,
+    Special,
+    Unroll,
+    VConst,
+    Vectorize,
+    Wmma,
 )
 from compiler.stage import Stage
 from compiler.trace import Line
@@ -47,10 +67,10 @@ class Lowered(Stage):
         """One line per instruction, indented by loop depth."""
         rows, depth = [], 0
         for number, instruction in enumerate(self.instructions):
-            depth -= isinstance(instruction, EndRange)
+            depth -= isinstance(instruction, EndRange | EndIf)
             text = f"{number:>3}  {'  ' * depth}{self.text(instruction)}"
             rows.append(Line(text, self.entity(number), self.parents[number]))
-            depth += isinstance(instruction, Range)
+            depth += isinstance(instruction, Range | If)
         return tuple(rows)
 
     def text(self, instruction: Instruction) -> str:
@@ -64,10 +84,14 @@ class Lowered(Stage):
                 return f"assign %{target} = %{source}"
             case Load(buffer=buffer, index=index, valid=valid, dtype=dtype):
                 gate = "" if valid is None else f" if %{valid} else 0"
-                return f"{head}load {dtype.short} %{buffer}[%{index}]{gate}"
+                t = _typed(dtype, instruction.lanes)
+                return f"{head}load {t} %{buffer}[%{index}]{gate}"
             case Store(buffer=buffer, index=index, source=source, valid=valid):
                 gate = "" if valid is None else f" if %{valid}"
-                return f"store %{buffer}[%{index}] = %{source}{gate}"
+                wide = "" if instruction.lanes == 1 else f" x{instruction.lanes}"
+                return f"store{wide} %{buffer}[%{index}] = %{source}{gate}"
+            case Wmma(target=target, a=a, b=b, c=c):
+                return f"wmma %{target} = %{a} · %{b} + %{c} {argument}"
             case _:
                 return " ".join(word for word in (head + op, operands, argument) if word)
 
@@ -133,21 +157,74 @@ def describe(instruction: Instruction) -> tuple[str, str]:
             return "end", ""
         case Alu():
             note = " reduction" if instruction.is_reduction else ""
-            return instruction.op, f"{instruction.dtype.short}{note}"
-        case Acc() | Cast() | Bitcast():
-            return type(instruction).__name__.lower(), instruction.dtype.short
-        case Assign() | Load() | Store():
+            return instruction.op, f"{_typed(instruction.dtype, instruction.lanes)}{note}"
+        case Acc() | Cast() | Bitcast() | Vectorize() | PtrCat():
+            name = type(instruction).__name__.lower()
+            return name, _typed(instruction.dtype, instruction.lanes)
+        case Assign() | Load() | Store() | If() | Barrier() | Noop():
             return type(instruction).__name__.lower(), ""
+        case _:
+            return _describe_machine(instruction)
+
+
+def _typed(dtype: DType, lanes: int) -> str:
+    """`f32`, or `f32x4` for four lanes."""
+    return dtype.short if lanes == 1 else f"{dtype.short}x{lanes}"
+
+
+def _describe_machine(
+    instruction: Local
+    | Buffer
+    | DefineVar
+    | Special
+    | EndIf
+    | Block
+    | Unroll
+    | VConst
+    | Gep
+    | Wmma
+    | Custom,
+) -> tuple[str, str]:
+    match instruction:
+        case Local() | Buffer():
+            size = f"{instruction.dtype.short}[{instruction.size}]"
+            return type(instruction).__name__.lower(), size
+        case DefineVar(name=name, minimum=minimum, maximum=maximum):
+            return "define_var", f"{name} {minimum}..{maximum}"
+        case Special():
+            return "special", f"{instruction.name} 0..{instruction.size - 1}"
+        case EndIf():
+            return "endif", ""
+        case Block(number=number, is_start=is_start):
+            return "block" if is_start else "endblock", str(number)
+        case Unroll(count=count):
+            return "unroll", str(count)
+        case VConst(bits=bits, dtype=dtype):
+            values = ", ".join(str(from_bits(b, dtype)) for b in bits)
+            return "vconst", f"[{values}] {_typed(dtype, instruction.lanes)}"
+        case Gep(indices=indices, dtype=dtype):
+            lanes = ", ".join(map(str, indices))
+            return "gep", f"[{lanes}] {_typed(dtype, instruction.lanes)}"
+        case Wmma(m=m, n=n, k=k, dtype=dtype):
+            return "wmma", f"{m}×{n}×{k} {dtype.short}"
+        case Custom(name=name, dtype=result):
+            operation = custom.find(name)
+            op = "customi" if operation and operation.is_inline else "custom"
+            return op, name if result is None else f"{name} {result.short}"
 
 
 def _kind(instruction: Instruction) -> str:
     match instruction:
-        case DefineGlobal():
+        case DefineGlobal() | Local() | Buffer() | PtrCat():
             return "buffer"
-        case Const():
+        case Const() | VConst():
             return "const"
-        case Range() | EndRange():
+        case Range() | EndRange() | If() | EndIf() | Barrier() | Block() | Unroll() | Noop():
             return "control"
+        case DefineVar() | Special():
+            return "index"
+        case Wmma():
+            return "reduce"
         case Load() | Store():
             return "memory"
         case Acc() | Assign():
@@ -157,3 +234,5 @@ def _kind(instruction: Instruction) -> str:
         case Alu():
             is_address = instruction.dtype.short == "i64" and not instruction.is_reduction
             return "index" if is_address else "elementwise"
+        case _:
+            return "elementwise"

@@ -1,58 +1,49 @@
-"""The kernel graph: which kernels run on which buffers, and after what.
+"""The kernel graph as a stage: its calls, its printed form, its picture.
 
-    node = Buffer                                    from the tensor graph: input or result
-         | Call(arguments, body, name)               run kernel `body` on these buffers
-         | After(buffer, calls…)                     `buffer`, once the calls have run
-         | KernelSink(results…)                      what the program gives back
+The nodes are those of `kinds.py`:
 
-The body of a call is a tensor graph over `Param`s under `Sink(Store(Param 0, …))`. It is an
-argument of the call, not a source: walking the kernel graph never enters a body. Calls of
-structure-equal bodies share one body, so it is compiled once.
+    %0  = buffer x                    f32[4,4]  CPU
+    %1  = range 0 … 3
+    %3  = bind %2, %1
+    %5  = call step(%4, %0, %3)       f32[4]
+    %6  = end %5 [%1]
+    %7  = after %4 [%6]
+    sink %7
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import networkx as nx
 
-from compiler.graph.nodes import Buffer, Sink, TensorNode, short
+from compiler.graph.nodes import Buffer, Param, TensorNode, short
 from compiler.node import Node, toposort
+from compiler.schedule.kinds import (
+    After,
+    Bind,
+    Call,
+    CustomCall,
+    DefineLocal,
+    DefineVar,
+    End,
+    KernelNode,
+    KernelSink,
+    MSelect,
+    MStack,
+    Range,
+    buffer_of,
+)
 from compiler.stage import Stage
 from compiler.trace import Line, Numbering
 
+__all__ = ["After", "Call", "KernelGraph", "KernelNode", "KernelSink", "buffer_of", "calls_of"]
 
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Call(Node):
-    """Runs `body`; argument i is bound to `Param` i. Argument 0 is the buffer written."""
-
-    body: Sink
-    name: str
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class After(Node):
-    """`sources[0]`, valid once the calls `sources[1:]` have run."""
-
-    @property
-    def buffer(self) -> Buffer:
-        """The buffer underneath."""
-        return buffer_of(self)
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class KernelSink(Node):
-    """The results of the program: Buffers or Afters."""
-
-
-KernelNode: TypeAlias = Buffer | Call | After | KernelSink
-
-
-def buffer_of(node: Node) -> Buffer:
-    """The buffer that an argument or result names, looked for through `After`s."""
-    while isinstance(node, After):
-        node = node.sources[0]
-    assert isinstance(node, Buffer)
-    return node
+KINDS: dict[type[Node], str] = {
+    Buffer: "buffer", Param: "buffer", DefineLocal: "buffer", Call: "call", CustomCall: "call",
+    After: "memory", MStack: "memory", MSelect: "memory", Bind: "const", DefineVar: "const",
+    Range: "control", End: "control", KernelSink: "control",
+}  # fmt: skip
+"""The class of node that pictures colour alike."""
 
 
 def calls_of(root: KernelSink) -> list[Call]:
@@ -90,19 +81,28 @@ class KernelGraph(Stage):
 
     def _text(self, node: Node) -> str:
         """`%3 = call k0(%2, %0, %1)   body …`"""
-        operands = ", ".join(f"%{self.numbers[s]}" for s in node.sources)
-        head = f"%{self.numbers[node]:<3}= "
+        if isinstance(node, KernelSink):
+            return f"sink {self._operands(node.sources)}"
+        text, note = f"%{self.numbers[node]:<3}= {self._words(node)}", _note(node)
+        return text.ljust(34) + note if note else text
+
+    def _operands(self, sources: tuple[Node, ...]) -> str:
+        return ", ".join(f"%{self.numbers[s]}" for s in sources)
+
+    def _words(self, node: Node) -> str:
+        """What a line says of a node, between its number and its type."""
         match node:
-            case Buffer():
-                return f"{head}buffer {node.name}".ljust(34) + f"{short(node)}  {node.device}"
-            case Call():
-                value = node.body.sources[0].sources[1]
-                return f"{head}call {node.name}({operands})".ljust(34) + f"{short(value)}"
-            case After():
-                rest = ", ".join(f"%{self.numbers[s]}" for s in node.sources[1:])
-                return f"{head}after %{self.numbers[node.sources[0]]} [{rest}]"
+            case Call() | CustomCall():
+                word = "call" if isinstance(node, Call) else "custom"
+                return f"{word} {node.name}({self._operands(node.sources)})"
+            case After() | End():
+                rest = self._operands(node.sources[1:])
+                return f"{_word(node)} {self._operands(node.sources[:1])} [{rest}]"
+            case MSelect():
+                return f"mselect {self._operands(node.sources)} lane {node.lane}"
             case _:
-                return f"sink {operands}"
+                inside = " ".join(filter(None, (_argument(node), self._operands(node.sources))))
+                return f"{_word(node)} {inside}".rstrip()
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Buffers, calls and afters; edges from producer to user."""
@@ -121,19 +121,54 @@ class KernelGraph(Stage):
         return graph
 
     def _facts(self, node: Node) -> dict[str, Any]:
-        value: TensorNode | None = None
-        if isinstance(node, Call):
-            value = node.body.sources[0].sources[1]
-        elif isinstance(node, Buffer):
-            value = node
-        kinds = {Buffer: "buffer", Call: "call", After: "memory", KernelSink: "control"}
+        value = _value(node)
         return {
-            "op": "sink" if isinstance(node, KernelSink) else type(node).__name__.lower(),
-            "kind": kinds[type(node)],
-            "argument": node.name if isinstance(node, Call | Buffer) else "",
+            "op": _word(node),
+            "kind": KINDS.get(type(node), "const"),
+            "argument": _argument(node),
             "dtype": value.dtype.short if value else "",
             "shape": f"[{','.join(map(str, value.shape))}]" if value else "",
             "name": node.name if isinstance(node, Buffer) else "",
             "parents": self.parents.get(node, ()),
             "group": "",
         }
+
+
+def _word(node: Node) -> str:
+    """The kind of a node in lower case, as printed."""
+    return "sink" if isinstance(node, KernelSink) else type(node).__name__.lower()
+
+
+def _argument(node: Node) -> str:
+    """A node's own arguments as printed."""
+    match node:
+        case Buffer() | Call() | CustomCall():
+            return node.name
+        case Param():
+            return str(node.slot)
+        case MSelect():
+            return str(node.lane)
+        case DefineVar():
+            return f"{node.name} {node.low} … {node.high}"
+        case Range():
+            bounds = (b.name if isinstance(b, DefineVar) else str(b) for b in (node.low, node.high))
+            return " … ".join(bounds)
+        case _:
+            return ""
+
+
+def _value(node: Node) -> TensorNode | DefineLocal | None:
+    """What has the shape and type shown for a node: a call's is that of what it stores."""
+    if isinstance(node, Call):
+        return node.body.sources[0].sources[1] if node.body.sources else None
+    return node if isinstance(node, TensorNode | DefineLocal) else None
+
+
+def _note(node: Node) -> str:
+    """What stands behind a node: type and shape, and a buffer's device."""
+    value = _value(node)
+    if value is None:
+        return ""
+    if isinstance(value, DefineLocal):
+        return f"{value.dtype.short}[{value.size}]"
+    return short(value) + (f"  {node.device}" if isinstance(node, Buffer) else "")

@@ -5,14 +5,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.errors import ScheduleError
 from compiler.graph.interpret import interpret as interpret_graph
-from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.node import toposort
 from compiler.schedule.calls import Call, KernelSink, buffer_of
+from compiler.schedule.instantiate import ScheduledCall, ScheduleResult
 from compiler.schedule.items import Kernel, ScheduleItem
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
+Functions: TypeAlias = Mapping[str, Callable[..., object]]
+"""What custom calls call, by name: functions of flat arrays, which they may write."""
 
 
 def interpret_kernels(root: KernelSink, inputs: Mapping[Buffer, Array]) -> list[Array]:
@@ -53,14 +57,57 @@ def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
     run_body(kernel.body, arguments)
 
 
-def run_body(body: Sink, arguments: Sequence[Array]) -> None:
-    """Evaluate the stored values of `body` and write them to its parameters."""
+def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
+    """Run every item of a strict schedule in order; the results as flat arrays.
+
+    Raises `ScheduleError` for a variable without a value, and for an unknown function.
+    """
+    for item in schedule.items:
+        run_item(item, functions or {})
+    return [buffer.array for buffer in schedule.outputs]
+
+
+def run_item(item: ScheduledCall, functions: Functions) -> None:
+    """Run one item of a strict schedule on its memory."""
+    arrays = [buffer.array for buffer in item.buffers]
+    name = item.kernel.name
+    if item.body is not None:
+        run_body(item.body, arrays, item.fixed_variables)
+    elif name in functions:
+        functions[name](*arrays, **item.fixed_variables)
+    else:
+        known = ", ".join(sorted(functions)) or "none"
+        what = f"custom call {name}: no function of this name is registered"
+        raise ScheduleError("schedule interpreter", what, got=name, expected=known)
+
+
+def run_body(
+    body: Sink, arguments: Sequence[Array], variables: Mapping[str, int] | None = None
+) -> None:
+    """Evaluate the stored values of `body` and write them to its parameters.
+
+    All values are found before the first is written; `variables` are those of the body, by name.
+    """
     nodes: list[TensorNode] = toposort([body])
     parameters: dict[TensorNode, Array] = {
         node: arguments[node.slot].reshape(node.shape) for node in nodes if isinstance(node, Param)
     }
+    parameters |= {
+        node: _variable(node, variables or {}) for node in nodes if isinstance(node, Variable)
+    }
     values = interpret_graph([store.sources[1] for store in body.sources], parameters)
+    if len(values) > 1:  # a value may be a view of a parameter that an earlier store writes
+        values = [value.copy() for value in values]
     for store, value in zip(body.sources, values, strict=True):
         written = store.sources[0]
         assert isinstance(written, Param)
         arguments[written.slot][...] = value.reshape(-1)
+
+
+def _variable(node: Variable, values: Mapping[str, int]) -> Array:
+    """The value of a variable of a body."""
+    if node.name not in values:
+        what = f"variable {node.name} has no value"
+        known = ", ".join(sorted(values)) or "none"
+        raise ScheduleError("schedule interpreter", what, got=known, expected=node.name)
+    return np.array(values[node.name], np.int64)

@@ -98,10 +98,12 @@ def _items(
     )
 
 
-def kahn(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+def kahn(
+    count: int, edges: Sequence[tuple[int, int]], names: Sequence[str] | None = None
+) -> list[int]:
     """0 … count-1 so that `a` stands before `b` for each edge (a, b): first-in first-out.
 
-    Raises `InternalError` with the cycle as a path where there is one.
+    Raises `InternalError` with the cycle as a path where there is one, written with `names`.
     """
     waiting = [0] * count
     dependents: list[list[int]] = [[] for _ in range(count)]
@@ -119,9 +121,8 @@ def kahn(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
                 queue.append(other)
     if len(result) < count:
         path = _cycle(count, dependents, set(result))
-        raise InternalError(
-            "order", "the items wait for each other", got=" → ".join(map(str, path))
-        )
+        words = (names[i] if names else str(i) for i in path)
+        raise InternalError("order", "the items wait for each other", got=" → ".join(words))
     return result
 
 

@@ -19,6 +19,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Index,
     Iota,
     Pad,
     Param,
@@ -29,6 +30,8 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Threefry,
+    Variable,
     const,
     elementwise,
 )
@@ -69,8 +72,19 @@ def test_kinds(kind: type[TensorNode], arguments: tuple[Any, ...], expected: Any
 def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
+    others |= {Variable}
+    others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
+
+
+def test_variable() -> None:
+    n = Variable((), "n", -2, 5)
+    assert_same(interpret([n], {n: np.array(-2)})[0], np.int64(-2))
+    with pytest.raises(InternalError, match="variable n is out of bounds"):
+        interpret([n], {n: np.array(6)})
+    with pytest.raises(InternalError, match="no data for Variable"):
+        interpret([n], {})
 
 
 def test_leaves() -> None:

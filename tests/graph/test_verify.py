@@ -22,6 +22,7 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Variable,
     elementwise,
 )
 from compiler.graph.verify import verify
@@ -67,6 +68,7 @@ WRONG: tuple[tuple[int, TensorNode, str, str, str], ...] = (
     (12, Buffer((), 9, (-1,), f32), "an extent is negative", "(-1,)", "0 or more"),
     (12, Const((), 1 << 32, f32), "the bits do not fit", "0x100000000", "float32"),
     (12, Param((), -1, (), f32), "a slot is negative", "-1", "0 or more"),
+    (12, Variable((), "n", 3, 2), "a variable has no possible value", "3", "at most 2"),
     (12, Iota((), 3, bool_), "an iota counts in numbers", "bool", "integer or float"),
 )
 

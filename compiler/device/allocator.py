@@ -1,0 +1,204 @@
+"""Host memory: blocks aligned to 64 bytes, used again once the arrays on them are gone.
+
+The first write to fresh memory makes the system supply every page, which takes longer than many
+kernels; a block that was used before has its pages. Block sizes are rounded up to one of four
+steps per power of two, so that tensors of about the same size can take each other's place.
+
+An array made here keeps a lease of its block, and so does every view of it. The lease's end only
+notes that the block is free: it may come at any point of any thread, where no lock may be waited
+for. The next call of the allocator, under its lock, collects what was noted.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.dtypes import DType
+from compiler.errors import SizeError
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+ALIGNMENT = 64
+"""Bytes: one cache line, and one 512-bit vector."""
+LARGEST = 2**62
+"""Bytes: more than any address space has."""
+KEPT = 2**30
+"""Bytes of free blocks that an allocator keeps unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """What an allocator holds, in bytes of blocks: in use now, the most ever in use, free."""
+
+    live: int
+    peak: int
+    cached: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """`size` bytes from `address`, which is a multiple of `ALIGNMENT`; `memory` owns them."""
+
+    size: int
+    address: int
+    memory: Array
+
+
+class Lease:
+    """The right to use a block: what NumPy keeps as the base of an array and of all its views."""
+
+    __slots__ = ("__array_interface__", "_block", "_freed")
+
+    def __init__(self, block: Block, freed: "deque[Block]", size: int, dtype: DType) -> None:
+        self._block = block
+        self._freed = freed
+        self.__array_interface__ = interface(block.address, size, dtype)
+
+    def __del__(self) -> None:
+        self._freed.append(self._block)
+
+
+class Memory:
+    """Memory at an address that somebody else owns, as NumPy's array protocol describes it."""
+
+    __slots__ = ("__array_interface__",)
+
+    def __init__(self, address: int, size: int, dtype: DType) -> None:
+        self.__array_interface__ = interface(address, size, dtype)
+
+
+def interface(address: int, size: int, dtype: DType) -> dict[str, Any]:
+    """NumPy's description of `size` elements at `address`."""
+    return {
+        "version": 3, "shape": (size,), "typestr": dtype.numpy.str, "data": (address, False),
+    }  # fmt: skip
+
+
+def array_at(address: int, size: int, dtype: DType) -> Array:
+    """The flat array of `size` elements at `address`; whoever owns them must outlive it."""
+    return np.asarray(Memory(address, size, dtype))
+
+
+def block_size(nbytes: int) -> int:
+    """`nbytes` rounded up to a quarter of a power of two and to a multiple of `ALIGNMENT`."""
+    step = max(ALIGNMENT, 1 << max((nbytes - 1).bit_length() - 3, 0))
+    return max(-(-nbytes // step) * step, ALIGNMENT)
+
+
+class Allocator:
+    """Gives out aligned memory and takes it back. Any thread may use it at any time.
+
+    `budget` is the most bytes of blocks in use at once (None: no limit); `kept` the most bytes
+    of free blocks held back for later, those of the size freed longest ago dropped first.
+    """
+
+    def __init__(self, budget: int | None = None, kept: int = KEPT) -> None:
+        self.budget = budget
+        self.kept = kept
+        self._lock = threading.Lock()
+        self._freed: deque[Block] = deque()
+        self._free: OrderedDict[int, list[Block]] = OrderedDict()
+        self._live = self._peak = self._cached = 0
+
+    def allocate(self, size: int, dtype: DType, name: str = "") -> Array:
+        """Uninitialised memory for `size` elements: a flat array, contiguous and writable.
+
+        Raises `SizeError` with the tensor's `name` where the budget does not allow it, before
+        anything is allocated, and where the machine has less memory than that.
+        """
+        nbytes = size * dtype.itemsize
+        wanted = block_size(nbytes)
+        with self._lock:
+            self._collect()
+            self._refuse_over_budget(wanted, nbytes, name)
+            block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
+            self._live += wanted
+            self._peak = max(self._peak, self._live)
+        return np.asarray(Lease(block, self._freed, size, dtype))
+
+    @property
+    def use(self) -> MemoryUse:
+        """Bytes in use, at most in use so far, and free but held."""
+        with self._lock:
+            self._collect()
+            return MemoryUse(self._live, self._peak, self._cached)
+
+    def trim(self, keep: int = 0) -> int:
+        """Give free blocks back to the system until at most `keep` bytes are held; the bytes."""
+        with self._lock:
+            self._collect()
+            return self._drop(keep)
+
+    def _collect(self) -> None:
+        """Take back the blocks whose leases have ended."""
+        while self._freed:
+            block = self._freed.popleft()
+            self._live -= block.size
+            self._cached += block.size
+            self._free.setdefault(block.size, []).append(block)
+            self._free.move_to_end(block.size)
+        self._drop(self.kept)
+
+    def _drop(self, keep: int) -> int:
+        """Forget free blocks until `keep` bytes are left; returns the bytes forgotten."""
+        before = self._cached
+        while self._cached > keep:
+            size, blocks = next(iter(self._free.items()))
+            blocks.pop(0)
+            self._cached -= size
+            if not blocks:
+                del self._free[size]
+        return before - self._cached
+
+    def _refuse_over_budget(self, wanted: int, nbytes: int, name: str) -> None:
+        if self.budget is None or self._live + wanted <= self.budget:
+            return
+        raise SizeError(
+            "allocate",
+            f"{_title(name)} does not fit in the memory budget",
+            got=f"{nbytes:,} bytes, in a block of {wanted:,}",
+            expected=f"at most {self.budget:,} bytes, of which {self._live:,} are in use",
+        )
+
+    def _reused(self, wanted: int) -> Block | None:
+        """The free block of this size that was used last: it may still be in the caches."""
+        blocks = self._free.get(wanted)
+        if not blocks:
+            return None
+        block = blocks.pop()
+        self._cached -= wanted
+        if not blocks:
+            del self._free[wanted]
+        return block
+
+    def _fresh(self, wanted: int, nbytes: int, name: str) -> Block:
+        """A new block; free ones of other sizes make room for it where they must."""
+        if self.budget is not None:
+            self._drop(max(self.budget - self._live - wanted, 0))
+        try:
+            return _new_block(wanted)
+        except MemoryError:
+            self._drop(0)
+        try:
+            return _new_block(wanted)
+        except MemoryError as error:
+            raise SizeError(
+                "allocate",
+                f"{_title(name)} does not fit: the machine has not enough memory",
+                got=f"{nbytes:,} bytes; {self._live:,} are in use",
+            ) from error
+
+
+def _new_block(size: int) -> Block:
+    if size > LARGEST:
+        raise MemoryError(size)
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start: int = memory.ctypes.data
+    return Block(size, -(-start // ALIGNMENT) * ALIGNMENT, memory)
+
+
+def _title(name: str) -> str:
+    return f"tensor {name}" if name else "a tensor"

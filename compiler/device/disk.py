@@ -1,0 +1,172 @@
+"""Tensors in files: .npy and safetensors, mapped into memory and read where they are touched.
+
+A safetensors file is the length of its header (8 bytes, little-endian), the header, and the data.
+The header is JSON: for each name the element type, the shape, and where the data begins and ends,
+counted from the end of the header; `__metadata__` holds strings that describe the file.
+
+The disk keeps data and runs nothing.
+"""
+
+import json
+import math
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from compiler import dtypes
+from compiler.device.allocator import Array
+from compiler.device.buffers import new_buffer
+from compiler.device.program import CompiledSpec, Program, ProgramSpec
+from compiler.dtypes import DType
+from compiler.errors import DataError
+from compiler.graph.nodes import Buffer
+
+DISK = "DISK"
+LENGTH_BYTES = 8
+LONGEST_HEADER = 100_000_000
+"""Bytes: what the format allows."""
+ELEMENTS = {
+    "BOOL": dtypes.bool_, "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32,
+    "I64": dtypes.int64, "U8": dtypes.uint8, "U16": dtypes.uint16, "U32": dtypes.uint32,
+    "U64": dtypes.uint64, "F16": dtypes.float16, "F32": dtypes.float32, "F64": dtypes.float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tensor of a safetensors file; `begin` and `end` are bytes from the file's start."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def read_npy(path: str | Path) -> Buffer:
+    """The array of a .npy file, as a buffer named after it.
+
+    Raises `DataError` for a file of another kind and `DTypeError` for an unknown element type.
+    """
+    path = Path(path)
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError):
+        array = _without_map(path)
+    if not isinstance(array, np.ndarray):
+        _refuse(path, "no .npy file", type(array).__name__, "one array")
+    dtype = dtypes.parse(array.dtype, "read")
+    return new_buffer(_native(np.asarray(array), dtype), path.stem, DISK)
+
+
+def _without_map(path: Path) -> Any:
+    """An array without elements cannot be mapped, but can be read."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        _refuse(path, "no .npy file", str(error), "one array of numbers")
+
+
+def read_safetensors(path: str | Path) -> dict[str, Buffer]:
+    """The tensors of a safetensors file by name, in the order of the file.
+
+    Nothing is read but the header. Raises `DataError` for a file that breaks the format, and for
+    an element type that this compiler does not compute with, naming the tensor.
+    """
+    path = Path(path)
+    entries = safetensors_entries(path)
+    if not entries:
+        return {}
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return {e.name: new_buffer(_tensor(mapped, e), e.name, DISK) for e in entries}
+
+
+def _tensor(mapped: mmap.mmap, entry: Entry) -> Array:
+    stored = entry.dtype.numpy.newbyteorder("<")
+    count = math.prod(entry.shape)
+    if not count:
+        return np.zeros(entry.shape, entry.dtype.numpy)
+    flat: Array = np.frombuffer(mapped, stored, count, entry.begin)
+    return _native(flat, entry.dtype).reshape(entry.shape)
+
+
+def _native(array: Array, dtype: DType) -> Array:
+    """The array itself where a buffer can hold it; a copy where it lies otherwise."""
+    return np.require(array, dtype.numpy, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def safetensors_entries(path: Path) -> tuple[Entry, ...]:
+    """What the header of a safetensors file says, checked, by position in the file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        if size < LENGTH_BYTES or length > min(size - LENGTH_BYTES, LONGEST_HEADER):
+            _refuse(path, "the header is longer than the file", f"{length:,} of {size:,} bytes")
+        header = _header(path, file.read(length))
+    start = LENGTH_BYTES + length
+    entries = [
+        _entry(path, name, row, start) for name, row in header.items() if name != "__metadata__"
+    ]
+    entries.sort(key=lambda e: (e.begin, e.end))
+    position = start
+    for entry in entries:
+        if entry.begin != position:
+            got, expected = f"{entry.begin - start:,}", f"{position - start:,}"
+            _refuse(path, f"tensor {entry.name} overlaps another or leaves a hole", got, expected)
+        position = entry.end
+    if position != size:
+        _refuse(path, "the tensors are not as long as the file", f"{size:,}", f"{position:,}")
+    return tuple(entries)
+
+
+def _header(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+    except ValueError as error:
+        _refuse(path, "the header is no JSON", str(error))
+    if not isinstance(header, dict):
+        _refuse(path, "the header is no JSON object", type(header).__name__)
+    return header
+
+
+def _entry(path: Path, name: str, row: Any, start: int) -> Entry:
+    """One row of the header; `start` is where the data begins in the file."""
+    match row:
+        case {"dtype": str(element), "shape": list(shape), "data_offsets": [int(first), int(last)]}:
+            pass
+        case _:
+            _refuse(path, f"the header of tensor {name} is incomplete", str(row))
+    if element not in ELEMENTS:
+        _refuse(path, f"tensor {name} has an unknown element type", element, ", ".join(ELEMENTS))
+    if not all(type(extent) is int and extent >= 0 for extent in shape):
+        _refuse(path, f"tensor {name} has no shape", str(shape), "whole numbers, 0 or more")
+    dtype = ELEMENTS[element]
+    nbytes = math.prod(shape) * dtype.itemsize
+    if first < 0 or last - first != nbytes:
+        got, expected = f"{last - first:,} bytes from {first:,}", f"{nbytes:,} bytes"
+        _refuse(path, f"the data of tensor {name} does not fit its shape", got, expected)
+    return Entry(name, dtype, tuple(shape), start + first, start + last)
+
+
+def _refuse(path: Path, what: str, got: str, expected: str = "") -> NoReturn:
+    raise DataError(f"read {path.name}", what, got=got, expected=expected)
+
+
+def allocate(size: int, dtype: DType, name: str = "") -> Array:
+    """Refused: a disk gives out no memory (`DataError`)."""
+    got = f"{name or 'a tensor'} of {size:,} {dtype}"
+    raise DataError("device DISK", "a disk allocates no memory", got=got)
+
+
+def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
+    """Refused: a disk runs no programs (`DataError`)."""
+    raise DataError("device DISK", "a disk runs no programs", got=f"{spec.name}, level {level}")
+
+
+def load(compiled: CompiledSpec) -> Program:
+    """Refused as `compile_spec` is."""
+    raise DataError("device DISK", "a disk runs no programs", got=compiled.name)

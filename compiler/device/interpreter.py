@@ -1,0 +1,60 @@
+"""The safe device: runs a program's lowered instructions, checking every access, with NumPy.
+
+It takes the buffers by address as machine code does, and any that can be read and written.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from compiler.device.allocator import Array, array_at
+from compiler.device.launch import LaunchDims
+from compiler.device.program import CompiledSpec, Program, ProgramSpec, runs
+from compiler.dtypes import bool_
+from compiler.errors import InternalError
+from compiler.lowered.instructions import DefineGlobal
+from compiler.lowered.interpret import interpret
+
+
+class InterpretedProgram:
+    """The instructions of a kernel; nothing is compiled. An access outside a buffer is refused."""
+
+    def __init__(self, compiled: CompiledSpec) -> None:
+        spec = compiled.spec
+        if not spec.instructions:
+            raise InternalError("device INTERPRET", f"program {spec.name} has no instructions")
+        self._spec = spec
+        pointers = [i for i in spec.instructions if isinstance(i, DefineGlobal)]
+        self._pointers = {p.slot: p for p in pointers}
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._spec.name
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The argument slots the program takes."""
+        return self._spec.globals
+
+    def execute(
+        self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
+    ) -> None:
+        """Run on the buffers of `slots`, given by address. Raises as `interpret` does."""
+        empty: Array = array_at(0, 0, bool_)
+        arguments = [empty] * (max(self.slots, default=-1) + 1)
+        for slot, address in zip(self.slots, buffers, strict=True):
+            if slot in self._pointers:
+                pointer = self._pointers[slot]
+                arguments[slot] = array_at(address, pointer.size, pointer.dtype)
+        for row in runs(self._spec, values):
+            interpret(self._spec.instructions, arguments, limit=sys.maxsize, variables=row)
+
+
+def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
+    """Instructions are run as they are, at every `level`."""
+    return CompiledSpec(spec, level)
+
+
+def load(compiled: CompiledSpec) -> Program:
+    """The program, ready to run."""
+    return InterpretedProgram(compiled)

@@ -1,0 +1,159 @@
+"""Control flow as LLVM IR: loops and Ifs, with the accumulators that they carry as phi nodes."""
+
+from dataclasses import dataclass, field
+
+from compiler.dtypes import DType, int64
+from compiler.llvm.types import register_type
+from compiler.llvm.writer import SourceLine, Writer
+from compiler.lowered.instructions import Acc, Assign, EndRange, Instruction, Range
+
+FIRST_METADATA = 1_000_000
+"""The numbers below are left to the debug locations that `llvm/listing.py` adds."""
+
+
+@dataclass(slots=True)
+class _Loop:
+    """An open loop: where its phis stand, and what they carry."""
+
+    range: Range
+    stem: str
+    before: str
+    carried: list[int]
+    phis: dict[int, tuple[int, str, str]] = field(default_factory=dict)
+    """For each accumulator: index of its phi line, its name, and its value on entry."""
+    head: int = 0
+    unroll: int = 0
+    """How often the loop is to be unrolled; 0 leaves it to LLVM."""
+
+
+@dataclass(slots=True)
+class _Branch:
+    """An open If: where it came from, and what the accumulators held there."""
+
+    stem: str
+    before: str
+    held: dict[int, str]
+
+
+class Control:
+    """The LLVM value of each register, and the loops and Ifs that are open."""
+
+    def __init__(self, instructions: tuple[Instruction, ...]) -> None:
+        self.writer = Writer()
+        self.values: dict[int, str] = {}
+        self.dtypes: dict[int, DType] = {}
+        self.lanes: dict[int, int] = {}
+        self.made_by: dict[int, int | None] = {}
+        """For each register the instruction that its value comes from."""
+        self.accumulators: list[int] = []
+        self.unroll = 0
+        """How often the next loop is to be unrolled; 0 leaves it to LLVM."""
+        self._loops: list[_Loop] = []
+        self._branches: list[_Branch] = []
+        self._assigned = _assigned_in_loops(instructions)
+
+    def set(self, register: int, value: str, dtype: DType, lanes: int = 1) -> None:
+        """The register has this value, of the current instruction."""
+        self.values[register] = value
+        self.dtypes[register] = dtype
+        self.lanes[register] = lanes
+        self.made_by[register] = self.writer.instruction
+
+    def begin_loop(self, number: int, instruction: Range) -> None:
+        """The head of a loop: its counter, its accumulators, its test."""
+        writer = self.writer
+        stem = f"{instruction.name}.{number}"
+        loop = _Loop(instruction, stem, writer.block, self._assigned.get(number, []))
+        loop.unroll, self.unroll = self.unroll, 0
+        writer.line(f"br label %{stem}.head")
+        writer.label(f"{stem}.head")
+        counter = f"%{stem}"
+        loop.head = len(writer.lines)
+        writer.line(f"{counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, @LATCH ]")
+        for register in loop.carried:
+            phi = f"%acc{register}.{number}"
+            entry = self.values[register]
+            loop.phis[register] = (len(writer.lines), phi, entry)
+            writer.line("")  # completed by `end_loop`, which knows the value carried around
+            self.values[register] = phi
+        bound = self.values[instruction.bound]
+        test = writer.value(f"icmp slt i64 {counter}, {bound}", f"%{stem}.more")
+        writer.line(f"br i1 {test}, label %{stem}.body, label %{stem}.exit")
+        writer.label(f"{stem}.body")
+        self.set(instruction.out, counter, int64)
+        self._loops.append(loop)
+
+    def end_loop(self) -> None:
+        """The end of the innermost loop: count, jump back, complete the phis."""
+        writer, loop = self.writer, self._loops.pop()
+        counter, latch = f"%{loop.stem}", writer.block
+        writer.line(f"{counter}.next = add nuw nsw i64 {counter}, 1")
+        writer.line(f"br label %{loop.stem}.head{self._loop_metadata(loop)}")
+        text = f"  {counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, %{latch} ]"
+        self._complete(loop.head, text, self.made_by[loop.range.out])
+        for register, (line, phi, entry) in loop.phis.items():
+            t = register_type(self.dtypes[register], self.lanes[register])
+            around = self.values[register]
+            text = f"  {phi} = phi {t} [ {entry}, %{loop.before} ], [ {around}, %{latch} ]"
+            self._complete(line, text, self.made_by[register])
+            self.values[register] = phi
+        writer.label(f"{loop.stem}.exit")
+
+    def _complete(self, line: int, text: str, instruction: int | None) -> None:
+        """Replace a line written before its text, and what it belongs to, were known."""
+        self.writer.lines[line] = SourceLine(text, instruction)
+
+    def _loop_metadata(self, loop: _Loop) -> str:
+        """The note on the jump back that tells LLVM how often to unroll."""
+        if not loop.unroll:
+            return ""
+        metadata = self.writer.metadata
+        number = FIRST_METADATA + len(metadata)
+        metadata.append(f"!{number} = distinct !{{!{number}, !{number + 1}}}")
+        metadata.append(f'!{number + 1} = !{{!"llvm.loop.unroll.count", i32 {loop.unroll}}}')
+        return f", !llvm.loop !{number}"
+
+    def begin_if(self, number: int, condition: str) -> None:
+        """The head of an If."""
+        writer, stem = self.writer, f"if.{number}"
+        held = {register: self.values[register] for register in self.accumulators}
+        self._branches.append(_Branch(stem, writer.block, held))
+        writer.line(f"br i1 {condition}, label %{stem}.in, label %{stem}.out")
+        writer.label(f"{stem}.in")
+
+    def end_if(self) -> None:
+        """The end of an If: an accumulator assigned inside is a phi."""
+        writer, branch = self.writer, self._branches.pop()
+        inside = writer.block
+        writer.line(f"br label %{branch.stem}.out")
+        writer.label(f"{branch.stem}.out")
+        for register, held in branch.held.items():
+            value = self.values[register]
+            if value == held:
+                continue
+            t = register_type(self.dtypes[register], self.lanes[register])
+            phi = f"phi {t} [ {held}, %{branch.before} ], [ {value}, %{inside} ]"
+            name = f"%acc{register}.{branch.stem}"
+            self.values[register] = writer.value(phi, name)
+            self.made_by[register] = writer.instruction
+
+
+def _assigned_in_loops(instructions: tuple[Instruction, ...]) -> dict[int, list[int]]:
+    """For each loop (by the index of its Range) the outer accumulators it assigns."""
+    result: dict[int, list[int]] = {}
+    open_loops: list[int] = []
+    made_in: dict[int, int] = {}
+    for number, instruction in enumerate(instructions):
+        match instruction:
+            case Range():
+                open_loops.append(number)
+                result[number] = []
+            case EndRange():
+                open_loops.pop()
+            case Acc(out=out):
+                made_in[out] = len(open_loops)
+            case Assign(target=target):
+                for loop in open_loops[made_in[target] :]:
+                    if target not in result[loop]:
+                        result[loop].append(target)
+    return result

@@ -1,0 +1,222 @@
+"""Lowered instructions close to a machine: scratch memory, vectors, launch indices, markers.
+
+What `compiler/lowered/instructions.py` names in its grammar; registers are numbers, as there.
+A register holds one value of its dtype, or several: `lanes` says how many.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from compiler.dtypes import DType
+
+Launch: TypeAlias = Literal["global", "local", "workgroup"]
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Scratch memory of `size` elements that each iteration has for itself; not initialised."""
+
+    out: int
+    dtype: DType
+    size: int
+
+    @property
+    def name(self) -> str:
+        """`local7`."""
+        return f"local{self.out}"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Scratch memory of `size` elements that the whole kernel shares; not initialised."""
+
+    out: int
+    dtype: DType
+    size: int
+
+    @property
+    def name(self) -> str:
+        """`buffer7`."""
+        return f"buffer{self.out}"
+
+
+@dataclass(frozen=True, slots=True)
+class DefineVar:
+    """An int64 the kernel gets at run time, from `minimum` to `maximum`; the caller checks it."""
+
+    out: int
+    name: str
+    minimum: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A launch index, 0 to `size` - 1, of axis 0, 1 or 2; on the CPU an int64 argument."""
+
+    out: int
+    kind: Launch
+    axis: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        """`gidx0`, `lidx0` or `widx0`."""
+        return f"{self.kind[0]}idx{self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """What follows, up to the EndIf, happens where `condition` is true."""
+
+    condition: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndIf:
+    """End of the If opened last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """What was written before is seen after, by every thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Start or end of block `number`; a marker only."""
+
+    number: int
+    is_start: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """The loop that begins next is to be unrolled `count` times; it computes the same."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class VConst:
+    """A constant with a value in each lane, as bits."""
+
+    out: int
+    bits: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        """One per value."""
+        return len(self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorize:
+    """Values of one lane side by side."""
+
+    out: int
+    sources: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        """One per source."""
+        return len(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Gep:
+    """The lanes `indices` of a vector, in that order; one index gives a plain value."""
+
+    out: int
+    source: int
+    indices: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        """One per index."""
+        return len(self.indices)
+
+
+@dataclass(frozen=True, slots=True)
+class PtrCat:
+    """Pointers side by side: lane i of a Load through it reads from pointer i."""
+
+    out: int
+    pointers: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        """One per pointer."""
+        return len(self.pointers)
+
+
+@dataclass(frozen=True, slots=True)
+class Wmma:
+    """target := a · b + c on whole memories, row by row: (m, k) · (k, n) + (m, n).
+
+    Each sum starts with its element of `c` and runs along k; machine code may reorder it.
+    """
+
+    target: int
+    a: int
+    b: int
+    c: int
+    m: int
+    n: int
+    k: int
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """The operation that `compiler/lowered/custom.py` knows as `name`."""
+
+    out: int | None
+    name: str
+    arguments: tuple[int, ...]
+    dtype: DType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Noop:
+    """Nothing."""
+
+
+Memory: TypeAlias = Local | Buffer
+Vector: TypeAlias = VConst | Vectorize | Gep
+Marker: TypeAlias = Barrier | Block | Unroll | Noop
+MachineInstruction: TypeAlias = (
+    Memory | DefineVar | Special | If | EndIf | Marker | Vector | PtrCat | Wmma | Custom
+)
+
+
+def reads(instruction: MachineInstruction) -> tuple[int, ...]:
+    """The registers an instruction reads, in order."""
+    match instruction:
+        case If(condition=condition):
+            return (condition,)
+        case Vectorize(sources=sources):
+            return sources
+        case Gep(source=source):
+            return (source,)
+        case PtrCat(pointers=pointers):
+            return pointers
+        case Wmma(target=target, a=a, b=b, c=c):
+            return (target, a, b, c)
+        case Custom(arguments=arguments):
+            return arguments
+        case _:
+            return ()
+
+
+def writes(instruction: MachineInstruction) -> int | None:
+    """The register an instruction writes, or None."""
+    match instruction:
+        case If() | EndIf() | Barrier() | Block() | Unroll() | Wmma() | Noop():
+            return None
+        case _:
+            return instruction.out

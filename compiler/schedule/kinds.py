@@ -1,0 +1,146 @@
+"""The nodes of the kernel graph: calls, the buffers they run on, what they wait for, loops.
+
+    node    = storage | Call | CustomCall | After | End | MStack | MSelect | Range | Bind
+            | DefineVar | KernelSink
+    storage = Buffer                           from the tensor graph: an input or a result
+            | Param                            from the tensor graph: a buffer given from outside
+            | DefineLocal(number, size, dtype) scratch memory of the program
+    Call(arguments…; body, name)               run kernel `body` on these arguments
+    CustomCall(arguments…; name)               call the registered function `name`
+    After(value, waits…)                       `value`, once the calls in `waits` have run
+    MStack(lanes…) | MSelect(stack; lane)      one buffer per device | one of them
+    Range(number, low, high)                   a loop counter: low, low + 1, … high - 1
+    End(call, range)                           `call`, repeated for every value of `range`
+    DefineVar(name, low, high)                 a named integer, low … high, both possible
+    Bind(variable, value)                      a call argument: the variable's value
+    KernelSink(results…)                       what the program gives back
+
+The body of a call is a tensor graph over `Param`s under `Sink(Store(Param, …), …)`. It is an
+argument of the call, not a source: walking the kernel graph never enters a body. Arguments that
+are no `Bind` are bound to `Param` 0, 1, 2, … in their order; a `Variable` of the body takes the
+value of the `DefineVar` of its name.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from compiler.dtypes import DType
+from compiler.graph.nodes import Buffer, Param, Shape, Sink
+from compiler.node import Node
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Call(Node):
+    """Runs `body` on its buffers; those a Store of the body names are written."""
+
+    body: Sink
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class CustomCall(Node):
+    """Calls the function registered as `name` on its buffers, all of which it may write."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class After(Node):
+    """`sources[0]`, valid once `sources[1:]` have run."""
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer underneath."""
+        return buffer_of(self)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class KernelSink(Node):
+    """The results of the program, and calls that are run for their effect."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class DefineLocal(Node):
+    """Scratch memory of `size` elements; `number` tells two apart."""
+
+    number: int
+    size: int
+    dtype: DType
+
+    @property
+    def shape(self) -> Shape:
+        """One axis of `size` elements."""
+        return (self.size,)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class MStack(Node):
+    """The buffers of one value on several devices, a lane each."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class MSelect(Node):
+    """Lane `lane` of the stack `sources[0]`; a plain buffer is a stack of one lane."""
+
+    lane: int
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class DefineVar(Node):
+    """An integer known when the program runs: at least `low`, at most `high`."""
+
+    name: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Range(Node):
+    """The counter of a loop around calls: `low` ≤ counter < `high`; `number` tells two apart.
+
+    A bound may be a `DefineVar` here; a loop can be scheduled only if both are integers.
+    """
+
+    number: int
+    low: "int | DefineVar"
+    high: "int | DefineVar"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class End(Node):
+    """The call `sources[0]` (or an inner End of it), repeated for each value of its range."""
+
+    @property
+    def call(self) -> Node:
+        """What is repeated, looked for through inner `End`s."""
+        node: Node = self
+        while isinstance(node, End):
+            node = node.sources[0]
+        return node
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The ranges among the other sources: exactly one, or the scheduler refuses."""
+        return tuple(s for s in self.sources[1:] if isinstance(s, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bind(Node):
+    """`sources[0]`, a DefineVar, has the value `sources[1]`: a Range, or known at run time."""
+
+
+Callable: TypeAlias = Call | CustomCall
+CALLABLE = (Call, CustomCall)
+Storage: TypeAlias = Buffer | Param | DefineLocal
+STORAGE = (Buffer, Param, DefineLocal)
+KernelNode: TypeAlias = (
+    Storage | Callable | After | End | MStack | MSelect | Range | Bind | DefineVar | KernelSink
+)
+
+
+def buffer_of(node: Node) -> Buffer:
+    """The buffer that an argument or result names, looked for through `After`s."""
+    while isinstance(node, After):
+        node = node.sources[0]
+    assert isinstance(node, Buffer)
+    return node

@@ -1,0 +1,285 @@
+"""Loops around calls: which calls a range repeats, how ranges nest, and in which order all runs.
+
+A range repeats the calls that an End closes with it, those that bind it, and those in between:
+that wait for one of them and that one of them waits for. Refused, because no sequence of
+beginnings and ends of loops would mean what the graph says:
+
+    a call inside a range that waits for an End of that range (begin, A, end, B, end)
+    parts of a range that do not wait for each other: A would run n times before B runs once
+    two ranges that cross, or that nest one way here and the other way there
+    an End that closes no range or several; bounds that are not integers
+
+Among ranges around the same calls, the one closed first is the innermost.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from compiler.errors import InternalError, ScheduleError
+from compiler.node import Node
+from compiler.schedule.kinds import CALLABLE, Bind, Callable, DefineVar, End, Range
+from compiler.schedule.order import kahn
+from compiler.schedule.sources import Names, callable_of
+
+Edges: TypeAlias = frozenset[tuple[int, int]]
+Counters: TypeAlias = Mapping[Range, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """One range and the indices of the calls it repeats."""
+
+    counter: Range
+    calls: frozenset[int]
+
+    low: int
+    high: int
+
+    @property
+    def values(self) -> range:
+        """The values of the counter, none where the range is empty."""
+        return range(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A call by its index, or a loop with its steps."""
+
+    call: int = -1
+    loop: Loop | None = None
+    steps: "tuple[Step, ...]" = ()
+
+
+@dataclass(slots=True, eq=False)
+class Waits:
+    """Which call waits for which: `edges` by index, `ends` with the End where it is one."""
+
+    calls: Sequence[Callable]
+    names: Names
+    edges: Edges
+    ends: Sequence[tuple[End, int]]
+    index: dict[Callable, int] = field(init=False)
+    before: dict[int, list[int]] = field(init=False)
+    """For each call those it waits for."""
+
+    def __post_init__(self) -> None:
+        self.index = {call: i for i, call in enumerate(self.calls)}
+        self.before = {i: [] for i in range(len(self.calls))}
+        for producer, consumer in self.edges:
+            self.before[consumer].append(producer)
+
+    def describe(self, call: int) -> str:
+        """The call as messages name it."""
+        return self.names.describe(self.calls[call])
+
+
+def arrange(waits: Waits) -> tuple[Step, ...]:
+    """The calls and loops in the order they run in: Kahn, first-in first-out, ids ascending.
+
+    Raises `ScheduleError` for a cycle, with its path, and for loops that do not nest.
+    """
+    names = [waits.describe(call) for call in range(len(waits.calls))]
+    _sorted(len(names), waits.edges, names)
+    return _steps(frozenset(range(len(names))), _loops(waits), waits)
+
+
+def flatten(steps: Iterable[Step]) -> list[int]:
+    """The calls of `steps`, each once, in order."""
+    found: list[int] = []
+    for step in steps:
+        found.extend(flatten(step.steps) if step.loop else (step.call,))
+    return found
+
+
+def count(steps: Iterable[Step]) -> int:
+    """How many runs `unroll` gives."""
+    return sum(
+        count(step.steps) * max(0, step.loop.high - step.loop.low) if step.loop else 1
+        for step in steps
+    )
+
+
+def unroll(steps: Sequence[Step], counters: Counters) -> Iterator[tuple[int, Counters]]:
+    """Every run of every call, with the counters of the loops around it."""
+    for step in steps:
+        if not step.loop:
+            yield step.call, counters
+            continue
+        if not count([step]):
+            continue
+        for value in step.loop.values:
+            yield from unroll(step.steps, {**counters, step.loop.counter: value})
+
+
+def loops_around(
+    steps: Iterable[Step], outer: tuple[Loop, ...] = ()
+) -> dict[int, tuple[Loop, ...]]:
+    """For each call the loops around it, outermost first."""
+    found: dict[int, tuple[Loop, ...]] = {}
+    for step in steps:
+        if step.loop:
+            found |= loops_around(step.steps, (*outer, step.loop))
+        else:
+            found[step.call] = outer
+    return found
+
+
+def _sorted(count: int, edges: Iterable[tuple[int, int]], names: Sequence[str]) -> list[int]:
+    try:
+        return kahn(count, list(edges), names)
+    except InternalError as error:
+        what = f"the calls wait for each other: {error.got}"
+        raise ScheduleError("schedule", what, expected="no cycle") from None
+
+
+def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[Step, ...]:
+    """`calls` in order, where `loops` are those inside, outer before inner."""
+    outermost = [a for i, a in enumerate(loops) if not any(a.calls <= b.calls for b in loops[:i])]
+    block = {call: frozenset((call,)) for call in calls}
+    block |= {call: loop.calls for loop in outermost for call in loop.calls}
+    blocks = sorted(set(block.values()), key=min)
+    number = {members: i for i, members in enumerate(blocks)}
+    inside = [(a, b) for a, b in waits.edges if a in calls and b in calls]
+    edges = {(number[block[a]], number[block[b]]) for a, b in inside if block[a] != block[b]}
+    by_calls = {loop.calls: loop for loop in outermost}
+    names = [
+        waits.names.describe(by_calls[b].counter) if b in by_calls else waits.describe(min(b))
+        for b in blocks
+    ]
+    result = []
+    for place in _sorted(len(blocks), edges, names):
+        loop = by_calls.get(blocks[place])
+        if loop is None:
+            result.append(Step(call=min(blocks[place])))
+            continue
+        inner = [a for a in loops if a is not loop and a.calls <= loop.calls]
+        result.append(Step(loop=loop, steps=_steps(loop.calls, inner, waits)))
+    return tuple(result)
+
+
+def _loops(waits: Waits) -> list[Loop]:
+    """The loops of the graph, outer before inner; refuses what does not nest."""
+    ends = [node for node in waits.names.nodes if isinstance(node, End)]
+    closed: dict[Range, set[int]] = {}
+    for end in ends:
+        _check_end(end, waits)
+        closed.setdefault(end.ranges[0], set()).add(waits.index[callable_of(end)])
+    loops = []
+    for counter, inside in closed.items():
+        low, high = _bounds(counter, waits.names)
+        inside = inside | _binding(counter, waits)
+        loop = Loop(counter, _between(inside, waits.edges), low, high)
+        _check_separate(loop, waits)
+        loops.append(loop)
+    # The one closed last is the outer one of two around the same calls, and sorting is stable.
+    loops.reverse()
+    loops.sort(key=lambda loop: -len(loop.calls))
+    _check_nesting(loops, ends, waits.names)
+    return loops
+
+
+def _check_end(end: End, waits: Waits) -> None:
+    if not isinstance(end.call, CALLABLE):
+        waits.names.refuse(end, "it ends no call", got=waits.names.describe(end.call))
+    if len(end.ranges) != 1:
+        what = "it must close exactly one range"
+        waits.names.refuse(end, what, got=f"{len(end.ranges)} ranges", expected="1 range")
+
+
+def _bounds(counter: Range, names: Names) -> tuple[int, int]:
+    for bound in (counter.low, counter.high):
+        if not isinstance(bound, int):
+            got = f"{type(bound).__name__} {getattr(bound, 'name', '')}".rstrip()
+            names.refuse(counter, "its bounds are not concrete", got=got, expected="an integer")
+    assert isinstance(counter.low, int) and isinstance(counter.high, int)
+    return counter.low, counter.high
+
+
+def _binding(counter: Range, waits: Waits) -> set[int]:
+    """The calls that bind a counter."""
+    return {
+        i
+        for i, call in enumerate(waits.calls)
+        if any(isinstance(a, Bind) and a.sources[1] is counter for a in call.sources)
+    }
+
+
+def _between(calls: set[int], edges: Edges) -> frozenset[int]:
+    """`calls`, and the calls on a path from one of them to another."""
+    after = _reached(calls, edges)
+    before = _reached(calls, frozenset((b, a) for a, b in edges))
+    return frozenset(calls | (after & before))
+
+
+def _reached(calls: Iterable[int], edges: Edges) -> set[int]:
+    """The calls that a path of `edges` leads to from `calls`."""
+    following: dict[int, list[int]] = {}
+    for a, b in edges:
+        following.setdefault(a, []).append(b)
+    found = set(calls)
+    stack = list(found)
+    while stack:
+        for other in following.get(stack.pop(), ()):
+            if other not in found:
+                found.add(other)
+                stack.append(other)
+    return found
+
+
+def _check_separate(loop: Loop, waits: Waits) -> None:
+    """Refuse begin, A, end, B, end: the calls of a range are closed together."""
+    names, counter = waits.names, loop.counter
+    for end, call in waits.ends:
+        if counter in _ranges_of(end) and call in loop.calls:
+            what = f"{waits.describe(call)} is inside it, but waits for its {names.describe(end)}"
+            names.refuse(counter, what, expected="calls that are closed together")
+    inside = frozenset(
+        pair for a, b in waits.edges if {a, b} <= loop.calls for pair in ((a, b), (b, a))
+    )
+    first = min(loop.calls)
+    rest = loop.calls - _reached([first], inside)
+    if rest:
+        pair = f"{waits.describe(first)} and {waits.describe(min(rest))}"
+        what = f"{pair} are closed separately, neither waits for the other"
+        names.refuse(counter, what, expected="a range for each")
+
+
+def _ranges_of(end: Node) -> list[Range]:
+    """The ranges an End and the Ends inside it close, innermost first."""
+    found: list[Range] = []
+    while isinstance(end, End):
+        found[:0] = end.ranges
+        end = end.sources[0]
+    return found
+
+
+def _check_nesting(loops: Sequence[Loop], ends: Iterable[End], names: Names) -> None:
+    for outer, inner in itertools.combinations(loops, 2):
+        if not (inner.calls <= outer.calls or inner.calls.isdisjoint(outer.calls)):
+            what = f"it crosses {names.describe(outer.counter)}: neither is inside the other"
+            names.refuse(inner.counter, what)
+    depth = {loop.counter: i for i, loop in enumerate(loops)}
+    for end in ends:
+        for inner_range, outer_range in itertools.pairwise(_ranges_of(end)):
+            if depth[inner_range] <= depth[outer_range]:
+                what = f"it nests {names.describe(inner_range)} inside "
+                what += f"{names.describe(outer_range)}, which elsewhere is not around it"
+                names.refuse(end, what)
+
+
+def variables_of(call: Callable, names: Names) -> dict[DefineVar, Node]:
+    """The values that the Binds of a call give; refuses a Bind of what is no DefineVar."""
+    found: dict[DefineVar, Node] = {}
+    for argument in call.sources:
+        if not isinstance(argument, Bind):
+            continue
+        variable, value = argument.sources
+        if not isinstance(variable, DefineVar):
+            got = names.describe(variable)
+            names.refuse(argument, "it binds no DefineVar", got=got, expected="a DefineVar")
+        if variable.name in {known.name for known in found}:
+            names.refuse(call, f"it binds {variable.name} twice")
+        found[variable] = value
+    return found

@@ -1,0 +1,174 @@
+"""What the sources of kernel-graph nodes stand for: a storage, and the calls to wait for.
+
+    storage of  After(x, …)               that of x
+                MSelect(MStack(…), lane)  that of the lane; a bad lane index is refused
+                MStack(a, …)              that of lane 0
+    waits of    After(x, waits…)          the calls of the waits, and the waits of x
+                MStack | MSelect          those of all lanes
+    a wait is   Call | End(Call) | After  (a Store is ignored, anything else is refused)
+
+Numbers in messages are those of the printed kernel graph: `%3` is the fourth node of it.
+"""
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+from compiler.errors import ScheduleError
+from compiler.graph.nodes import Store
+from compiler.node import Node, toposort
+from compiler.schedule.kinds import (
+    CALLABLE,
+    STORAGE,
+    After,
+    Bind,
+    Callable,
+    End,
+    MSelect,
+    MStack,
+    Storage,
+)
+
+VALUES = (*STORAGE, After, MStack, MSelect)
+
+
+class Names:
+    """How the nodes of one kernel graph are called in messages and as ids."""
+
+    def __init__(self, root: Node) -> None:
+        self.nodes: list[Node] = toposort([root])
+        self._numbers = {node: number for number, node in enumerate(self.nodes)}
+
+    def __getitem__(self, node: Node) -> int:
+        """The id of a node: its place in the printed kernel graph."""
+        return self._numbers[node]
+
+    def describe(self, node: Node) -> str:
+        """`call k0 (%3)`: kind, name and id."""
+        name = getattr(node, "name", "")
+        word = "call" if isinstance(node, CALLABLE) else type(node).__name__.lower()
+        number = self._numbers.get(node)
+        return f"{word} {name}".rstrip() + ("" if number is None else f" (%{number})")
+
+    def refuse(self, node: Node, reason: str, *, got: str = "", expected: str = "") -> NoReturn:
+        """Raise the error that names the node and the reason."""
+        what = f"{self.describe(node)}: {reason}"
+        raise ScheduleError("schedule", what, got=got, expected=expected, origin=node.origin)
+
+
+def storage_of(node: Node, names: Names) -> Storage:
+    """The storage that a value names; refuses what names none, and bad lane indices."""
+    chosen: list[int] = []
+    while not isinstance(node, STORAGE):
+        match node:
+            case After():
+                node = node.sources[0]
+            case MSelect():
+                _check_lane(node, names)
+                chosen.append(node.lane)
+                node = node.sources[0]
+            case MStack():
+                if not node.sources:
+                    names.refuse(node, "it has no lane")
+                node = node.sources[chosen.pop() if chosen else 0]
+            case _:
+                expected = "Buffer, Param, DefineLocal, After, MStack or MSelect"
+                names.refuse(node, "it names no buffer", got=type(node).__name__, expected=expected)
+    return node
+
+
+def _check_lane(select: MSelect, names: Names) -> None:
+    """Refuse a lane the stack does not have; a plain buffer has lane 0."""
+    stack = select.sources[0]
+    while isinstance(stack, After):
+        stack = stack.sources[0]
+    count = len(stack.sources) if isinstance(stack, MStack) else 1
+    if not 0 <= select.lane < count:
+        expected = f"0 … {count - 1}"
+        names.refuse(select, "it has a bad lane index", got=str(select.lane), expected=expected)
+
+
+def wrappers_of(node: Node) -> list[Node]:
+    """The nodes between a value and its storage, outermost first: other names of the storage."""
+    found: list[Node] = []
+    chosen: list[int] = []
+    while not isinstance(node, STORAGE):
+        found.append(node)
+        if isinstance(node, MSelect):
+            chosen.append(node.lane)
+        lane = chosen.pop() if isinstance(node, MStack) and chosen else 0
+        node = node.sources[lane]
+    return found
+
+
+def waits_of(value: Node, names: Names) -> list[Node]:
+    """The Calls and Ends of calls that a value waits for, each once.
+
+    What a buffer's other Afters wait for is not among them: two Afters on one buffer are two
+    values of it.
+    """
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, After):
+            found.update(dict.fromkeys(calls_waited_for(node, names)))
+            stack.append(node.sources[0])
+            stack.extend(afters_waited_for(node))
+        elif isinstance(node, MStack | MSelect):
+            stack.extend(node.sources)
+        elif not isinstance(node, (*STORAGE, Bind)):
+            what = "it is no argument"
+            names.refuse(node, what, got=type(node).__name__, expected="a buffer or a Bind")
+    return list(found)
+
+
+def calls_waited_for(after: After, names: Names) -> Iterator[Node]:
+    """The Calls and Ends among the waits of an After; refuses what cannot be waited for."""
+    for wait in after.sources[1:]:
+        if isinstance(wait, CALLABLE) or (isinstance(wait, End) and _ends_a_call(wait)):
+            yield wait
+        elif not isinstance(wait, Store | After):
+            what = f"it waits for {names.describe(wait)}, which is no call"
+            expected = "Call, End(Call), Store or After"
+            names.refuse(after, what, got=type(wait).__name__, expected=expected)
+
+
+def afters_waited_for(after: After) -> list[After]:
+    """The Afters among the waits of an After."""
+    return [wait for wait in after.sources[1:] if isinstance(wait, After)]
+
+
+def callable_of(wait: Node) -> Callable:
+    """The call behind a Call or an End of one."""
+    call = wait.call if isinstance(wait, End) else wait
+    assert isinstance(call, CALLABLE)
+    return call
+
+
+def _ends_a_call(end: End) -> bool:
+    return isinstance(end.call, CALLABLE)
+
+
+def producers(call: Callable, names: Names) -> list[Node]:
+    """The Calls and Ends that the arguments of `call` wait for, each once."""
+    found: dict[Node, None] = {}
+    for argument in call.sources:
+        found.update(dict.fromkeys(waits_of(argument, names)))
+    return list(found)
+
+
+def ordering(names: Names) -> Iterator[tuple[Node, Callable]]:
+    """Pairs (wait, call) where the call waits without an argument of its own that says so.
+
+    `After(x, call, After(y, wait))` runs `call` after `wait`: the way to order a call that
+    writes nothing.
+    """
+    for node in names.nodes:
+        if isinstance(node, After):
+            before = [w for after in afters_waited_for(node) for w in waits_of(after, names)]
+            for later in calls_waited_for(node, names):
+                yield from ((wait, callable_of(later)) for wait in before)
