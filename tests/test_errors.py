@@ -162,11 +162,11 @@ PAGES: tuple[tuple[type[CompileError], Callable[[], object], str], ...] = (
     ),
     (
         DataError,
-        lambda: Tensor(X)[[0, 1]],
-        "getitem: cannot index with list\n"
-        "  got:      list\n"
-        "  expected: integers, slices, None and ..., e.g. x[0, 1:5:2, None, ..., ::-1]\n"
-        "  hint:     to select by a mask use where; by a list of positions, stack or cat slices",
+        lambda: Tensor(X)["a"],
+        "getitem: cannot index with str\n"
+        "  got:      str\n"
+        "  expected: integers, slices, None, ... and arrays of integers or truth values, "
+        "e.g. x[0, 1:5:2, ..., [2, 0]]",
     ),
 )
 

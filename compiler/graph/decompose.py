@@ -14,9 +14,10 @@ Ensures: invariant 11 of `verify.py`: no operation with an expansion is left.
 
 from typing import Any
 
+from compiler import random_bits
 from compiler.dtypes import Scalar
-from compiler.graph.nodes import Elementwise, TensorNode, const, elementwise
-from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
+from compiler.graph.nodes import Elementwise, TensorNode, Threefry, const, elementwise
+from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
 from compiler.ops import OPS, Expansion
 from compiler.trace import Match, Provenance
 
@@ -43,7 +44,15 @@ def _rule(name: str, expansion: Expansion) -> Rule:
     return make_rule(expand, ((Elementwise, name),), expansion)
 
 
-RULES = RuleSet(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion)
+@rule(Threefry)
+def threefry(node: Threefry) -> TensorNode:
+    """threefry(counter, key) = 20 rounds of add, rotate and xor on two 32-bit words"""
+    return random_bits.rounds(_GraphBuild(), *node.sources)
+
+
+RULES = RuleSet(
+    (*(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion), threefry)
+)
 
 
 def decompose(

@@ -8,7 +8,17 @@ Movement moves and changes the indices; a broadcast axis is read at 0, whatever 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.graph.nodes import Expand, Flip, Pad, Permute, Reshape, Shape, Shrink, TensorNode
+from compiler.graph.nodes import (
+    Expand,
+    Flip,
+    Index,
+    Pad,
+    Permute,
+    Reshape,
+    Shape,
+    Shrink,
+    TensorNode,
+)
 from compiler.node import Node
 
 
@@ -69,6 +79,28 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
             )
         case _:
             return dependence
+
+
+def gathered(node: Index, dependence: Dependence) -> Dependence:
+    """The indices into the source of an `Index`: data, found under the node's own indices."""
+    return tuple(
+        AxisIndex(dependence, union(dependence), "gather", (id(position),))
+        for position in node.sources[1:]
+    )
+
+
+def is_data(dependence: Dependence) -> bool:
+    """Whether an index is found in data anywhere on its way."""
+    found: set[AxisIndex] = set()
+    stack = list(dependence)
+    while stack:
+        index = stack.pop()
+        if index.how == "gather":
+            return True
+        if index not in found:
+            found.add(index)
+            stack.extend(index.sources)
+    return False
 
 
 def _changed(index: AxisIndex, how: str, by: int) -> AxisIndex:

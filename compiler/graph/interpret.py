@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
+from compiler import random_bits, references
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     Bitcast,
@@ -21,6 +21,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Index,
     Iota,
     Pad,
     Param,
@@ -31,6 +32,7 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Threefry,
     operation,
     short,
 )
@@ -106,6 +108,10 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return operands[0].view(target.numpy)
         case Reduce(op=op, axes=axes):
             return _reduce(node, op, axes, operands[0])
+        case Index():
+            return _indexed(operands[0], operands[1:])
+        case Threefry():
+            return random_bits.threefry(operands[0], operands[1])
         case Contiguous():
             return np.asarray(operands[0], order="C")
         case Store():
@@ -114,6 +120,18 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return _moved(node, operands[0])
+
+
+def _indexed(x: Array, positions: list[Array]) -> Array:
+    """The elements of `x` at `positions`; 0 where a position is outside."""
+    inside = np.ones(positions[0].shape, bool)
+    safe = []
+    for position, extent in zip(positions, x.shape, strict=True):
+        inside &= (position >= 0) & (position < extent)
+        safe.append(np.clip(position, 0, max(extent - 1, 0)))
+    if not x.size:
+        return np.zeros(inside.shape, x.dtype)
+    return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
 
 
 def _moved(node: TensorNode, x: Array) -> Array:

@@ -9,6 +9,8 @@
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
          | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
+         | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
@@ -230,6 +232,25 @@ class Reduce(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Index(TensorNode):
+    """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
+
+    The positions have equal shapes, which is that of the result. A position outside reads 0.
+    """
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[1].shape, self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Threefry(TensorNode):
+    """Threefry-2x32 with 20 rounds: the word of `sources[0]` encrypted with key `sources[1]`.
+
+    Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
+    """
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
@@ -336,13 +357,13 @@ def kind(node: TensorNode) -> str:
             return "buffer"
         case Const() | Iota():
             return "const"
-        case Elementwise():
+        case Elementwise() | Threefry():
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store():
+        case Contiguous() | Store() | Index():
             return "memory"
         case Sink():
             return "control"

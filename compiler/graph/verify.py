@@ -12,8 +12,10 @@
     min fold no empty axis, unless the result is empty too.
 10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
     a Param of the shape and type of its value.
-11. After `decompose`: no operation that has an expansion is left.
+11. After `decompose`: no operation that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not negative.
+13. An index has one int64 tensor of positions per axis, all of the result's shape.
+14. The operands of a Threefry are uint64 and of one shape.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -21,7 +23,7 @@ that a graph computes what the user wrote (the interpreters and tests do).
 
 from typing import NoReturn
 
-from compiler.dtypes import DType, bool_
+from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     LEAVES,
@@ -30,6 +32,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Index,
     Iota,
     Pad,
     Param,
@@ -40,6 +43,7 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Threefry,
     operation,
     short,
 )
@@ -80,8 +84,12 @@ def _arity(node: TensorNode) -> None:
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store():
+        case Store() | Threefry():
             expected = 2
+        case Index():
+            expected = 1 + len(node.sources[0].shape) if node.sources else 2
+            if expected == 1:
+                _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case _:
             expected = 0 if isinstance(node, LEAVES) else 1
     if len(node.sources) != expected:
@@ -120,6 +128,12 @@ def _node(node: TensorNode) -> None:
             _reduce(node)
         case Bitcast():
             _bitcast(node)
+        case Index():
+            _index(node)
+        case Threefry():
+            for source in node.sources:
+                if source.dtype != uint64 or source.shape != node.shape:
+                    _broken(node, 14, "operands are not uint64 of one shape", short(source), "u64")
 
 
 def _elementwise(node: Elementwise, row: Op) -> None:
@@ -193,6 +207,14 @@ def _bitcast(node: Bitcast) -> None:
         _broken(node, 10, "a bitcast changes the width", node.target, f"{source.bits} bits")
 
 
+def _index(node: Index) -> None:
+    """Invariant 13."""
+    for position in node.sources[1:]:
+        if position.dtype != int64 or position.shape != node.shape:
+            _broken(node, 13, "a position is no int64 tensor of the result's shape",
+                    short(position), f"i64{list(node.shape)}")  # fmt: skip
+
+
 def _placement(node: TensorNode) -> None:
     """Invariant 10, for Sinks and Stores."""
     for source in node.sources:
@@ -210,5 +232,7 @@ def _placement(node: TensorNode) -> None:
 
 def _machine_operation(node: TensorNode) -> None:
     """Invariant 11."""
+    if isinstance(node, Threefry):
+        _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
     if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:
         _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")

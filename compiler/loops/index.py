@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
+from compiler.dtypes import bool_
 from compiler.graph import nodes as graph
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.loops.nodes import (
@@ -107,7 +108,12 @@ class _Walk:
             children = self.below.get(key)
             if children is None:
                 children = self.below[key] = self._children(key)
-                stack.extend(reversed([c for c in children if c not in self.known]))
+            waiting = [c for c in children if c not in self.known]
+            if not waiting and self._is_positions_only(key[0], children):
+                children.append(self._element(key, [self.known[c] for c in children]))
+                waiting = children[-1:]
+            if waiting:
+                stack.extend(reversed(waiting))
                 continue
             stack.pop()
             made = self._combine(key, [self.known[c] for c in children])
@@ -141,10 +147,24 @@ class _Walk:
                     shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
                 )
                 return [(node.sources[0], inside, _both(gate, _is_inside(node, indices)))]
+            case graph.Index():
+                return [(s, indices, gate) for s in node.sources[1:]]
             case graph.Reduce():
                 return [(node.sources[0], self._reduced(key), gate)]
             case _:
                 return [(node.sources[0], move(node, indices), gate)]
+
+    def _is_positions_only(self, node: TensorNode, children: list[Key]) -> bool:
+        """Whether an `Index` has its positions but not yet the element they point at."""
+        return isinstance(node, graph.Index) and len(children) < len(node.sources)
+
+    def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
+        """The key of the element an `Index` reads, its positions moved inside the source."""
+        node, _, gate = key
+        source = node.sources[0]
+        if not source.size:
+            return source, tuple(index_const(0) for _ in positions), const(False, bool_)
+        return source, tuple(map(clamp, positions, source.shape)), gate
 
     def _reduced(self, key: Key) -> Indices:
         """The indices of the source of a reduction, with new ranges for the axes folded."""
@@ -175,11 +195,23 @@ class _Walk:
                 return Bitcast((values[0],), node.target)
             case graph.Pad():
                 return self._padded(key, values[0])
+            case graph.Index():
+                return self._indexed(node, values)
             case graph.Reduce():
                 ranges = self.folded[key]
                 return Reduce((values[0], *ranges), node.op) if ranges else values[0]
             case _:
                 return values[0]
+
+    def _indexed(self, node: graph.Index, values: list[ScalarNode]) -> ScalarNode:
+        """The element read, or 0 where a position is outside."""
+        *positions, value = values
+        condition: ScalarNode | None = None
+        for position, extent in zip(positions, node.sources[0].shape, strict=True):
+            condition = _both(condition, alu("ge", position, index_const(0)))
+            condition = _both(condition, alu("lt", position, index_const(extent)))
+        assert condition is not None
+        return alu("where", condition, value, const(0, node.dtype))
 
     def _padded(self, key: Key, value: ScalarNode) -> ScalarNode:
         """The padded value: 0 outside. A load under a gate is 0 there already."""
@@ -189,6 +221,11 @@ class _Walk:
         if condition is None or isinstance(value, Load):
             return value
         return alu("where", condition, value, const(0, node.dtype))
+
+
+def clamp(value: ScalarNode, extent: int) -> ScalarNode:
+    """`value`, or the nearest position inside an axis of `extent` elements."""
+    return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
 
 
 def shift(value: ScalarNode, by: int) -> ScalarNode:

@@ -9,6 +9,11 @@
          | Reduce(x, ranges…, op)                    x folded over the ranges
          | Store(argument, index, x, ranges…)        for every value of the ranges
          | Body(stores…)
+    and, in the sizes of a launch and the metadata of a program,
+         | DefineVar(name, low, high)                 an int64 known at run time: low … high
+         | Bind(var, value)                          `value`, which `var` stands for
+         | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
+         | After(x, effects…)                        x, once the effects have happened
 
 There are no loops in the data: an expression belongs in the outermost loop that has all ranges
 it depends on (`placement.py`). Integers carry bounds, found when a node is made: they prove that
@@ -137,6 +142,9 @@ class Alu(ScalarNode):
         return OPS[self.op].result_dtype(tuple(s.dtype for s in self.sources))
 
     def _bounds(self) -> Bounds:
+        clamped = _clamp_bounds(self)
+        if clamped is not None:
+            return clamped
         known = [s.bounds for s in self.sources]
         first, second = known[0], known[1] if len(known) > 1 else None
         if first is None or second is None or self.sources[0].dtype not in (int64, bool_):
@@ -187,11 +195,68 @@ class Store(ScalarNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class DefineVar(ScalarNode):
+    """A whole number given at run time, from `low` to `high`, both included."""
+
+    name: str
+    low: int
+    high: int
+
+    def _dtype(self) -> DType:
+        return int64
+
+    def _bounds(self) -> Bounds:
+        return self.low, self.high
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bind(ScalarNode):
+    """The value `sources[1]`, bound to the variable `sources[0]`."""
+
+    def _bounds(self) -> Bounds:
+        return self.sources[1].bounds
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Special(ScalarNode):
+    """A launch index below `sources[0]`; its name is its kind (g, l or i) and ends in its axis.
+
+    A `gidx` numbers the groups, an `lidx` the members of a group, an `idx` all members.
+    """
+
+    name: str
+
+    def _dtype(self) -> DType:
+        return int64
+
+    def _bounds(self) -> Bounds:
+        bounds = self.sources[0].bounds
+        return None if bounds is None else (0, max(bounds[1] - 1, 0))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class After(ScalarNode):
+    """`sources[0]`, once the effects `sources[1:]` have happened."""
+
+    def _bounds(self) -> Bounds:
+        return self.sources[0].bounds
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Body(ScalarNode):
     """The stores of one kernel."""
 
     def _dtype(self) -> DType:
         return bool_
+
+
+def _clamp_bounds(node: Alu) -> Bounds:
+    """Bounds of `min(max(x, low), high)` with constants, whatever x is: how data become indices."""
+    match node:
+        case Alu(op="min", sources=(Alu(op="max", sources=(_, Const() as low)), Const() as high)):
+            if node.dtype == int64 and int(low.value) <= int(high.value):
+                return int(low.value), int(high.value)
+    return None
 
 
 def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:

@@ -8,8 +8,8 @@ the loops around that place, divided by those it depends on, tell how often it i
 import math
 from dataclasses import dataclass, field
 
-from compiler.graph.dependence import Dependence, loop_index, source_dependence, union
-from compiler.graph.nodes import Reduce, TensorNode
+from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
+from compiler.graph.nodes import Index, Reduce, TensorNode
 
 
 @dataclass(slots=True, eq=False)
@@ -76,8 +76,10 @@ class Demand:
     plan: KernelPlan
     dependence: Dependence
 
-    def below(self, node: TensorNode) -> "Demand":
-        """The demand that `node`, computed under this demand, makes on its sources."""
+    def below(self, node: TensorNode, operand: int = 0) -> "Demand":
+        """The demand that `node`, computed under this demand, makes on one of its sources."""
+        if isinstance(node, Index):
+            return self if operand else Demand(self.plan, gathered(node, self.dependence))
         if isinstance(node, Reduce):
             return Demand(self.plan, self.plan.reduce_axes(node, self.dependence))
         dependence = source_dependence(node, self.dependence)

@@ -21,7 +21,7 @@ Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_op
 
 from dataclasses import dataclass, field
 
-from compiler.graph.dependence import union
+from compiler.graph.dependence import is_data, union
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
@@ -107,9 +107,8 @@ class _Walk:
         """Leave demands at the sources of a node that is computed where it is demanded."""
         for demand in demands:
             demand.plan.operations += 1
-            below = demand.below(node)
-            for source in node.sources:
-                self.demands.setdefault(source, {})[below] = None
+            for operand, source in enumerate(node.sources):
+                self.demands.setdefault(source, {})[demand.below(node, operand)] = None
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
@@ -133,6 +132,7 @@ class _Walk:
         if isinstance(node, Reduce):
             return _against_reduction(node, demands)
         is_repeated = len(demands) > 1 or demands[0].repeats > 1
+        is_repeated |= demands[0].evaluations > node.size
         if not is_repeated:
             return ""
         repeated = self._repeated_reduction(node, demands)
@@ -176,8 +176,8 @@ class _Walk:
         seen = set(stack)
         while stack and len(seen) <= LOOKAHEAD * len(demands):
             at, demand = stack.pop()
-            below = demand.below(at)
-            for source in at.sources:
+            for operand, source in enumerate(at.sources):
+                below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
                 if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
@@ -196,6 +196,8 @@ def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
     if len(demands) > 1:
         return f"it is read under {len(demands)} different indices; fused, it would be repeated"
     demand = demands[0]
+    if is_data(demand.dependence):
+        return "it is read at positions found in data; fused, each read would repeat the reduction"
     repeats = demand.repeats
     if repeats > 1:
         return f"it would be computed {repeats:,} times: {demand.blocking_axes()}"

@@ -1,4 +1,4 @@
-"""`tensor[…]`: integers, slices with steps, None and Ellipsis, built from movements."""
+"""`tensor[…]`: integers, slices, None, Ellipsis from movements; arrays through `gathering.py`."""
 
 import operator
 from collections.abc import Iterator
@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
+from compiler.tensors.gathering import gathered, is_data, select
 from compiler.tensors.joining import Joining
-from compiler.tensors.value import reshaped, traced
+from compiler.tensors.shapes import axes_of
+from compiler.tensors.value import Operand, TensorValue, reshaped, traced
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
-_WORKS = "integers, slices, None and ..., e.g. x[0, 1:5:2, None, ..., ::-1]"
+_WORKS = (
+    "integers, slices, None, ... and arrays of integers or truth values, "
+    "e.g. x[0, 1:5:2, ..., [2, 0]]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,6 @@ def _check(item: Any) -> None:
         f"cannot index with {type(item).__name__}",
         got=type(item).__name__,
         expected=_WORKS,
-        hint="to select by a mask use where; by a list of positions, stack or cat slices",
     )
 
 
@@ -130,6 +136,18 @@ def _result_shape(items: list[Item], parts: list[Part]) -> Shape:
     return tuple(shape)
 
 
+def _with_masks_as_positions(items: list[Any]) -> list[Any]:
+    """Each mask replaced by the positions where it is true; a computed mask is computed now."""
+    result: list[Any] = []
+    for item in items:
+        if not is_data(item):
+            result.append(item)
+            continue
+        is_mask = str(item.dtype if hasattr(item, "dtype") else np.asarray(item).dtype) == "bool"
+        result.extend(np.nonzero(np.asarray(item)) if is_mask else [item])
+    return result
+
+
 @traced
 class Indexing(Joining):
     """Selection by position."""
@@ -137,11 +155,47 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Self:
+        if any(map(is_data, index if isinstance(index, tuple) else (index,))):
+            return self._selected(list(index) if isinstance(index, tuple) else [index])
         items = _items_of(index, self.ndim)
         taken = [item for item in items if item is not None]
         pairs = enumerate(zip(taken, self.shape, strict=True))
         parts = [_part_of(item, axis, extent) for axis, (item, extent) in pairs]
         return self._new(reshaped(_taken(self.node, parts), _result_shape(items, parts)))
+
+    def _selected(self, items: list[Any]) -> Self:
+        """Indexing with arrays: slices and None first, then integers together with arrays."""
+        whole = _with_masks_as_positions(items)
+        basic = [slice(None) if is_data(i) or hasattr(i, "__index__") else i for i in whole]
+        used = sum(i is not None and i is not ... for i in basic)
+        if used > self.ndim:
+            raise AxisError(
+                "getitem", "too many indices", got=f"{used} indices",
+                expected=f"at most {self.ndim} indices",
+            )  # fmt: skip
+        rest = [slice(None)] * (self.ndim - used)
+        place = next((n for n, i in enumerate(whole) if i is ...), len(whole))
+        arrays = [*whole[:place], *rest, *whole[place + 1 :]]
+        per_axis = [i if is_data(i) or hasattr(i, "__index__") else None for i in arrays]
+        return self._new(select(self[tuple(basic)].node, per_axis))
+
+    def gather(self, axis: int, index: Operand, *, dim: int | None = None) -> Self:
+        """Element [i, j, …] is this tensor's at [i, j, …] with `index[i, j, …]` on `axis`.
+
+        `index` has this tensor's rank. Negative positions count from the end; known ones out of
+        range are refused (`AxisError`), computed ones read 0.
+        """
+        (place,) = axes_of("gather", axis if dim is None else dim, self.ndim)
+        return self._new(gathered(self.node, index, place))
+
+    def take(self, index: Operand, axis: int | None = None, *, dim: int | None = None) -> Self:
+        """The slices at positions `index` along `axis`; without one, of the flat tensor."""
+        axis = axis if dim is None else dim
+        source = self if axis is not None else self._new(reshaped(self.node, (self.size,)))
+        (place,) = axes_of("take", 0 if axis is None else axis, source.ndim)
+        items: list[Any] = [None] * source.ndim
+        items[place] = index if isinstance(index, TensorValue) else np.asarray(index)
+        return self._new(select(source.node, items))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise DataError(

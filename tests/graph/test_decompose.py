@@ -6,7 +6,15 @@ import pytest
 from compiler import dtypes
 from compiler.graph.decompose import RULES, decompose
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Elementwise, Sink, TensorNode, const, elementwise
+from compiler.graph.nodes import (
+    Buffer,
+    Elementwise,
+    Sink,
+    TensorNode,
+    Threefry,
+    const,
+    elementwise,
+)
 from compiler.graph.verify import verify
 from compiler.node import toposort
 from compiler.ops import OPS
@@ -20,9 +28,11 @@ DTYPES = [
 
 
 def test_there_is_a_rule_per_expansion() -> None:
-    assert [rule.targets for rule in RULES.rules] == [((Elementwise, n),) for n in EXPANDED]
-    assert [rule.name for rule in RULES.rules] == EXPANDED
-    assert all(f"{r.name}(x) = " in r.algebra and "ops.py:" in r.source for r in RULES.rules)
+    *rows, threefry = RULES.rules
+    assert [rule.targets for rule in rows] == [((Elementwise, n),) for n in EXPANDED]
+    assert [rule.name for rule in rows] == EXPANDED
+    assert all(f"{r.name}(x) = " in r.algebra and "ops.py:" in r.source for r in rows)
+    assert threefry.targets == (Threefry,)  # its meaning is tested in tests/test_random.py
 
 
 @pytest.mark.parametrize(("name", "dtype"), DTYPES, ids=lambda p: getattr(p, "short", p))

@@ -19,6 +19,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Index,
     Iota,
     Pad,
     Param,
@@ -29,6 +30,7 @@ from compiler.graph.nodes import (
     Sink,
     Store,
     TensorNode,
+    Threefry,
     const,
     elementwise,
 )
@@ -69,6 +71,7 @@ def test_kinds(kind: type[TensorNode], arguments: tuple[Any, ...], expected: Any
 def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
+    others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 

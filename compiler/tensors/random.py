@@ -1,0 +1,96 @@
+"""Random tensors: element i is a function of a key and of counter i, whatever computes it.
+
+`manual_seed` sets the key and starts the counters anew; each random tensor takes as many counters
+as it has elements. The same seed and the same calls give the same numbers on every machine.
+"""
+
+import math
+import threading
+
+import numpy as np
+
+from compiler.device.buffers import new_buffer
+from compiler.dtypes import DType, float32, uint64
+from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
+from compiler.tensors.value import broadcast_node, cast_to, reshaped
+
+BITS = {16: 11, 32: 24, 64: 53}
+"""Bits of a number in [0, 1) of each float type: what its mantissa holds exactly."""
+
+
+class _Generator:
+    """The key and the counter of the next random number."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.key = 0
+        self.next = 0
+
+    def take(self, count: int) -> tuple[int, int]:
+        """The key, and the first of `count` counters nobody else gets."""
+        with self.lock:
+            first = self.next
+            self.next += count
+            return self.key, first
+
+    def seed(self, key: int) -> None:
+        """Another key, and counters from 0."""
+        with self.lock:
+            self.key, self.next = key % 2**64, 0
+
+
+GENERATOR = _Generator()
+
+
+def bits(shape: Shape) -> TensorNode:
+    """64 random bits for each element, as uint64.
+
+    The key and the first counter are data, not constants: another draw of the same shape runs
+    the same program.
+    """
+    size = math.prod(shape)
+    key, first = GENERATOR.take(size)
+    state = [new_buffer(np.array(word, np.uint64)) for word in (key, first)]
+    wide = [broadcast_node(reshaped(word, (1,)), (size,)) for word in state]
+    counter = elementwise("add", Iota((), size, uint64), wide[1])
+    return reshaped(Threefry((counter, wide[0])), shape)
+
+
+def fraction(word: TensorNode, dtype: DType, shift: int) -> TensorNode:
+    """Bits of `word` from bit `shift` on as a float in [0, 1), every value equally likely."""
+    kept = BITS[dtype.bits]
+    moved = elementwise("shr", word, const(shift, uint64, word.shape))
+    low = elementwise("and", moved, const(2**kept - 1, uint64, word.shape))
+    scale = const(2.0**-kept, dtype, word.shape)
+    return elementwise("mul", cast_to(low, dtype), scale)
+
+
+def uniform(shape: Shape, dtype: DType) -> TensorNode:
+    """Floats in [0, 1)."""
+    return fraction(bits(shape), dtype, 64 - BITS[dtype.bits])
+
+
+def normal(shape: Shape, dtype: DType) -> TensorNode:
+    """Floats of the standard normal distribution (Box and Muller, 1958), computed in float32 or
+    wider: sqrt(-2 log(1 - u)) cos(2 pi v)."""
+    inner = dtype if dtype.bits > 16 else float32
+    word = bits(shape)
+    u = fraction(word, inner, 64 - BITS[inner.bits])
+    v = uniform(shape, inner) if inner.bits == 64 else fraction(word, inner, 0)
+    one, minus_two, turn = (const(x, inner, shape) for x in (1.0, -2.0, 2 * math.pi))
+    logarithm = elementwise("log", elementwise("sub", one, u))
+    radius = elementwise("sqrt", elementwise("mul", minus_two, logarithm))
+    angle = elementwise("cos", elementwise("mul", turn, v))
+    return cast_to(elementwise("mul", radius, angle), dtype)
+
+
+def integers(shape: Shape, low: int, count: int, dtype: DType) -> TensorNode:
+    """Integers from `low` on, `count` of them, each with probability within 2^-32 of 1 / count.
+
+    32 random bits times `count`, of which the upper half counts: no division.
+    """
+    half = const(32, uint64, shape)
+    high = elementwise("shr", bits(shape), half)
+    scaled = elementwise("mul", high, const(count, uint64, shape))
+    chosen = cast_to(elementwise("shr", scaled, half), dtype)
+    return elementwise("add", chosen, const(low, dtype, shape))
