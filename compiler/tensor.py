@@ -21,7 +21,7 @@ from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise, s
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors import random
-from compiler.tensors.products import Products
+from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
@@ -29,7 +29,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Products):
+class Tensor(Scans):
     """A lazy, immutable array of numbers or truth values.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list

@@ -67,6 +67,18 @@ def _rejoin(total: Sum) -> Sum:
     return total
 
 
+def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
+    """What `divisor` divides of a sum, divided, and the rest; terms are split only if the rest
+    is then less than the divisor, so that the division is gone."""
+    total = as_sum(value)
+    whole, rest = total.split_by(divisor)
+    remainder = rest.node()
+    if remainder.bounds and 0 <= remainder.bounds[0] <= remainder.bounds[1] < divisor:
+        return whole, remainder
+    whole, rest = total.divisible_by(divisor)
+    return whole, rest.node()
+
+
 @rule((Alu, "idiv"))
 def divide_terms(node: Alu) -> ScalarNode | None:
     """(i*10 + j) // 10 = i where j is 0 … 9"""
@@ -75,8 +87,7 @@ def divide_terms(node: Alu) -> ScalarNode | None:
         return None
     if divisor == 1:
         return value
-    whole, rest = as_sum(value).divisible_by(divisor)
-    remainder = rest.node()
+    whole, remainder = _parts(value, divisor)
     if (not whole.terms and not whole.constant) or not _is_not_negative(remainder):
         return None
     return alu("add", whole.node(), alu("idiv", remainder, index(divisor)))
@@ -90,8 +101,7 @@ def drop_multiples(node: Alu) -> ScalarNode | None:
         return None
     if value.bounds and value.bounds[1] < divisor:
         return value
-    whole, rest = as_sum(value).divisible_by(divisor)
-    remainder = rest.node()
+    whole, remainder = _parts(value, divisor)
     if (not whole.terms and not whole.constant) or not _is_not_negative(remainder):
         return None
     return alu("mod", remainder, index(divisor))

@@ -23,6 +23,13 @@ class Sum:
         rest = {t: c for t, c in self.terms.items() if c % divisor}
         return Sum(whole, self.constant // divisor), Sum(rest, self.constant % divisor)
 
+    def split_by(self, divisor: int) -> tuple["Sum", "Sum"]:
+        """The same with coefficients split too: i*12 is i*10 + i*2 to a division by 10."""
+        parts = {t: divmod(c, divisor) if c > 0 else (0, c) for t, c in self.terms.items()}
+        whole = {t: quotient for t, (quotient, _) in parts.items() if quotient}
+        rest = {t: remainder for t, (_, remainder) in parts.items() if remainder}
+        return Sum(whole, self.constant // divisor), Sum(rest, self.constant % divisor)
+
     def common_factor(self, other: int) -> int:
         """The greatest number that divides every coefficient and `other`."""
         result = other

@@ -1,0 +1,186 @@
+"""Running totals, and sums over named axes.
+
+A scan of n elements is log2(n) steps: each adds what stands 1, 2, 4, … places before
+(Hillis and Steele, "Data parallel algorithms", 1986). An einsum is one multiplication of
+operands brought to common axes, summed over the axes the result does not name.
+"""
+
+from typing import Any, Self
+
+from compiler.dtypes import DType, Scalar, bool_, float16, float32, int64, uint64
+from compiler.errors import ShapeError
+from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
+from compiler.ops import REDUCTIONS
+from compiler.tensors.shapes import axes_of, written
+from compiler.tensors.value import (
+    Operand,
+    as_node,
+    broadcast_node,
+    cast_to,
+    common_type,
+    operand_of,
+    reshaped,
+    traced,
+)
+from compiler.tensors.windows import Windows
+
+HINT = "e.g. einsum('ij,jk->ik', a, b)"
+
+
+def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
+    """Element t of `axis` is the reduction of elements 0 to t."""
+    row = REDUCTIONS[reduction]
+    extent, distance = node.shape[axis], 1
+    while distance < extent:
+        before = _shifted(node, axis, distance, row.identity(node.dtype))
+        node = elementwise(row.combine, node, before)
+        distance *= 2
+    return node
+
+
+def _shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
+    """`node` moved `by` places along `axis`; `fill` comes in."""
+    kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
+    widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
+    moved = Pad((Shrink((node,), kept),), widths)
+    if not fill and str(fill) != "-0.0":
+        return moved
+    counted = tuple(by if i == axis else n for i, n in enumerate(node.shape))
+    tail = tuple((0, n - by if i == axis else 0) for i, n in enumerate(node.shape))
+    is_filled = Pad((const(True, bool_, counted),), tail)
+    return elementwise("where", is_filled, const(fill, node.dtype, node.shape), moved)
+
+
+@traced
+class Scans(Windows):
+    """Running totals and sums over named axes."""
+
+    __slots__ = ()
+
+    def cumsum(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """Sums of the elements up to each, in the type of `sum`."""
+        return self._scan("cumsum", "sum", axis if dim is None else dim)
+
+    def cumprod(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """Products of the elements up to each, in the type of `prod`."""
+        return self._scan("cumprod", "prod", axis if dim is None else dim)
+
+    def cummax(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """The greatest element up to each; NaN propagates."""
+        return self._scan("cummax", "max", axis if dim is None else dim)
+
+    def _scan(self, method: str, reduction: str, axis: int) -> Self:
+        (place,) = axes_of(method, axis, self.ndim)
+        dtype = self.dtype if reduction == "max" else _total_type(self.dtype)
+        inner = float32 if dtype == float16 and reduction != "max" else dtype
+        scan = scanned(cast_to(self.node, inner), place, reduction)
+        return self._new(cast_to(scan, dtype))
+
+    @classmethod
+    def einsum(cls, formula: str, *operands: Operand) -> Self:
+        """The sum over the axes that the result does not name: `einsum('ij,jk->ik', a, b)`.
+
+        Without `->` the result names, in alphabetical order, the axes that occur once. An axis
+        named twice in one operand is its diagonal. Raises `ShapeError` for a formula that does
+        not fit.
+        """
+        made = object.__new__(cls)
+        made.node = _einsum(formula, operands)
+        return made
+
+
+def _total_type(dtype: DType) -> DType:
+    """What sums of this type are kept in: NumPy's choice."""
+    if dtype.is_float:
+        return dtype
+    return uint64 if dtype.kind == "uint" else int64
+
+
+def _einsum(formula: str, operands: tuple[Any, ...]) -> TensorNode:
+    parts = [operand_of("einsum", v) for v in operands]
+    dtype = common_type(parts)
+    inner = float32 if dtype == float16 else dtype
+    nodes = [cast_to(as_node("einsum", part, dtype), inner) for part in parts]
+    names, result = _names(formula, nodes)
+    extents = _extents(formula, names, nodes)
+    summed = sorted(set(extents) - set(result))
+    order = [*result, *summed]
+    full = tuple(extents[name] for name in order)
+    wide = [_aligned(node, axes, order, full) for node, axes in zip(nodes, names, strict=True)]
+    product = wide[0]
+    for each in wide[1:]:
+        product = elementwise("mul", product, each)
+    if summed:
+        axes = tuple(range(len(result), len(order)))
+        product = reshaped(Reduce((product,), "sum", axes), full[: len(result)])
+    return cast_to(product, dtype)
+
+
+def _names(formula: str, nodes: list[TensorNode]) -> tuple[list[str], str]:
+    """The axis names of each operand, and of the result."""
+    left, arrow, right = formula.replace(" ", "").partition("->")
+    names = left.split(",")
+    used = "".join(names)
+    result = right if arrow else "".join(sorted(n for n in set(used) if used.count(n) == 1))
+    is_named = all(n.isalpha() for n in used + result) and len(set(result)) == len(result)
+    fits = [len(n) for n in names] == [len(node.shape) for node in nodes]
+    if not (is_named and fits and set(result) <= set(used)):
+        shapes = " and ".join(written(node.shape) for node in nodes)
+        raise ShapeError(
+            "einsum", "the formula does not fit the operands", got=f"{formula!r} for {shapes}",
+            expected="a letter per axis of each operand; the result names some of them, once each",
+            hint=HINT,
+        )  # fmt: skip
+    return names, result
+
+
+def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[str, int]:
+    """The extent of each name; 1 fits every other."""
+    extents: dict[str, int] = {}
+    for axes, node in zip(names, nodes, strict=True):
+        for name, extent in zip(axes, node.shape, strict=True):
+            known = extents.get(name, 1)
+            if 1 not in (known, extent) and known != extent:
+                raise ShapeError(
+                    "einsum", f"axis {name} has two extents in {formula!r}",
+                    got=f"{known} and {extent}", expected="one extent, or 1", hint=HINT,
+                )  # fmt: skip
+            extents[name] = extent if known == 1 else known
+    return extents
+
+
+def _aligned(node: TensorNode, axes: str, order: list[str], full: tuple[int, ...]) -> TensorNode:
+    """An operand with its axes in `order`, repeated to `full`."""
+    for name in dict.fromkeys(axes):
+        while axes.count(name) > 1:
+            first = axes.index(name)
+            second = axes.index(name, first + 1)
+            node = _diagonal(node, first, second)
+            axes = axes[:second] + axes[second + 1 :]
+    places = sorted(range(len(axes)), key=lambda i: order.index(axes[i]))
+    node = Permute((node,), tuple(places))
+    spread = iter(node.shape)
+    shape = tuple(next(spread) if name in axes else 1 for name in order)
+    return broadcast_node(reshaped(node, shape), full)
+
+
+def _diagonal(node: TensorNode, first: int, second: int) -> TensorNode:
+    """Axis `second` dropped: of equal positions on both axes the element is kept."""
+    n = node.shape[first]
+    if n != node.shape[second]:
+        raise ShapeError(
+            "einsum", "a diagonal needs axes of equal extent", got=written(node.shape), hint=HINT
+        )
+    rest = [i for i in range(len(node.shape)) if i not in (first, second)]
+    node = Permute((node,), (first, second, *rest))
+    tail = node.shape[2:]
+    flat = reshaped(node, (n * n, *tail))
+    padded = Pad((flat,), ((0, n), *((0, 0) for _ in tail)))
+    square = reshaped(padded, (n, n + 1, *tail))
+    column = Shrink((square,), ((0, n), (0, 1), *((0, m) for m in tail)))
+    line = reshaped(column, (n, *tail))
+    back = [0] * (len(rest) + 1)
+    order = [first, *rest]
+    for place, axis in enumerate(sorted(order)):
+        back[place] = order.index(axis)
+    return Permute((line,), tuple(back))

@@ -1,0 +1,77 @@
+"""Scans and einsum against NumPy, on every engine."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import ShapeError, Tensor, compile
+from tests.evaluate import assert_same, evaluate, every_engine
+
+RNG = np.random.default_rng(11)
+DATA = RNG.standard_normal((3, 7, 5))
+A, B, C, SQUARE = (RNG.standard_normal(s) for s in ((3, 4), (4, 5), (2, 3, 4), (4, 4)))
+
+
+@every_engine
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_scans(axis: int, engine: str) -> None:
+    x = Tensor(DATA)
+    assert_same(evaluate(x.cumsum(axis), engine), DATA.cumsum(axis), rtol=1e-12)
+    assert_same(evaluate(x.cumprod(axis), engine), DATA.cumprod(axis), rtol=1e-12)
+    assert_same(evaluate(x.cummax(axis), engine), np.maximum.accumulate(DATA, axis))
+
+
+@every_engine
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32"])
+def test_scans_have_numpys_types(dtype: str, engine: str) -> None:
+    x = RNG.integers(0, 2, 9).astype(dtype)
+    assert_same(evaluate(Tensor(x).cumsum(), engine), x.cumsum())
+    assert_same(evaluate(Tensor(x).cumprod(), engine), x.cumprod())
+
+
+@every_engine
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 64, 100])
+def test_scans_of_any_length(count: int, engine: str) -> None:
+    x = np.arange(count)
+    assert_same(evaluate(Tensor(x).cumsum(), engine), x.cumsum())
+
+
+def test_a_long_scan_is_few_kernels() -> None:
+    x = RNG.integers(-9, 9, 100_000)
+    program = compile(Tensor(x).cumsum())
+    assert len(program.schedule.items) <= 17
+    np.testing.assert_array_equal(program.run()[0], x.cumsum())
+
+
+FORMULAS: tuple[tuple[Any, ...], ...] = (
+    ("ij,jk->ik", A, B), ("ij,jk", A, B), ("bij,jk->bik", C, B), ("ij->ji", A), ("ij->", A),
+    ("ij->j", A), ("ii->i", SQUARE), ("ii", SQUARE), ("ij,ij->i", A, A), ("i,j->ij", A[0], B[0]),
+    ("bij,bij,jk->kb", C, C, B), ("ij , jk -> ki", A, B), ("bii->bi", np.stack([SQUARE, SQUARE])),
+    ("iji->j", RNG.standard_normal((3, 2, 3))), ("ij,ij->ij", A, A[:1]),
+)  # fmt: skip
+
+
+@every_engine
+@pytest.mark.parametrize("case", FORMULAS, ids=lambda case: case[0])
+def test_einsum(case: tuple[Any, ...], engine: str) -> None:
+    formula, *operands = case
+    got = evaluate(Tensor.einsum(formula, *map(Tensor, operands)), engine)
+    assert_same(got, np.einsum(formula, *operands), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("ij,jk->il", "the formula does not fit"),
+        ("ijk,jk->i", "the formula does not fit"),
+        ("ij,jk->ii", "the formula does not fit"),
+        ("i1,jk->i", "the formula does not fit"),
+        ("ij,ik->jk", "axis i has two extents"),
+        ("ii,jk->i", "a diagonal needs axes of equal extent|two extents"),
+    ],
+)
+def test_einsum_refusals(formula: str, text: str) -> None:
+    with pytest.raises(ShapeError, match=text) as caught:
+        Tensor.einsum(formula, Tensor(A), Tensor(B))
+    assert "test_tensor_scans.py" in str(caught.value)
