@@ -30,7 +30,7 @@ from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
 from compiler.schedule import verify as verify_schedule
-from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.calls import Call, KernelGraph, buffer_of
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
@@ -82,7 +82,6 @@ class _Scheduled:
     items: tuple[ScheduleItem, ...]
     dependencies: tuple[Dependency, ...]
     choices: list[Choice]
-    seconds: dict[str, float]
 
 
 class Compilation:
@@ -166,11 +165,10 @@ class Compilation:
             outlined = outline(self.simplest, parts.realized)
             cut = clock()
             items, dependencies = order(outlined.root)
-            seconds = {"kernels": cut - start, "schedule": clock() - cut}
+            self.seconds |= {"kernels": cut - start, "schedule": clock() - cut}
         if self.options.verify:
             verify_schedule.verify(outlined.root, items, dependencies)
-        self.seconds |= seconds
-        return _Scheduled(outlined, items, dependencies, parts.choices, seconds)
+        return _Scheduled(outlined, items, dependencies, parts.choices)
 
     def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
         """The graph entities of tensor nodes, in order, each once."""
@@ -188,7 +186,7 @@ class Compilation:
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
         return KernelGraph(
-            title="kernels", name="kernels", seconds=made.seconds["kernels"],
+            title="kernels", name="kernels", seconds=self.seconds["kernels"],
             root=made.outlined.root, numbers=numbers, parents=parents,
         )  # fmt: skip
 
@@ -199,12 +197,12 @@ class Compilation:
         costs = analysis.analyse(made.items)
         times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
-        calls = {n.sources[0]: n for n in self.kernels.nodes if type(n).__name__ == "Call"}
+        calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}
         parents = tuple(
             (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
         )
         return Schedule(
-            title="schedule", name="schedule", seconds=made.seconds["schedule"],
+            title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
             critical_path=analysis.critical_path(made.items, times),
             lifetimes=memory.lifetimes(made.items, results),
@@ -293,12 +291,12 @@ class Compilation:
 
     # -- running -------------------------------------------------------------------------------
 
-    def load(self) -> None:
-        """Compile every kernel to machine code, unless it is loaded already."""
+    def load(self) -> dict[Sink, Program]:
+        """Every kernel's machine code, compiled unless it is loaded already."""
         start = time.perf_counter()
-        for body in self._scheduled.outlined.bodies:
-            self._program(body)
+        programs = {body: self._program(body) for body in self._scheduled.outlined.bodies}
         self.seconds["machine"] = time.perf_counter() - start
+        return programs
 
     def _program(self, body: Sink) -> Program:
         """The loaded program of a body; one that is loaded already needs no stage at all."""
@@ -316,9 +314,9 @@ class Compilation:
         """Run the machine code; one array per result."""
         items = self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
-        self.load()
+        programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), self._program)
+        flat = execution.run(items, results, self.inputs(), programs)
         return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
 
     def check(self) -> Report:

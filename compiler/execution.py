@@ -1,6 +1,6 @@
 """Runs the items of a schedule as machine code, one after the other, on the host."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,15 +19,13 @@ def run(
     items: Sequence[ScheduleItem],
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
-    program_of: Callable[[Sink], Program],
+    programs: Mapping[Sink, Program],
 ) -> list[Array]:
     """The results as flat arrays. Buffers that are no input are allocated first."""
     held = dict(inputs)
-    for life in memory.lifetimes(items, ()):
-        if life.buffer not in held:
-            held[life.buffer] = _allocated(life.buffer)
+    held |= {buffer: _allocated(buffer) for buffer in memory.made_buffers(items)}
     for item in items:
-        program, arguments = program_of(item.operation.body), item.operation.arguments
+        program, arguments = programs[item.operation.body], item.operation.arguments
         program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
     return [held[buffer] for buffer in results]
 
@@ -45,7 +43,7 @@ def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
     Raises `SizeError`.
     """
     limit = cpu.physical_memory() if limit is None else limit
-    made = [life.buffer for life in memory.lifetimes(items, ()) if life.buffer.unique < 0]
+    made = memory.made_buffers(items)
     expected = f"at most {limit:,} bytes"
     largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and largest.nbytes > limit:

@@ -31,7 +31,6 @@ class CompiledKernel:
 
     name: str
     body: Sink
-    indexed: Body
     loops: Body
     linear: Linear
     source: tuple[SourceLine, ...]
@@ -57,7 +56,7 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     source = tuple(emit(name, tuple(linear.instructions)))
     seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
     return CompiledKernel(
-        name, body, indexed, loops, linear, source, tuple(records), provenance, seconds
+        name, body, loops, linear, source, tuple(records), provenance, seconds
     )
 
 

@@ -8,7 +8,7 @@ rewrite shares all it did not touch. Nothing here recurses: graphs may be 100,00
 
 import dataclasses
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -81,8 +81,11 @@ def field_names(cls: type[Node]) -> tuple[str, ...]:
 N = TypeVar("N", bound=Node)
 
 
-def toposort(roots: Iterable[N]) -> list[N]:
-    """All nodes reachable from `roots`, sources before users, in a deterministic order."""
+def toposort(roots: Iterable[N], leaves: Container[N] = frozenset()) -> list[N]:
+    """All nodes reachable from `roots`, sources before users, in a deterministic order.
+
+    The sources of `leaves` are not followed.
+    """
     order: list[N] = []
     seen: set[N] = set()
     stack: list[tuple[N, bool]] = [(root, False) for root in reversed(list(roots))]
@@ -95,7 +98,8 @@ def toposort(roots: Iterable[N]) -> list[N]:
             continue
         seen.add(node)
         stack.append((node, True))
-        stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
+        if node not in leaves:
+            stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
     return order
 
 

@@ -20,7 +20,6 @@ Result = Literal["same", "bool"]
 
 ANY: frozenset[Kind] = frozenset(("bool", "int", "uint", "float"))
 NUMBER: frozenset[Kind] = frozenset(("int", "uint", "float"))
-SIGNED: frozenset[Kind] = frozenset(("int", "float"))
 INTEGER: frozenset[Kind] = frozenset(("int", "uint"))
 BITS: frozenset[Kind] = frozenset(("bool", "int", "uint"))
 FLOAT: frozenset[Kind] = frozenset(("float",))

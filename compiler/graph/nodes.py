@@ -284,7 +284,6 @@ class Sink(TensorNode):
         return (), bool_
 
 
-Movement: TypeAlias = Reshape | Permute | Expand | Pad | Shrink | Flip
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
 LEAVES = (Buffer, Param, Const, Iota, Variable)
 

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 
 from compiler.llvm import inherited, jit
-from compiler.llvm.source import Source, _label_of, _targets_of, control_flow
+from compiler.llvm.source import Source, control_flow, label_of, targets_of
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -56,7 +56,7 @@ class Listing(Stage):
         lines = self.lines
         start = next(i for i, line in enumerate(lines) if line.text.startswith("define"))
         end = next(i for i, line in enumerate(lines) if i > start and line.text == "}")
-        return control_flow(lines[start + 1 : end], _label_of, _targets_of)
+        return control_flow(lines[start + 1 : end], label_of, targets_of)
 
 
 def _asm_label(text: str) -> str | None:

@@ -5,16 +5,12 @@ bools is one entry each of the tables below, or one function where it takes seve
 Floating-point flags: `contract` anywhere, `reassoc` only on a reduction's combination.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
 
 from compiler.dtypes import DType, float32
 from compiler.llvm import integer_power, mathematics
 from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
 from compiler.llvm.vectors import per_lane
 from compiler.llvm.writer import Writer
-
-Emit: TypeAlias = Callable[[Writer, DType, list[str], str], str]
 
 FLOAT_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "fdiv": "fdiv", "mod": "frem"}
 INTEGER_BINARY = {"add": "add", "sub": "sub", "mul": "mul", "xor": "xor", "or": "or", "and": "and"}

@@ -57,15 +57,16 @@ class Source(Stage):
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The control-flow graph of the kernel's function: one node per basic block."""
         end = next(i for i, row in enumerate(self.rows) if row.text == "}")
-        return control_flow(self.lines[1:end], _label_of, _targets_of)
+        return control_flow(self.lines[1:end], label_of, targets_of)
 
 
-def _label_of(text: str) -> str | None:
+def label_of(text: str) -> str | None:
+    """The label that a line of LLVM IR defines."""
     found = _LABEL.match(text)
     return found.group(1) if found else None
 
 
-def _targets_of(text: str) -> tuple[list[str], bool]:
+def targets_of(text: str) -> tuple[list[str], bool]:
     """The labels an instruction jumps to, and whether it ends the block."""
     word = text.strip().split(" ", 1)[0]
     return _TARGET.findall(text), word in ("br", "ret", "switch", "unreachable")

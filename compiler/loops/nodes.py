@@ -101,7 +101,7 @@ class Range(ScalarNode):
     @property
     def name(self) -> str:
         """`i0` for a normal axis, `r2` for a reduction."""
-        return f"{'i' if self.role == 'normal' else 'r'}{self.number}"
+        return axis_name(self.role, self.number)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -119,7 +119,7 @@ class Argument(ScalarNode):
     @property
     def name(self) -> str:
         """`out` for the buffer written, `in1`, `in2`, … for those read."""
-        return "out" if self.is_written else f"in{self.slot}"
+        return argument_name(self.slot, self.is_written)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -290,6 +290,16 @@ def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
 def _truncate(a: int, b: int) -> int:
     """a / b towards zero, for positive b."""
     return a // b if a >= 0 else -(-a // b)
+
+
+def axis_name(role: Role, number: int) -> str:
+    """`i0` for a normal axis, `r2` for a reduction; every stage calls it so."""
+    return f"{'i' if role == 'normal' else 'r'}{number}"
+
+
+def argument_name(slot: int, is_written: bool) -> str:
+    """`out` for the buffer written, `in1`, `in2`, … for those read; every stage calls it so."""
+    return "out" if is_written else f"in{slot}"
 
 
 def const(value: Scalar, dtype: DType) -> Const:

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from compiler.dtypes import DType, int64
-from compiler.loops.nodes import Role
+from compiler.loops.nodes import Role, argument_name, axis_name
 from compiler.lowered import machine
 
 
@@ -47,7 +47,7 @@ class DefineGlobal:
     @property
     def name(self) -> str:
         """`out` or `in1`, `in2`, …"""
-        return "out" if self.is_written else f"in{self.slot}"
+        return argument_name(self.slot, self.is_written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Range:
     @property
     def name(self) -> str:
         """`i0` for a normal axis, `r2` for a reduction."""
-        return f"{'i' if self.role == 'normal' else 'r'}{self.number}"
+        return axis_name(self.role, self.number)
 
 
 @dataclass(frozen=True, slots=True)

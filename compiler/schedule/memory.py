@@ -17,6 +17,12 @@ class Lifetime:
     last: int
 
 
+def made_buffers(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
+    """The buffers that the program itself makes, each once, in order of first use."""
+    touched = (b for i in items for b in (*i.operation.reads, *i.operation.writes))
+    return tuple(dict.fromkeys(b for b in touched if b.unique < 0))
+
+
 def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple[Lifetime, ...]:
     """First and last item that touches each buffer; inputs and results live throughout."""
     first: dict[Buffer, int] = {}

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
-from compiler.node import Node
+from compiler.node import Node, toposort
 from compiler.schedule.calls import After, Call, KernelSink
 from compiler.trace import Provenance
 
@@ -60,7 +60,7 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
-    region = _region(result, node)
+    region = toposort([node], leaves=result.buffers)
     body, inputs = _body(result, node, region)
     name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
     buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
@@ -70,23 +70,6 @@ def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.origins.add(made, frozenset(origin))
-
-
-def _region(result: Outlined, root: TensorNode) -> list[TensorNode]:
-    """The nodes of the kernel that ends in `root` and the buffers it reads, sources first."""
-    order: list[TensorNode] = []
-    seen: set[TensorNode] = set()
-    stack: list[tuple[TensorNode, bool]] = [(root, False)]
-    while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            if node not in result.buffers:
-                stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
-    return order
 
 
 def _body(

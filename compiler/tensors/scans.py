@@ -7,10 +7,11 @@ operands brought to common axes, summed over the axes the result does not name.
 
 from typing import Any, Self
 
-from compiler.dtypes import DType, Scalar, bool_, float16, float32, int64, uint64
+from compiler.dtypes import Scalar, bool_, float16, float32
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
+from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (
     Operand,
@@ -43,7 +44,7 @@ def _shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
     kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
     widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
     moved = Pad((Shrink((node,), kept),), widths)
-    if not fill and str(fill) != "-0.0":
+    if not fill:
         return moved
     counted = tuple(by if i == axis else n for i, n in enumerate(node.shape))
     tail = tuple((0, n - by if i == axis else 0) for i, n in enumerate(node.shape))
@@ -71,7 +72,7 @@ class Scans(Windows):
 
     def _scan(self, method: str, reduction: str, axis: int) -> Self:
         (place,) = axes_of(method, axis, self.ndim)
-        dtype = self.dtype if reduction == "max" else _total_type(self.dtype)
+        dtype = self.dtype if reduction == "max" else sum_type(self.dtype)
         inner = float32 if dtype == float16 and reduction != "max" else dtype
         scan = scanned(cast_to(self.node, inner), place, reduction)
         return self._new(cast_to(scan, dtype))
@@ -87,13 +88,6 @@ class Scans(Windows):
         made = object.__new__(cls)
         made.node = _einsum(formula, operands)
         return made
-
-
-def _total_type(dtype: DType) -> DType:
-    """What sums of this type are kept in: NumPy's choice."""
-    if dtype.is_float:
-        return dtype
-    return uint64 if dtype.kind == "uint" else int64
 
 
 def _einsum(formula: str, operands: tuple[Any, ...]) -> TensorNode:
