@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -29,13 +28,9 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
-from compiler.schedule import verify as verify_schedule
 from compiler.schedule.calls import Call, KernelGraph, buffer_of
-from compiler.schedule.items import Dependency, ScheduleItem
-from compiler.schedule.order import order
-from compiler.schedule.outline import Outlined, outline
-from compiler.schedule.partition import Choice, partition
 from compiler.schedule.printer import Schedule
+from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
@@ -72,16 +67,6 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
     """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
     return [buffers.new_buffer(value) for value in made.run()]
-
-
-@dataclass(slots=True)
-class _Scheduled:
-    """The outcome of the schedule rows."""
-
-    outlined: Outlined
-    items: tuple[ScheduleItem, ...]
-    dependencies: tuple[Dependency, ...]
-    choices: list[Choice]
 
 
 class Compilation:
@@ -156,19 +141,10 @@ class Compilation:
     # -- schedule ------------------------------------------------------------------------------
 
     @cached_property
-    def _scheduled(self) -> _Scheduled:
+    def _scheduled(self) -> Scheduled:
         """The kernel graph, its calls in order, and why values were fused or not."""
-        clock = time.perf_counter
         with no_origin():
-            start = clock()
-            parts = partition(self.simplest, self.options)
-            outlined = outline(self.simplest, parts.realized)
-            cut = clock()
-            items, dependencies = order(outlined.root)
-            self.seconds |= {"kernels": cut - start, "schedule": clock() - cut}
-        if self.options.verify:
-            verify_schedule.verify(outlined.root, items, dependencies)
-        return _Scheduled(outlined, items, dependencies, parts.choices)
+            return schedule_program(self.simplest, self.options, self.seconds)
 
     def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
         """The graph entities of tensor nodes, in order, each once."""

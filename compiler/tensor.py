@@ -17,7 +17,8 @@ from compiler.compilation import realize
 from compiler.device.buffers import data
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise, short
+from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
+from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors import random

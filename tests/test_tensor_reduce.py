@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from compiler import dtypes
 from compiler.dtypes import DType
 from compiler.errors import AxisError, CompileError, ShapeError
-from compiler.graph.nodes import operation, short
+from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.tensor import Tensor
 from tests.evaluate import FLOATS, Array, assert_same, evaluate, every_engine, samples

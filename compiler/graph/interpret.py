@@ -34,9 +34,8 @@ from compiler.graph.nodes import (
     TensorNode,
     Threefry,
     Variable,
-    operation,
-    short,
 )
+from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 

@@ -8,16 +8,8 @@ from typing import Any
 
 import networkx as nx
 
-from compiler.graph.nodes import (
-    Buffer,
-    Const,
-    Sink,
-    TensorNode,
-    describe_argument,
-    kind,
-    operation,
-    short,
-)
+from compiler.graph.nodes import Buffer, Const, Sink, TensorNode
+from compiler.graph.words import describe_argument, kind, operation, short
 from compiler.node import toposort
 from compiler.stage import Stage
 from compiler.trace import Line, Numbering

@@ -16,7 +16,8 @@ from typing import Any
 
 import networkx as nx
 
-from compiler.graph.nodes import Buffer, Param, TensorNode, short
+from compiler.graph.nodes import Buffer, Param, TensorNode
+from compiler.graph.words import short
 from compiler.node import Node, toposort
 from compiler.schedule.kinds import (
     After,

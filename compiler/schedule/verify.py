@@ -28,7 +28,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, short
+from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.graph.words import short
 from compiler.node import Node, toposort
 from compiler.schedule.calls import After, Call, KernelSink, buffer_of, calls_of
 from compiler.schedule.items import Dependency, ItemAnalysis, ScheduleItem

@@ -15,8 +15,8 @@ from compiler.graph.nodes import (
     TensorNode,
     const,
     elementwise,
-    operation,
 )
+from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.schedule.calls import After, Call, buffer_of, calls_of

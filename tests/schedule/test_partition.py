@@ -17,9 +17,9 @@ from compiler.graph.nodes import (
     Sink,
     TensorNode,
     const,
-    operation,
 )
 from compiler.graph.simplify import simplify
+from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.schedule.interpret import interpret_kernels
