@@ -33,13 +33,13 @@ def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
     row = REDUCTIONS[reduction]
     extent, distance = node.shape[axis], 1
     while distance < extent:
-        before = _shifted(node, axis, distance, row.identity(node.dtype))
+        before = shifted(node, axis, distance, row.identity(node.dtype))
         node = elementwise(row.combine, node, before)
         distance *= 2
     return node
 
 
-def _shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
+def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
     """`node` moved `by` places along `axis`; `fill` comes in."""
     kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
     widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
