@@ -83,9 +83,7 @@ class Arrangement(Sorting):
         pairs = zip(ends, lengths, strict=True)
         return tuple(self._part(place, end - length, end) for end, length in pairs)
 
-    def chunk(
-        self, count: Whole, axis: Whole = 0, *, dim: Whole | None = None
-    ) -> tuple[Self, ...]:
+    def chunk(self, count: Whole, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
         """At most `count` parts of equal size, the last maybe less (PyTorch's)."""
         place = axis_of("chunk", axis if dim is None else dim, self.ndim)
         if count < 1:
