@@ -82,9 +82,9 @@ def order_of(key: S, counted: int = COUNTED, block: int = BLOCK) -> S:
     inside = counted_order(key.reshape(rows, blocks, block))
     first = key._new(counting(inside.shape, 1)).mul(block)
     order = inside.add(first).reshape(key.shape).contiguous()
-    width, steps = block, key.shape[1].bit_length()
+    width = block
     while width < key.shape[1]:
-        order = merged_order(key, order, width, steps).contiguous()
+        order = merged_order(key, order, width).contiguous()
         width *= 2
     return order.shrink((None, (0, count)))
 
@@ -104,11 +104,12 @@ def counted_order(key: S) -> S:
     return is_there.where(place, 0).sum(-1, dtype=int32).cast(int64)
 
 
-def merged_order(key: S, order: S, width: int, steps: int) -> S:
+def merged_order(key: S, order: S, width: int) -> S:
     """`order`, whose blocks of `width` places are each in order, with pairs of them merged.
 
-    Place d of a pair finds lo, the number of elements that come from the left block: the least
-    number for which the next element of the left block comes after the last taken of the right.
+    Of the first d elements of a merged pair `taken` come from the left block: as many as do not
+    come after the elements of the right block that would take their place. That number is put
+    together from powers of two, the greatest first.
     """
     shape = key.shape
     row, at = key._new(counting(shape, 0)), key._new(counting(shape, 1))
@@ -116,22 +117,23 @@ def merged_order(key: S, order: S, width: int, steps: int) -> S:
     one = key._new(new_buffer(np.array(width, np.int64)))
     start = at.bitwise_and(one.mul(-2))
     middle, end = (start.add(one.mul(n)).minimum(shape[1]) for n in (1, 2))
-    left, right, place = middle.sub(start), end.sub(middle), at.sub(start)
-    lo, hi = place.sub(right).maximum(0), place.minimum(left)
+    left, place = middle.sub(start), at.sub(start)
+    taken, most = place.sub(end.sub(middle)).maximum(0), place.minimum(left)
+    before, opposite = start.sub(1), middle.add(place)
+    for bit in reversed(range(shape[1].bit_length())):
+        more = taken.add(1 << bit)
+        first, second = before.add(more), opposite.sub(more)
+        is_left_first = _keys(key, order, row, first).le(_keys(key, order, row, second))
+        taken = more.le(most).bitwise_and(is_left_first).where(more, taken)
+    first, second = start.add(taken), opposite.sub(taken)
+    is_left_first = _keys(key, order, row, first).le(_keys(key, order, row, second))
+    is_left = taken.lt(left).bitwise_and(second.ge(end).bitwise_or(is_left_first))
+    return _read(order, row, is_left.where(first, second))
 
-    def is_left_first(first: S, second: S) -> S:
-        """Whether element `first` of the left block comes before `second` of the right."""
-        return _read(key, row, _read(order, row, start.add(first))).le(
-            _read(key, row, _read(order, row, middle.add(second)))
-        )
 
-    for _ in range(steps):
-        half = lo.add(hi).rshift(1)
-        is_more = lo.lt(hi).bitwise_and(is_left_first(half, place.sub(half).sub(1)))
-        lo, hi = is_more.where(half.add(1), lo), is_more.where(hi, half)
-    rest = place.sub(lo)
-    is_left = lo.lt(left) & (rest.ge(right) | is_left_first(lo, rest))
-    return _read(order, row, is_left.where(start.add(lo), middle.add(rest)))
+def _keys(key: S, order: S, row: S, place: S) -> S:
+    """The keys of the elements that stand at `place` in `order`."""
+    return _read(key, row, _read(order, row, place))
 
 
 def _read(table: S, row: S, place: S) -> S:
@@ -144,11 +146,10 @@ def bisected(table: S, values: S, right: bool, shape: Shape) -> S:
     Equal elements come before if `right`. Both are keys; int64 of `shape` [rows, m].
     """
     row = table._new(counting(shape, 0))
-    lo, hi = (table._new(const(v, int64, shape)) for v in (0, table.shape[1]))
-    for _ in range(table.shape[1].bit_length()):
-        half = lo.add(hi).rshift(1)
-        found = _read(table, row, half)
+    count = table._new(const(0, int64, shape))
+    for bit in reversed(range(table.shape[1].bit_length())):
+        more = count.add(1 << bit)
+        found = _read(table, row, more.sub(1))
         is_before = found.le(values) if right else found.lt(values)
-        is_more = lo.lt(hi).bitwise_and(is_before)
-        lo, hi = is_more.where(half.add(1), lo), is_more.where(hi, half)
-    return lo
+        count = more.le(table.shape[1]).bitwise_and(is_before).where(more, count)
+    return count
