@@ -16,6 +16,7 @@ from compiler.tensors.shapes import (
     Axes,
     axes_of,
     axis_of,
+    broadcast,
     extents,
     integers,
     one_of,
@@ -201,8 +202,9 @@ class Arrangement(Sorting):
                 method, "a triangle needs a matrix", got=written(self.shape),
                 expected="rank 2 or more",
             )  # fmt: skip
+        (limit,) = integers(method, (diagonal,))
         row, column = (self._new(counting(shape, i)) for i in (0, 1))
-        return column.sub(row).le(int(diagonal))
+        return column.sub(row).le(limit)
 
     def diagonal(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
         """The elements whose position on `axis2` is `offset` more than on `axis1`, as a new last
@@ -309,6 +311,6 @@ class Arrangement(Sorting):
         """The elements where `mask`, which broadcasts, is true, rank 1. A computed mask is
         computed now."""
         chosen = self._lift(mask).cast("bool")
-        shape = np.broadcast_shapes(self.shape, chosen.shape)
+        shape = broadcast("masked_select", self.node, chosen.node)
         selected: Self = self.broadcast_to(shape)[chosen.broadcast_to(shape)]
         return selected

@@ -38,7 +38,7 @@ class Construction(Losses):
         `endpoint` is false. Integers are rounded down, as in NumPy."""
         target = dtypes.parse(dtype, "linspace")
         (number,) = extents("linspace", (count,))
-        if not (math.isfinite(start) and math.isfinite(stop)):
+        if not all(isinstance(v, int | float) and math.isfinite(v) for v in (start, stop)):
             raise DataError(
                 "linspace", "the range has no steps", got=f"{start} to {stop}",
                 expected="finite numbers",

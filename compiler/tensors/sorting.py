@@ -15,7 +15,7 @@ from compiler.tensors.gathering import counting
 from compiler.tensors.ordering import bisected, key_of, order_of
 from compiler.tensors.reductions import refuse_empty
 from compiler.tensors.scans import Scans
-from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
+from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
 from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
 
 
@@ -57,6 +57,7 @@ class Sorting(Scans):
         """
         place = axis_of("topk", axis if dim is None else dim, self.ndim)
         extent = self.shape[place]
+        (k,) = integers("topk", (k,))
         if not 0 <= k <= extent:
             raise ShapeError(
                 "topk", f"axis {place} has not so many elements", got=f"k = {k}",
@@ -93,7 +94,7 @@ class Sorting(Scans):
         Several `q` give a new first axis. NaN where there is a NaN. Integers become float64.
         """
         wanted = [q] if isinstance(q, int | float) else list(q)
-        if not wanted or not all(0 <= each <= 1 for each in wanted):
+        if not wanted or not all(_is_part(each) for each in wanted):
             raise DataError("quantile", "no such part", got=repr(q), expected="numbers from 0 to 1")
         found = self._quantiles("quantile", wanted, one_of("quantile", axis, dim), keepdim)
         return found[0] if isinstance(q, int | float) else found[0].stack(*found[1:])
@@ -190,3 +191,7 @@ class Sorting(Scans):
             near, rest = (a, share) if share < 0.5 else (b, share - 1)
             value = near.add(b.sub(a).mul(rest))
         return greatest.isnan().where(greatest, value)
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
