@@ -12,8 +12,8 @@
              sink %6
 
 Relies on: `partition` lists every result and cuts every region it must.
-Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
+name; argument 0 is written, the others are read, in the order in which the body meets them.
 """
 
 from collections.abc import Iterable
