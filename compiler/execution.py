@@ -20,13 +20,21 @@ def run(
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
     programs: Mapping[Sink, Program],
+    values: Mapping[str, int] | None = None,
 ) -> list[Array]:
-    """The results as flat arrays. Buffers that are no input are allocated first."""
+    """The results as flat arrays. Buffers that are no input are allocated first.
+
+    `values` are those of the variables; the counters of an item come over them.
+    """
     held = dict(inputs)
     held |= {buffer: _allocated(buffer) for buffer in memory.made_buffers(items)}
     for item in items:
         program, arguments = programs[item.operation.body], item.operation.arguments
-        program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+        known = {**(values or {}), **dict(item.operation.fixed)} if program.variables else {}
+        program.execute(
+            [held[arguments[slot]].ctypes.data for slot in program.slots],
+            [known[name] for name in program.variables],
+        )
     return [held[buffer] for buffer in results]
 
 

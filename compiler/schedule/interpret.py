@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.errors import ScheduleError
+from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.node import toposort
@@ -19,13 +20,18 @@ Functions: TypeAlias = Mapping[str, Callable[..., object]]
 """What custom calls call, by name: functions of flat arrays, which they may write."""
 
 
-def interpret_kernels(root: KernelSink, inputs: Mapping[Buffer, Array]) -> list[Array]:
-    """The results of a kernel graph as flat arrays: every call once its arguments are there."""
+def interpret_kernels(
+    root: KernelSink, inputs: Mapping[Buffer, Array], values: Mapping[str, int] | None = None
+) -> list[Array]:
+    """The results of a kernel graph as flat arrays: every call once its arguments are there.
+
+    `values` are those of the variables.
+    """
     held = dict(inputs)
     for node in toposort([root]):
         if isinstance(node, Call):
             arguments = tuple(buffer_of(a) for a in node.sources)
-            run_kernel(Kernel(node.name, node.body, arguments), _bind(arguments, held))
+            run_kernel(Kernel(node.name, node.body, arguments), _bind(arguments, held), values)
     return [held[buffer_of(source)] for source in root.sources]
 
 
@@ -52,9 +58,11 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
     return [held[buffer] for buffer in arguments]
 
 
-def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
+def run_kernel(
+    kernel: Kernel, arguments: Sequence[Array], values: Mapping[str, int] | None = None
+) -> None:
     """Run a kernel's body on NumPy; argument 0 is written in place."""
-    run_body(kernel.body, arguments)
+    run_body(kernel.body, arguments, {**(values or {}), **dict(kernel.fixed)})
 
 
 def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
@@ -90,7 +98,7 @@ def run_body(
     """
     nodes: list[TensorNode] = toposort([body])
     parameters: dict[TensorNode, Array] = {
-        node: arguments[node.slot].reshape(node.shape) for node in nodes if isinstance(node, Param)
+        node: _shaped(arguments[node.slot], node) for node in nodes if isinstance(node, Param)
     }
     parameters |= {
         node: _variable(node, variables or {}) for node in nodes if isinstance(node, Variable)
@@ -101,7 +109,13 @@ def run_body(
     for store, value in zip(body.sources, values, strict=True):
         written = store.sources[0]
         assert isinstance(written, Param)
-        arguments[written.slot][...] = value.reshape(-1)
+        arguments[written.slot].reshape(written.shape)[part_of(value.shape)] = value
+
+
+def _shaped(argument: Array, node: Param) -> Array:
+    """A flat argument with the axes of its Param; it may hold fewer rows."""
+    is_whole = argument.size == node.size
+    return argument.reshape(node.shape if is_whole else (-1, *node.shape[1:]))
 
 
 def _variable(node: Variable, values: Mapping[str, int]) -> Array:

@@ -2,7 +2,7 @@
 
     schedule   = items  dependencies  analysis  critical path  slack
     item       = id  operation  depends_on  dependents
-    operation  = Kernel(name, body, arguments)
+    operation  = Kernel(name, body, arguments, fixed)
     dependency = from  to  kind ∈ {data, anti, output, control}  buffers  bytes
     analysis   = flops  bytes read  bytes written  estimated ns
 
@@ -12,18 +12,29 @@ Items are numbered in the order they run in. `depends_on` and `dependencies` agr
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compiler.graph.nodes import Buffer, Sink
+from compiler.graph.nodes import Buffer, Sink, TensorNode, Variable
+from compiler.node import toposort
 
 DependencyKind = Literal["data", "anti", "output", "control"]
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Run the compiled `body` on `arguments`; argument 0 is written, the rest are read."""
+    """Run the compiled `body` on `arguments`; argument 0 is written, the rest are read.
+
+    `fixed` are the values of loop counters by name; other variables are given by the user.
+    """
 
     name: str
     body: Sink
     arguments: tuple[Buffer, ...]
+    fixed: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that the body reads, by name."""
+        read: list[TensorNode] = toposort([self.body])
+        return tuple(sorted({node.name for node in read if isinstance(node, Variable)}))
 
     @property
     def reads(self) -> tuple[Buffer, ...]:

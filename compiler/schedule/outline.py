@@ -12,14 +12,14 @@
              sink %6
 
 Relies on: `partition` lists every result and cuts every region it must.
-Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
+name; argument 0 is written, the others are read, in the order in which the body meets them.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
 from compiler.node import Node, toposort
 from compiler.schedule.calls import After, Call, KernelSink
 from compiler.trace import Provenance
@@ -72,6 +72,17 @@ def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
         result.origins.add(made, frozenset(origin))
 
 
+def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
+    """The Param that `node` is read from, marked where an axis has the extent of a variable."""
+    made: TensorNode = Param((), slot, node.shape, node.dtype)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+    for each in toposort([made]):
+        result.origins.add(each, frozenset((node,)))
+    return made
+
+
 def _body(
     result: Outlined, root: TensorNode, region: list[TensorNode]
 ) -> tuple[Sink, list[TensorNode]]:
@@ -81,7 +92,7 @@ def _body(
     for node in region:
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
-            done[node] = Param((), len(inputs), node.shape, node.dtype)
+            done[node] = _parameter(result, node, len(inputs))
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.origins.add(done[node], frozenset((node,)))

@@ -32,6 +32,7 @@ from compiler.graph.nodes import (
     Reduce,
     Sink,
     TensorNode,
+    Variable,
 )
 from compiler.node import toposort
 from compiler.ops import OPS
@@ -101,7 +102,7 @@ class _Walk:
 
     def _is_made(self, node: TensorNode) -> bool:
         """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        return node in self.results and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""

@@ -73,6 +73,7 @@ class Schedule(Stage):
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             f"{cost.estimated_ns / 1000:,.1f} µs",
             "critical" if is_on_path else f"slack {slack:,.1f} µs",
+            f"variables {' '.join(operation.variables)}" if operation.variables else "",
         )
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
