@@ -30,6 +30,7 @@ from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
+from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
@@ -67,7 +68,10 @@ def _node(value: object) -> TensorNode:
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
     """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
+    return [
+        buffers.new_buffer(value, device=where)
+        for value, where in zip(made.run(), made.devices, strict=True)
+    ]
 
 
 class Compilation:
@@ -285,6 +289,12 @@ class Compilation:
         """The data of every input buffer, as flat arrays."""
         nodes = toposort([self.simplest])
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [device_of([holder]) for holder in holders]
 
     def run(self) -> list[Array]:
         """Run the machine code; one array per result."""

@@ -18,6 +18,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -113,7 +114,7 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return _indexed(operands[0], operands[1:])
         case Threefry():
             return random_bits.threefry(operands[0], operands[1])
-        case Contiguous():
+        case Contiguous() | Copy():
             return np.asarray(operands[0], order="C")
         case Store():
             return operands[1]

@@ -8,6 +8,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Flip,
     Index,
@@ -39,6 +40,8 @@ def describe_argument(node: TensorNode) -> str:
             return node.name
         case Param():
             return str(node.slot)
+        case Copy():
+            return node.device + (" clone" if node.clone else "")
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -81,7 +84,7 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Copy() | Store() | Index():
             return "memory"
         case Sink():
             return "control"

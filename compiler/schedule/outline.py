@@ -13,15 +13,20 @@
 
 Relies on: `partition` lists every result and cuts every region it must.
 Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+argument 0 is written, the others are read, in the order in which the body meets them. A copy is
+a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.errors import DataError
+from compiler.graph.nodes import Buffer, Copy, Param, Sink, Store, TensorNode
+from compiler.graph.words import operation
 from compiler.node import Node, toposort
-from compiler.schedule.calls import After, Call, KernelSink
+from compiler.schedule.kinds import After, Call, KernelSink, Transfer, buffer_of
+from compiler.schedule.operations import device_of, is_disk
+from compiler.schedule.pitch import pitched
 from compiler.trace import Provenance
 
 
@@ -61,15 +66,48 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
-    call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
+    if isinstance(node, Copy):
+        call, inputs = _transfer(result, node, number)
+    else:
+        call, inputs = _call(result, node, region, number)
+    buffer = call.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.origins.add(made, frozenset(origin))
+
+
+def _call(
+    result: Outlined, node: TensorNode, region: list[TensorNode], number: int
+) -> tuple[Call, list[TensorNode]]:
+    """The call that computes `node`, and what it reads."""
+    body, inputs = _body(result, node, region)
+    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    holders = [_holder(result, i) for i in inputs]
+    device = _device(node, [buffer_of(holder) for holder in holders])
+    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
+    return Call((buffer, *holders), body, name), inputs
+
+
+def _transfer(
+    result: Outlined, node: Copy, number: int
+) -> tuple[Transfer, list[TensorNode]]:
+    """The transfer that copies to `node`, and what it copies from."""
+    base, region = pitched(node.sources[0])
+    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", node.device)
+    return Transfer((buffer, _holder(result, base)), "copy", region), [base]
+
+
+def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
+    """Where a kernel runs: where its inputs are, those on disk aside."""
+    devices = {b.device: None for b in inputs if not is_disk(b.device)}
+    if len(devices) > 1:
+        raise DataError(
+            operation(node), "the operands are on different devices", got=" and ".join(devices),
+            expected="one device", hint="to(device) copies a tensor", origin=node.origin,
+        )  # fmt: skip
+    return device_of(inputs)
 
 
 def _body(

@@ -12,8 +12,9 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Copy` and what it reads),
+or if computing it inside its users costs more than memory would; each such choice is recorded
+with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
@@ -27,6 +28,7 @@ from compiler.graph.nodes import (
     MOVEMENT,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Iota,
     Reduce,
@@ -37,6 +39,7 @@ from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
 from compiler.schedule.demand import Demand, KernelPlan
+from compiler.schedule.pitch import pitched
 
 OPERATION_NS = 0.02
 """Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
@@ -82,6 +85,8 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
         self.results = set(root.sources)
+        self.copied = {pitched(n.sources[0])[0] for n in self.order if isinstance(n, Copy)}
+        """What copies read in memory."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -100,8 +105,9 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it."""
+        is_read = node in self.results or node in self.copied
+        return is_read and isinstance(node, (Const, Iota))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -112,7 +118,7 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        if node in self.results or node in self.copied or isinstance(node, Contiguous | Copy):
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -180,7 +186,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                if not isinstance(source, (Contiguous, Copy, *LEAVES)) and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
