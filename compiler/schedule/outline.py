@@ -66,6 +66,7 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
+    call: Call | Transfer
     if isinstance(node, Copy):
         call, inputs = _transfer(result, node, number)
     else:

@@ -186,7 +186,8 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, Copy, *LEAVES)) and (source, below) not in seen:
+                is_inside = not isinstance(source, (Contiguous, Copy, *LEAVES))
+                if is_inside and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached

@@ -16,6 +16,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -59,6 +60,7 @@ KINDS: tuple[tuple[type[TensorNode], tuple[Any, ...], Any], ...] = (
     (Reduce, ("sum", (1,)), X.sum(1, keepdims=True)),
     (Reduce, ("max", (0, 1)), X.max(keepdims=True)),
     (Contiguous, (), X),
+    (Copy, ("CPU:1", 1), X),
     (Elementwise, ("neg",), -X),
 )
 
