@@ -25,11 +25,14 @@ from compiler.errors import (
     ShapeError,
     SizeError,
 )
+from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 __all__ = [
     "AxisError",
+    "CacheInfo",
     "Compilation",
     "CompileError",
     "DType",
@@ -40,7 +43,9 @@ __all__ = [
     "ShapeError",
     "SizeError",
     "Tensor",
+    "Variable",
     "bool_",
+    "cache_info",
     "compile",
     "float16",
     "float32",

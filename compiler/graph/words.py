@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from compiler.graph.extents import written
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -16,6 +18,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Shrink,
     Sink,
@@ -27,8 +30,8 @@ from compiler.graph.nodes import (
 
 
 def short(node: TensorNode) -> str:
-    """`f32[64,784]`: type and shape as printed programs write them."""
-    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+    """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
 def describe_argument(node: TensorNode) -> str:
@@ -36,8 +39,14 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable():
+        case Buffer():
             return node.name
+        case Variable():
+            return f"{node.name} {node.low} … {node.high}"
+        case Bind():
+            return f"= {node.value}"
+        case Prefix():
+            return f"axis {node.axis}"
         case Param():
             return str(node.slot)
         case Copy():
@@ -76,7 +85,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable():
+        case Const() | Iota() | Variable() | Bind():
             return "const"
         case Elementwise() | Threefry():
             return "elementwise"

@@ -12,16 +12,25 @@
              sink %6
 
 Relies on: `partition` lists every result and cuts every region it must.
-Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them. A copy is
-a transfer; a call runs, and makes its buffer, on the device of its inputs.
+Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
+name; argument 0 is written, the others are read, in the order in which the body meets them. A
+copy is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from compiler.errors import DataError
-from compiler.graph.nodes import Buffer, Copy, Param, Sink, Store, TensorNode
+from compiler.graph.nodes import (
+    Buffer,
+    Copy,
+    Param,
+    Prefix,
+    Sink,
+    Store,
+    TensorNode,
+    Variable,
+)
 from compiler.graph.words import operation
 from compiler.node import Node, toposort
 from compiler.schedule.kinds import After, Call, KernelSink, Transfer, buffer_of
@@ -111,6 +120,15 @@ def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
     return device_of(inputs)
 
 
+def _parameter(node: TensorNode, slot: int) -> TensorNode:
+    """The Param that `node` is read from, marked where an axis has the extent of a variable."""
+    made: TensorNode = Param((), slot, node.shape, node.dtype)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+    return made
+
+
 def _body(
     result: Outlined, root: TensorNode, region: list[TensorNode]
 ) -> tuple[Sink, list[TensorNode]]:
@@ -120,7 +138,7 @@ def _body(
     for node in region:
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
-            done[node] = Param((), len(inputs), node.shape, node.dtype)
+            done[node] = _parameter(node, len(inputs))
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.origins.add(done[node], frozenset((node,)))

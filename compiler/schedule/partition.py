@@ -34,6 +34,7 @@ from compiler.graph.nodes import (
     Reduce,
     Sink,
     TensorNode,
+    Variable,
 )
 from compiler.node import toposort
 from compiler.ops import OPS
@@ -107,7 +108,7 @@ class _Walk:
     def _is_made(self, node: TensorNode) -> bool:
         """Whether `node` needs no data, yet a kernel must write it."""
         is_read = node in self.results or node in self.copied
-        return is_read and isinstance(node, (Const, Iota))
+        return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
