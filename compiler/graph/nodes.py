@@ -326,6 +326,7 @@ class Copy(TensorNode):
 
     device: str
     clone: int = 0
+    _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

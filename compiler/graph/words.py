@@ -27,6 +27,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
@@ -49,6 +50,8 @@ def describe_argument(node: TensorNode) -> str:
             return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
         case Copy():
             return node.device + (" clone" if node.clone else "")
         case Reduce():
@@ -95,7 +98,7 @@ def kind(node: TensorNode) -> str:
             return "reduce"
         case Contiguous() | Copy() | Store() | Index():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
         case _:
             return "movement"
