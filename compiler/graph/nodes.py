@@ -71,7 +71,7 @@ class TensorNode(Node):
         assign(self, "shape", shape)
         assign(self, "dtype", dtype)
         for source in self.sources:
-            if source.extents:
+            if getattr(source, "extents", ()):
                 assign(self, "extents", self._extents())
                 return
         assign(self, "extents", ())
