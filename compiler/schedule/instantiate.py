@@ -7,8 +7,8 @@
 
 Where a buffer is looked for: an After or a lane in what was allocated, then in the inputs; a
 plain buffer in the inputs, then in what was allocated. What is found nowhere and is only written
-is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A DefineLocal is
-always allocated. One item has one set of buffers, whatever its loops.
+is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A
+DefineLocal is always allocated. One item has one set of buffers, whatever its loops.
 """
 
 from collections.abc import Mapping, Sequence
