@@ -12,6 +12,9 @@ import numpy as np
 
 from compiler import random_bits, references
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -97,7 +100,7 @@ def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
 
 def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
     match node:
-        case Buffer() | Param() | Variable():
+        case Buffer() | Param() | Variable() | Placeholder():
             return _input(node, inputs)
         case Const() | Iota():
             return _generated(node)
@@ -110,9 +113,13 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
         case Reduce(op=op, axes=axes):
             return _reduce(node, op, axes, operands[0])
         case Index():
-            return _indexed(operands[0], operands[1:])
+            return _indexed(node, operands)
         case Threefry():
             return random_bits.threefry(operands[0], operands[1])
+        case Kernel():
+            return _called(node, operands)
+        case Composite():
+            return node.reference(operands)
         case Contiguous():
             return np.asarray(operands[0], order="C")
         case Store():
@@ -123,12 +130,20 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return _moved(node, operands[0])
 
 
-def _indexed(x: Array, positions: list[Array]) -> Array:
-    """The elements of `x` at `positions`; 0 where a position is outside."""
-    inside = np.ones(positions[0].shape, bool)
+def _called(node: Kernel, operands: list[Array]) -> Array:
+    """The value of a kernel's body on these inputs."""
+    order: list[TensorNode] = toposort([node.body])
+    inputs = {p: operands[p.slot - 1] for p in order if isinstance(p, Param)}
+    return interpret([node.body], inputs)[0]
+
+
+def _indexed(node: Index, operands: list[Array]) -> Array:
+    """The elements of an operand at positions; 0 where one is outside, or not valid."""
+    x, *positions = operands[: 1 + len(node.positions)]
+    inside = np.ones(node.shape, bool) if node.validity is None else operands[-1]
     safe = []
     for position, extent in zip(positions, x.shape, strict=True):
-        inside &= (position >= 0) & (position < extent)
+        inside = inside & (position >= 0) & (position < extent)
         safe.append(np.clip(position, 0, max(extent - 1, 0)))
     if not x.size:
         return np.zeros(inside.shape, x.dtype)

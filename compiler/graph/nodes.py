@@ -9,12 +9,13 @@
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
-         | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
-         | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Reduce(x, op, axes[, unroll])              a row of `ops.REDUCTIONS`, axes kept as 1
+         | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
+         | Composite                                  the kinds listed in `kinds.py`
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
@@ -237,6 +238,8 @@ class Reduce(TensorNode):
 
     op: str
     axes: Shape
+    unroll: int = 0
+    """How often the innermost loop of the reduction is to be unrolled; 0 leaves it to LLVM."""
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -249,7 +252,20 @@ class Index(TensorNode):
     """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
 
     The positions have equal shapes, which is that of the result. A position outside reads 0.
+    One more operand is the validity, bool: where it is false the element is 0 and memory is not
+    touched, wherever the positions are.
     """
+
+    @property
+    def positions(self) -> tuple[TensorNode, ...]:
+        """The positions, one tensor per axis of the operand."""
+        return self.sources[1 : 1 + len(self.sources[0].shape)]
+
+    @property
+    def validity(self) -> TensorNode | None:
+        """The condition under which the element is read, if there is one."""
+        rest = self.sources[1 + len(self.sources[0].shape) :]
+        return rest[0] if rest else None
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[0].dtype

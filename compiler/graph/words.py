@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from compiler.graph.composite import Composite
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -40,7 +41,9 @@ def describe_argument(node: TensorNode) -> str:
         case Param():
             return str(node.slot)
         case Reduce():
-            return f"axes {_tuple(node.axes)}"
+            return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
+        case Composite():
+            return node.describe()
         case Cast() | Bitcast():
             return node.target.short
         case Permute() | Flip():
@@ -64,6 +67,8 @@ def operation(node: TensorNode) -> str:
             return node.op
         case Reduce():
             return f"reduce {node.op}"
+        case Composite():
+            return node.word
         case _:
             return type(node).__name__.lower()
 
@@ -85,5 +90,7 @@ def kind(node: TensorNode) -> str:
             return "memory"
         case Sink():
             return "control"
+        case Composite():
+            return node.colour
         case _:
             return "movement"

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from compiler.dtypes import bool_
+from compiler.dtypes import bool_, int64
 from compiler.graph import nodes as graph
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.loops.nodes import (
@@ -86,12 +86,21 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
 
-    def new_ranges(self, shape: Shape, role: Role, node: TensorNode) -> Indices:
-        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0."""
-        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in shape)
+    def new_ranges(
+        self, shape: Shape, role: Role, node: TensorNode, unroll: int = 0
+    ) -> Indices:
+        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
 
-    def _range(self, extent: int, role: Role, node: TensorNode) -> Range:
-        made = axis(extent, self.ranges, role)
+        `unroll` is for the innermost of them.
+        """
+        last = max((place for place, n in enumerate(shape) if n != 1), default=0)
+        return tuple(
+            index_const(0) if n == 1 else self._range(n, role, node, unroll * (place == last))
+            for place, n in enumerate(shape)
+        )
+
+    def _range(self, extent: int, role: Role, node: TensorNode, unroll: int) -> Range:
+        made = axis(extent, self.ranges, role, unroll)
         self.ranges += 1
         for each in (made, *made.sources):
             self.provenance.add(each, frozenset((node,)))
@@ -161,7 +170,10 @@ class _Walk:
     def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
         """The key of the element an `Index` reads, its positions moved inside the source."""
         node, _, gate = key
+        assert isinstance(node, graph.Index)
         source = node.sources[0]
+        if node.validity is not None:
+            gate = _both(gate, positions.pop())
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
         return source, tuple(map(clamp, positions, source.shape)), gate
@@ -171,7 +183,8 @@ class _Walk:
         node, indices, _ = key
         assert isinstance(node, graph.Reduce)
         extents = tuple(node.sources[0].shape[a] for a in node.axes)
-        new = dict(zip(node.axes, self.new_ranges(extents, "reduction", node), strict=True))
+        ranges = self.new_ranges(extents, "reduction", node, node.unroll)
+        new = dict(zip(node.axes, ranges, strict=True))
         self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
@@ -186,7 +199,7 @@ class _Walk:
             case graph.Const():
                 return Const((), node.bits, node.dtype)
             case graph.Iota():
-                return Cast((indices[0],), node.dtype)
+                return indices[0] if node.dtype == int64 else Cast((indices[0],), node.dtype)
             case graph.Elementwise():
                 return alu(node.op, *values)
             case graph.Cast():
@@ -206,7 +219,7 @@ class _Walk:
     def _indexed(self, node: graph.Index, values: list[ScalarNode]) -> ScalarNode:
         """The element read, or 0 where a position is outside."""
         *positions, value = values
-        condition: ScalarNode | None = None
+        condition = positions.pop() if node.validity is not None else None
         for position, extent in zip(positions, node.sources[0].shape, strict=True):
             condition = _both(condition, alu("ge", position, index_const(0)))
             condition = _both(condition, alu("lt", position, index_const(extent)))

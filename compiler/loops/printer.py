@@ -163,6 +163,7 @@ class Loops(Stage):
 def _loop(node: Range) -> str:
     """`for r2 in 784   reduction`"""
     role = "   reduction" if node.role == "reduction" else ""
+    role += f"   unroll {node.unroll}" if node.unroll else ""
     return f"for {node.name} in {node.extent}{role}"
 
 

@@ -16,9 +16,12 @@ Ensures: bodies read only `Param`s and constants; equal bodies are one object wi
 argument 0 is written, the others are read, in the order in which the body meets them.
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from compiler.graph.kernel import Kernel, plain
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
 from compiler.node import Node, toposort
 from compiler.schedule.calls import After, Call, KernelSink
@@ -31,7 +34,9 @@ class Outlined:
 
     root: KernelSink
     bodies: dict[Sink, str] = field(default_factory=dict)
-    """Each distinct body with its name, in order of first use."""
+    """Each distinct body with its name, in order of first use; users' kernels first."""
+    made: int = 0
+    """Names k0, k1, … given so far."""
     origins: Provenance[TensorNode] = field(default_factory=Provenance)
     """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
     buffers: dict[TensorNode, Node] = field(default_factory=dict)
@@ -41,12 +46,39 @@ class Outlined:
 def outline(root: Sink, realized: Iterable[TensorNode]) -> Outlined:
     """The kernel graph that computes the sources of `root`, given the nodes to realize."""
     result = Outlined(KernelSink(()))
+    realized = tuple(realized)
+    for node in realized:
+        if isinstance(node, Kernel):
+            _name_body(result, node)
     for number, node in enumerate(realized):
         _add_call(result, node, number)
     for source in root.sources:
         _holder(result, source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
     return result
+
+
+def _name_body(result: Outlined, node: Kernel) -> None:
+    """The body of a user's kernel has the name it was given, if no other body has it already."""
+    body = _kernel_body(node)
+    if body not in result.bodies and node.name not in result.bodies.values():
+        result.bodies[body] = node.name
+
+
+def _kernel_body(node: Kernel) -> Sink:
+    body = plain(node.call_body())
+    assert isinstance(body, Sink)
+    return body
+
+
+def _name_of(result: Outlined, body: Sink) -> str:
+    """The name of a body: the first of k0, k1, … that is free, unless it has one."""
+    if body not in result.bodies:
+        taken = set(result.bodies.values())
+        free = (f"k{number}" for number in itertools.count(result.made))
+        result.bodies[body] = next(name for name in free if name not in taken)
+        result.made += 1
+    return result.bodies[body]
 
 
 def _holder(result: Outlined, node: TensorNode) -> Node:
@@ -61,8 +93,9 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    is_kernel = isinstance(node, Kernel)
+    body, inputs = _called(result, node) if is_kernel else _body(result, node, region)
+    name = _name_of(result, body)
     buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
     call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
     after = After((buffer, call))
@@ -70,6 +103,15 @@ def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.origins.add(made, frozenset(origin))
+
+
+def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:
+    """The body of a user's kernel, and its inputs: each Param stands for one."""
+    body = _kernel_body(node)
+    for each in toposort([body]):
+        origin = node.sources[each.slot - 1] if isinstance(each, Param) and each.slot else node
+        result.origins.add(each, frozenset((origin,)))
+    return body, list(node.sources)
 
 
 def _body(
@@ -82,6 +124,8 @@ def _body(
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
             done[node] = Param((), len(inputs), node.shape, node.dtype)
+        elif isinstance(node, Fuse):
+            done[node] = done[node.sources[0]]
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.origins.add(done[node], frozenset((node,)))

@@ -13,7 +13,9 @@
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
 A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+its users costs more than memory would; each such choice is recorded with its reason. `Fuse` asks
+for the contrary, whatever it costs; a `Kernel` and its inputs are in memory, and its body is left
+whole: what another kernel would cut in two is computed again inside.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
@@ -22,6 +24,8 @@ Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_op
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import is_data, union
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
@@ -82,6 +86,9 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
         self.results = set(root.sources)
+        self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
+        """What the user's own kernels read, with one that does."""
+        self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -93,6 +100,8 @@ class _Walk:
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
+                if isinstance(node, Kernel):
+                    continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
             else:
@@ -100,8 +109,8 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it: a result, or read by one."""
+        return (node in self.results or node in self.inputs) and isinstance(node, (Const, Iota))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -112,9 +121,15 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        required = self._required(node)
+        if required is not None:
+            if required:
+                self.choices.append(Choice(node, False, required))
             return True
-        if isinstance(node, MOVEMENT):
+        if isinstance(node, (*MOVEMENT, Fuse)):
+            return False
+        if node in self.fused:
+            self.choices.append(Choice(node, True, "asked for by fuse()"))
             return False
         demands = list(self.demands[node])
         reason = self._against_fusion(node, demands)
@@ -123,6 +138,22 @@ class _Walk:
             favour = reason or _in_favour(node, demands)
             self.choices.append(Choice(node, not reason, favour))
         return bool(reason)
+
+    def _required(self, node: TensorNode) -> str | None:
+        """Why `node` must be in memory, "" where nobody needs to be told; None if it need not."""
+        if isinstance(node, Kernel):
+            return (
+                f"kernel {node.name} was asked for: one call, nothing fused into it, and nothing "
+                "cut out of it; a reduction read under several indices is repeated inside"
+            )
+        if node in self.inputs:
+            return f"it is an input of kernel {self.inputs[node].name}, which reads memory"
+        asked = "asked for by fuse(), but " if node in self.fused else ""
+        if node in self.results:
+            return asked and f"{asked}it is a result: it has to be in memory"
+        if isinstance(node, Contiguous):
+            return asked and f"{asked}contiguous() asks for memory"
+        return None
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why `node` must not be computed inside its users; "" if it may."""
@@ -180,7 +211,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                if not isinstance(source, (Contiguous, Kernel, *LEAVES)) and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
@@ -223,7 +254,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     weights: dict[TensorNode, float] = {}
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
-        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
+        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise, Fuse)) else 1
         below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
