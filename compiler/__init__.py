@@ -21,10 +21,13 @@ from compiler.errors import (
     CompileError,
     DataError,
     DTypeError,
+    GraphError,
     InternalError,
     ShapeError,
     SizeError,
 )
+from compiler.graph.builder import GraphBuilder
+from compiler.graph.views import Strided
 from compiler.options import Options
 from compiler.tensor import Tensor
 
@@ -35,10 +38,13 @@ __all__ = [
     "DType",
     "DTypeError",
     "DataError",
+    "GraphBuilder",
+    "GraphError",
     "InternalError",
     "Options",
     "ShapeError",
     "SizeError",
+    "Strided",
     "Tensor",
     "bool_",
     "compile",

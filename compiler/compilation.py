@@ -1,13 +1,13 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import execution, feeding
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
@@ -15,6 +15,7 @@ from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -281,18 +282,21 @@ class Compilation:
             return held
         return kernel_cache.PROGRAMS.get(self.kernel(body), device.CPU, self.options.optimize)
 
-    def inputs(self) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        nodes = toposort([self.simplest])
-        return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+    def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays; of placeholders those given by name."""
+        feeding.refuse_unknown(toposort([self.written]), given or {})
+        return feeding.arrays(toposort([self.simplest]), given or {})
 
-    def run(self) -> list[Array]:
-        """Run the machine code; one array per result."""
-        items = self._scheduled.items
+    def run(self, inputs: Mapping[str, object] | None = None) -> list[Array]:
+        """Run the machine code; one array per result. `inputs` are data for placeholders.
+
+        Raises `DataError` for a placeholder without data, or with data that do not fit.
+        """
+        arrays, items = self.inputs(inputs), self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
+        flat = execution.run(items, results, arrays, programs)
         return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
 
     def check(self) -> Report:
@@ -304,6 +308,8 @@ class Compilation:
         found: dict[TensorNode, Array] = {}
         for root in (self.written, self.simplest):
             nodes: list[TensorNode] = toposort([root])
+            if any(isinstance(n, Placeholder) for n in toposort([self.written])):
+                return {}  # nobody gave the data yet
             data: dict[TensorNode, Array] = {
                 n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
             }

@@ -22,7 +22,7 @@ from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors import random
-from compiler.tensors.scans import Scans
+from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
@@ -30,7 +30,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Scans):
+class Tensor(Directives):
     """A lazy, immutable array of numbers or truth values.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
@@ -203,12 +203,6 @@ class Tensor(Scans):
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
-
-    @classmethod
-    def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
-        made.node = node
-        return made
 
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler import random_bits, references
-from compiler.errors import InternalError
+from compiler.errors import DataError, InternalError
 from compiler.graph.composite import Composite
 from compiler.graph.kernel import Kernel
 from compiler.graph.markers import Placeholder
@@ -170,6 +170,11 @@ def _moved(node: TensorNode, x: Array) -> Array:
 
 def _input(node: TensorNode, inputs: Inputs) -> Array:
     """The data given for a Buffer, Param or Variable."""
+    if isinstance(node, Placeholder) and node not in inputs:
+        raise DataError(
+            "graph interpreter", f"placeholder {node.name} has no data", got="nothing",
+            expected=short(node), origin=node.origin,
+        )  # fmt: skip
     if node not in inputs:
         raise InternalError("graph interpreter", f"no data for {node!r}", origin=node.origin)
     if isinstance(node, Variable) and not node.low <= inputs[node] <= node.high:

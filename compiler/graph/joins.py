@@ -34,7 +34,7 @@ from compiler.graph.shaping import (
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Cat(Composite):
-    """The operands, of one type, one after the other along `axis`; their other extents are equal."""
+    """The operands, of one type, one after the other along `axis`; other extents are equal."""
 
     operands: ClassVar[int | None] = None
     axis: int
@@ -70,7 +70,7 @@ class Cat(Composite):
             widths = tuple(
                 (begin, total - end) if i == self.axis else (0, 0) for i in range(len(node.shape))
             )
-            part = zero_padded(node, widths)
+            part: TensorNode = zero_padded(node, widths)
             if made is not None:
                 mask = Pad((const(True, bool_, node.shape),), widths)
                 part = elementwise("where", mask, part, made)
@@ -157,14 +157,14 @@ class Contract(Composite):
         a, b = (cast_to(source, self._inner()) for source in self.sources)
         rows = permuted(a, (*front, *left, *summed))
         columns = permuted(b, (*front, *right, *others))
-        batch, count, folded = a.shape[: self.batch], len(self.pairs), tuple(
-            a.shape[i] for i in summed
-        )  # fmt: skip
+        batch, count = a.shape[: self.batch], len(self.pairs)
+        folded = tuple(a.shape[i] for i in summed)
         m, n = tuple(a.shape[i] for i in left), tuple(b.shape[j] for j in right)
         full = (*batch, *m, *n, *folded)
         rows = reshaped(rows, (*batch, *m, *(1 for _ in n), *folded))
         columns = reshaped(columns, (*batch, *(1 for _ in m), *n, *folded))
-        product = elementwise("mul", broadcast_node(rows, full), broadcast_node(columns, full))
+        spread = (broadcast_node(each, full) for each in (rows, columns))
+        product: TensorNode = elementwise("mul", *spread)
         if count:
             axes = tuple(range(len(full) - count, len(full)))
             product = reshaped(Reduce((product,), "sum", axes), full[: len(full) - count])
@@ -211,7 +211,7 @@ class Gather(Composite):
             return np.zeros(self.shape, x.dtype)
         where = list(np.indices(self.shape))
         where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
-        return np.where(inside, x[tuple(where)], x.dtype.type(0))
+        return np.asarray(np.where(inside, x[tuple(where)], x.dtype.type(0)))
 
     def expansion(self) -> TensorNode:
         """gather(x, p; axis) = x[i, …, p, …, k]"""

@@ -16,15 +16,16 @@ from compiler.node import toposort
 from compiler.origin import no_origin
 
 # Names that C or LLVM give a meaning: generated code may call these functions, or be printed as C.
-RESERVED = frozenset(
-    "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 expm1 fabs floor fma fmax fmin fmod "
-    "frexp ldexp log log10 log1p log2 lrint lround modf nearbyint pow remainder rint round "
-    "roundeven sin sincos sinh sqrt tan tanh trunc memchr memcmp memcpy memmove memset malloc "
-    "calloc realloc free strlen abort exit main printf puts "
-    "auto bool break case char const continue default do double else enum extern float for goto "
-    "if inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while".split()
-)
+_WORDS = """
+    abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 expm1 fabs floor fma fmax fmin fmod
+    frexp ldexp log log10 log1p log2 lrint lround modf nearbyint pow remainder rint round
+    roundeven sin sincos sinh sqrt tan tanh trunc memchr memcmp memcpy memmove memset malloc
+    calloc realloc free strlen abort exit main printf puts
+    auto bool break case char const continue default do double else enum extern float for goto
+    if inline int long register restrict return short signed sizeof static struct switch typedef
+    union unsigned void volatile while
+"""
+RESERVED = frozenset(_WORDS.split())
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NOT_INSIDE = (Buffer, Sink, Store)
 

@@ -24,6 +24,8 @@ from compiler.graph.nodes import (
     const,
 )
 
+PLACEHOLDER = 0
+"""The number of every buffer whose data are given by name when the program runs."""
 LARGEST_FACTOR = 64
 """More copies of a loop's body than this only fill the instruction cache."""
 
@@ -159,7 +161,7 @@ class Placeholder(Composite):
 
     def expansion(self) -> TensorNode:
         """placeholder(name) = the buffer of that name, filled when the program runs"""
-        return Buffer((), 0, self.given_shape, self.given_dtype, self.name)
+        return Buffer((), PLACEHOLDER, self.given_shape, self.given_dtype, self.name)
 
     def describe(self) -> str:
         """The name."""

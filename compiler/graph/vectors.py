@@ -15,6 +15,7 @@ from compiler.dtypes import DType, Scalar, float16, float32, int64
 from compiler.graph.composite import Array, Composite, Problem, same_types, written
 from compiler.graph.joins import Cat, Contract
 from compiler.graph.nodes import (
+    Const,
     Index,
     Iota,
     Shape,
@@ -56,8 +57,9 @@ class VConst(Composite):
     def own_problem(self) -> Problem | None:
         """Too many lanes, or bits that do not fit the type."""
         if len(self.bits) > LANES:
-            return Problem("a vector constant has too many lanes", len(self.bits),
-                           f"at most {LANES}", "use Tensor(...): so many values are data")  # fmt: skip
+            hint = "use Tensor(...): so many values are data"
+            what = "a vector constant has too many lanes"
+            return Problem(what, len(self.bits), f"at most {LANES}", hint)
         wrong = [hex(each) for each in self.bits if not 0 <= each < 1 << self.given_dtype.bits]
         if wrong:
             return Problem("the bits do not fit the type", " ".join(wrong), self.given_dtype)
@@ -74,10 +76,10 @@ class VConst(Composite):
     def expansion(self) -> TensorNode:
         """vconst(a, b, …) = a + i*step where that is so, else a choice by the bits of i"""
         lanes, dtype = len(self.bits), self.given_dtype
-        if len(set(self.bits)) <= 1:
-            return const(self.values[0] if lanes else 0, dtype, (lanes,)) if not lanes else (
-                _one(self.bits[0], dtype, lanes)
-            )  # fmt: skip
+        if not lanes:
+            return const(0, dtype, (0,))
+        if len(set(self.bits)) == 1:
+            return _one(self.bits[0], dtype, lanes)
         if dtype.is_integer:
             step = (self.bits[1] - self.bits[0]) % (1 << dtype.bits)
             wanted = tuple((self.bits[0] + i * step) % (1 << dtype.bits) for i in range(lanes))
@@ -109,7 +111,7 @@ class VConst(Composite):
 
 
 def _one(bits: int, dtype: DType, lanes: int) -> TensorNode:
-    return broadcast_node(const(from_bits(bits, dtype), dtype), (lanes,))
+    return Const((), bits, dtype, (lanes,))
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

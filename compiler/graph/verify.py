@@ -18,7 +18,7 @@
 13. An index has one int64 tensor of positions per axis, all of the result's shape; its
     validity, if there is one, is bool and of that shape.
 14. The operands of a Threefry are uint64 and of one shape.
-15. A composite kind has no `problem`, nor has anything in the body of a Kernel.
+16. A composite kind has no `problem`, nor has anything in the body of a Kernel.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -62,12 +62,17 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
     for node in toposort([root]):
-        _arity(node)
-        _leaf(node)
-        _node(node)
-        _placement(node)
+        verify_node(node)
         if is_decomposed:
             _machine_operation(node)
+
+
+def verify_node(node: TensorNode) -> None:
+    """Check one node, its sources taken to be right; `InternalError` as for `verify`."""
+    _arity(node)
+    _leaf(node)
+    _node(node)
+    _placement(node)
 
 
 def _broken(node: TensorNode, number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -230,10 +235,10 @@ def _index(node: Index) -> None:
 
 
 def _composite(node: Composite) -> None:
-    """Invariant 15."""
+    """Invariant 16."""
     found = node.problem()
     if found is not None:
-        _broken(node, 15, found.what, found.got, found.expected)
+        _broken(node, 16, found.what, found.got, found.expected)
     if isinstance(node, Kernel):
         verify(node.body)
 

@@ -235,7 +235,7 @@ class View(Composite):
         return np.where(valid, found, x.dtype.type(0))
 
     def expansion(self) -> TensorNode:
-        """view(x; shape, strides, offset, mask) = x moved, or x[offset + i*stride + …]; 0 outside"""
+        """view(x; …) = x moved, or x[offset + i*stride + …]; 0 outside the mask"""
         node = self.sources[0]
         for view in self.views:
             node = viewed(node, view)

@@ -93,8 +93,10 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    is_kernel = isinstance(node, Kernel)
-    body, inputs = _called(result, node) if is_kernel else _body(result, node, region)
+    if isinstance(node, Kernel):
+        body, inputs = _called(result, node)
+    else:
+        body, inputs = _body(result, node, region)
     name = _name_of(result, body)
     buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
     call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)

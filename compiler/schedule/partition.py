@@ -211,7 +211,8 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, Kernel, *LEAVES)) and (source, below) not in seen:
+                is_end = isinstance(source, (Contiguous, Kernel, *LEAVES))
+                if not is_end and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached

@@ -9,6 +9,7 @@ import pytest
 from compiler import dtypes
 from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
     Bitcast,
@@ -73,6 +74,7 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Composite}  # tests/graph/test_composite.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}

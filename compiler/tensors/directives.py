@@ -1,0 +1,121 @@
+"""Tensor methods that say how to compute, not what; and tensors from nodes made by hand."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from compiler.dtypes import parse
+from compiler.errors import AxisError, DataError, ShapeError
+from compiler.graph.composite import Composite, checked
+from compiler.graph.joins import Contract
+from compiler.graph.markers import (
+    ContiguousBackward,
+    Detach,
+    Fuse,
+    Placeholder,
+    Unroll,
+)
+from compiler.graph.nodes import Pairs, Sink, Store, TensorNode
+from compiler.graph.verify import verify
+from compiler.graph.views import Strided, View
+from compiler.tensors.scans import Scans
+from compiler.tensors.shapes import axis_of, extents, integers
+from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
+
+
+@traced
+class Directives(Scans):
+    """Directives to the scheduler, and the composite kinds users ask for by name."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_node(cls, node: TensorNode) -> Self:
+        """The tensor of a node made by hand, e.g. with `GraphBuilder`.
+
+        Raises `InternalError` with the invariant that a node under it breaks.
+        """
+        if not isinstance(node, TensorNode) or isinstance(node, Sink | Store):
+            raise DataError("from_node", "this is no value", got=type(node).__name__,
+                            expected="a node of the tensor graph")  # fmt: skip
+        verify(node)
+        return cls._of(node)
+
+    @classmethod
+    def placeholder(cls, *shape: int | Sequence[int], dtype: object, name: str) -> Self:
+        """Data that are given, by name, when the program runs.
+
+        `compile` shows every stage of what is made from it;
+        `compile(…).run(inputs={name: array})` runs it. Asked for its data, it is refused.
+        """
+        wanted = extents("placeholder", shape)
+        node = Placeholder((), wanted, parse(dtype, "placeholder"), name)
+        return cls._of(checked(node, DataError))
+
+    @classmethod
+    def _of(cls, node: TensorNode) -> Self:
+        made = object.__new__(cls)
+        made.node = node
+        return made
+
+    def _composite(self, node: Composite) -> Self:
+        """The tensor of a node; `ShapeError` with its problem."""
+        return self._new(checked(node, ShapeError))
+
+    def detach(self) -> Self:
+        """The same values; gradients stop here."""
+        return self._new(Detach((self.node,)))
+
+    def contiguous_backward(self) -> Self:
+        """The same values; their gradient is written to memory."""
+        return self._new(ContiguousBackward((self.node,)))
+
+    def fuse(self) -> Self:
+        """The same values, computed inside all that reads them, whatever that costs."""
+        return self._new(Fuse((self.node,)))
+
+    def unroll(self, factor: int) -> Self:
+        """The same reduction, the innermost loop of it unrolled `factor` times.
+
+        Raises `ShapeError` where the tensor is no reduction.
+        """
+        (times,) = integers("unroll", (factor,))
+        return self._composite(Unroll((self.node,), times))
+
+    def as_strided(
+        self, shape: Sequence[int], strides: Sequence[int], offset: int = 0
+    ) -> Self:
+        """Element [i, j, …] is element offset + i·strides[0] + j·strides[1] + … of this tensor in
+        row-major order. Strides may be 0 or negative, and elements be read more than once.
+
+        Raises `ShapeError` where an element outside the tensor would be read.
+        """
+        wanted = extents("as_strided", (tuple(shape),)) if shape else ()
+        steps = integers("as_strided", (tuple(strides),)) if strides else ()
+        (first,) = integers("as_strided", (offset,))
+        return self._composite(View((self.node,), (Strided(wanted, steps, first),)))
+
+    def tensordot(
+        self, other: Operand, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    ) -> Self:
+        """NumPy's tensordot: the sum of products over the last `axes` axes of self with the first
+        of other, or over the axes of two lists, pair by pair."""
+        parts = [operand_of("tensordot", v) for v in (self, other)]
+        dtype = common_type(parts)
+        a, b = (as_node("tensordot", part, dtype) for part in parts)
+        pairs = _pairs(axes, len(a.shape), len(b.shape))
+        return self._composite(Contract((a, b), pairs))
+
+
+def _pairs(axes: int | tuple[Sequence[int], Sequence[int]], left: int, right: int) -> Pairs:
+    """The pairs of axes that a tensordot sums over."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(left, right):
+            raise AxisError("tensordot", "there are not so many axes", got=str(axes),
+                            expected=f"0 to {min(left, right)}")  # fmt: skip
+        return tuple((left - axes + i, i) for i in range(axes))
+    first, second = (integers("tensordot", (each,)) for each in axes)
+    if len(first) != len(second):
+        raise AxisError("tensordot", "the lists of axes differ in length",
+                        got=f"{len(first)} and {len(second)}", expected="pairs")  # fmt: skip
+    pairs = zip(first, second, strict=True)
+    return tuple((axis_of("tensordot", i, left), axis_of("tensordot", j, right)) for i, j in pairs)
