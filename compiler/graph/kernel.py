@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 
 from compiler.dtypes import DType
 from compiler.graph.composite import Composite, Problem
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode
 from compiler.node import toposort
 from compiler.origin import no_origin
@@ -31,12 +32,16 @@ _NOT_INSIDE = (Buffer, Sink, Store)
 
 
 def plain(body: TensorNode) -> TensorNode:
-    """`body` without lines of origin, so that equal bodies of two lines are one object."""
+    """`body` without lines of origin, so that equal bodies of two lines are one object.
+
+    Without `Fuse`, too: inside one kernel nothing is in memory.
+    """
     done: dict[TensorNode, TensorNode] = {}
     with no_origin():
         for node in toposort([body]):
             sources = tuple(done[s] for s in node.sources)
-            done[node] = type(node)(sources, *node.arguments.values())
+            is_mark = isinstance(node, Fuse)
+            done[node] = sources[0] if is_mark else type(node)(sources, *node.arguments.values())
     return done[body]
 
 

@@ -133,9 +133,10 @@ def positions(views: Tracker) -> tuple[Array, Array]:
     numbers, valid = _numbers(outer, list(np.indices(outer.shape, dtype=np.int64)))
     for view in reversed(views[:-1]):
         safe = np.where(valid, numbers, 0)
-        rest = [np.zeros_like(safe)] * len(view.shape)
-        inside = np.unravel_index(safe, view.shape) if math.prod(view.shape) else rest
-        numbers, is_read = _numbers(view, list(inside), safe.shape)
+        inside = [np.zeros_like(safe)] * len(view.shape)
+        if view.shape and math.prod(view.shape):
+            inside = list(np.unravel_index(safe, view.shape))
+        numbers, is_read = _numbers(view, inside, safe.shape)
         valid = valid & is_read
     return numbers, valid
 
