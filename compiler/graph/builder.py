@@ -94,6 +94,10 @@ class GraphBuilder:
         wanted = parse(dtype)
         return _made(VConst, (), tuple(nodes.to_bits(v, wanted) for v in values), wanted)
 
+    def variable(self, name: str, low: int, high: int) -> TensorNode:
+        """An integer known when the program runs."""
+        return _made(nodes.Variable, (), name, low, high)
+
     def iota(self, extent: int, dtype: object = "int64") -> TensorNode:
         """0, 1, 2, … along one axis."""
         return _made(nodes.Iota, (), extent, parse(dtype))
@@ -225,7 +229,10 @@ class GraphBuilder:
     def kernel(
         self, name: str, function: Callable[..., Operand], *inputs: Operand
     ) -> TensorNode:
-        """One kernel of this name, whose body is what `function` makes of a Param per input."""
+        """One kernel of this name, whose body is what `function` makes of a Param per input.
+
+        `Tensor.kernel` does the same with tensors.
+        """
         given = tuple(map(_node, inputs))
         parameters = [nodes.Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given)]
         return _made(Kernel, given, plain(_node(function(*parameters))), name)

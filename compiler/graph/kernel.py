@@ -80,7 +80,8 @@ class Kernel(Composite):
         kind = type(node).__name__
         is_input = isinstance(node, Composite) and node.colour == "buffer" and not node.sources
         if isinstance(node, (Kernel, *_NOT_INSIDE)) or is_input:
-            return Problem("the body reads more than its Params", kind.lower(), "Params only")
+            return Problem("the body reads more than its Params", kind.lower(), "Params only",
+                           "make it an input of the kernel")  # fmt: skip
         if not isinstance(node, Param) or not 0 < node.slot <= len(self.sources):
             return None
         given = self.sources[node.slot - 1]

@@ -134,7 +134,7 @@ def positions(views: Tracker) -> tuple[Array, Array]:
     for view in reversed(views[:-1]):
         safe = np.where(valid, numbers, 0)
         inside = [np.zeros_like(safe)] * len(view.shape)
-        if view.shape and math.prod(view.shape):
+        if view.shape and 0 not in view.shape:
             inside = list(np.unravel_index(safe, view.shape))
         numbers, is_read = _numbers(view, inside, safe.shape)
         valid = valid & is_read

@@ -18,7 +18,8 @@ for the contrary, whatever it costs; a `Kernel` and its inputs are in memory, an
 whole: what another kernel would cut in two is computed again inside.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
-Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
+Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`;
+unless `Fuse` or `Kernel` asks for it.
 """
 
 from dataclasses import dataclass, field
@@ -141,14 +142,14 @@ class _Walk:
 
     def _required(self, node: TensorNode) -> str | None:
         """Why `node` must be in memory, "" where nobody needs to be told; None if it need not."""
+        asked = "asked for by fuse(), but " if node in self.fused else ""
         if isinstance(node, Kernel):
             return (
-                f"kernel {node.name} was asked for: one call, nothing fused into it, and nothing "
-                "cut out of it; a reduction read under several indices is repeated inside"
+                f"{asked}kernel {node.name} was asked for: one call, nothing fused into it, and "
+                "nothing cut out of it; a reduction read under several indices is repeated inside"
             )
         if node in self.inputs:
-            return f"it is an input of kernel {self.inputs[node].name}, which reads memory"
-        asked = "asked for by fuse(), but " if node in self.fused else ""
+            return f"{asked}it is an input of kernel {self.inputs[node].name}, which reads memory"
         if node in self.results:
             return asked and f"{asked}it is a result: it has to be in memory"
         if isinstance(node, Contiguous):

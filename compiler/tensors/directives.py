@@ -1,12 +1,13 @@
 """Tensor methods that say how to compute, not what; and tensors from nodes made by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from compiler.dtypes import parse
 from compiler.errors import AxisError, DataError, ShapeError
 from compiler.graph.composite import Composite, checked
 from compiler.graph.joins import Contract
+from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import (
     ContiguousBackward,
     Detach,
@@ -14,12 +15,19 @@ from compiler.graph.markers import (
     Placeholder,
     Unroll,
 )
-from compiler.graph.nodes import Pairs, Sink, Store, TensorNode
+from compiler.graph.nodes import Pairs, Param, Sink, Store, TensorNode
 from compiler.graph.verify import verify
 from compiler.graph.views import Strided, View
 from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import axis_of, extents, integers
-from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
+from compiler.tensors.value import (
+    Operand,
+    TensorValue,
+    as_node,
+    common_type,
+    operand_of,
+    traced,
+)
 
 
 @traced
@@ -50,6 +58,18 @@ class Directives(Scans):
         wanted = extents("placeholder", shape)
         node = Placeholder((), wanted, parse(dtype, "placeholder"), name)
         return cls._of(checked(node, DataError))
+
+    @classmethod
+    def kernel(cls, name: str, function: Callable[..., TensorValue], *inputs: TensorValue) -> Self:
+        """`function(*inputs)` as one kernel called `name`: nothing is fused across its border.
+
+        The inputs are written to memory first; `function` may read nothing else but numbers.
+        Raises `DataError` where it does, and for a name that cannot be a kernel's.
+        """
+        given = tuple(_tensor(each) for each in inputs)
+        params = (Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given))
+        body = _tensor(function(*map(cls._of, params)))
+        return cls._of(checked(Kernel(given, plain(body), name), DataError))
 
     @classmethod
     def _of(cls, node: TensorNode) -> Self:
@@ -104,6 +124,14 @@ class Directives(Scans):
         a, b = (as_node("tensordot", part, dtype) for part in parts)
         pairs = _pairs(axes, len(a.shape), len(b.shape))
         return self._composite(Contract((a, b), pairs))
+
+
+def _tensor(value: object) -> TensorNode:
+    """The node of a tensor; `DataError` for anything else."""
+    if isinstance(value, TensorValue):
+        return value.node
+    raise DataError("kernel", "a kernel reads and gives tensors", got=type(value).__name__,
+                    expected="a Tensor")  # fmt: skip
 
 
 def _pairs(axes: int | tuple[Sequence[int], Sequence[int]], left: int, right: int) -> Pairs:

@@ -1,8 +1,9 @@
 """`Kernel`: one call under its own name, nothing fused across its border; and `Fuse`."""
 
 import numpy as np
+import pytest
 
-from compiler import GraphBuilder, Tensor, compile
+from compiler import DataError, GraphBuilder, Tensor, compile
 from compiler.compilation import Compilation
 from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import TensorNode
@@ -96,6 +97,21 @@ def test_the_body_is_decomposed_and_simplified() -> None:
     assert made.check().ok
 
 
+def test_a_kernel_of_tensors() -> None:
+    made = compile(Tensor.kernel("attend", lambda q, k: (q @ k.T).softmax(-1) @ k, X, X + 1) * 2)
+    assert calls(made) == ["k0", "attend", "k1"] and made.check().ok
+    with pytest.raises(DataError) as caught:
+        Tensor.kernel("leaky", lambda p: p + X, X)
+    assert [line for line in str(caught.value).splitlines() if "line:" not in line] == [
+        "kernel: the body reads more than its Params",
+        "  got:      buffer",
+        "  expected: Params only",
+        "  hint:     make it an input of the kernel",
+    ]
+    with pytest.raises(DataError, match="a kernel reads and gives tensors"):
+        Tensor.kernel("number", lambda p: 3, X)  # type: ignore[arg-type, return-value]
+
+
 def shared(sums: Tensor) -> Tensor:
     """Two uses of one sum under different indices."""
     return (sums + X).sum() + sums * X
@@ -125,6 +141,9 @@ def test_what_must_be_in_memory_is_not_fused_and_says_why() -> None:
     held = compile((sums * 2).contiguous().fuse() + X)
     assert (False, "asked for by fuse(), but contiguous() asks for memory") in reasons(held)
     assert len(held.schedule.items) == 2 and held.check().ok
+    kernel = compile(Tensor.kernel("rows", lambda p: p.sum(1), X).fuse() + 1)
+    assert kernel.check().ok
+    assert reasons(kernel)[0][1].startswith("asked for by fuse(), but kernel rows was asked for")
 
 
 def test_a_value_nobody_reads_but_fuse_is_a_result() -> None:
