@@ -109,7 +109,7 @@ def test_a_kernel_of_tensors() -> None:
         "  hint:     make it an input of the kernel",
     ]
     with pytest.raises(DataError, match="a kernel reads and gives tensors"):
-        Tensor.kernel("number", lambda p: 3, X)  # type: ignore[arg-type, return-value]
+        Tensor.kernel("number", lambda p: 3, X)
 
 
 def shared(sums: Tensor) -> Tensor:
