@@ -18,7 +18,7 @@
 13. An index has one int64 tensor of positions per axis, all of the result's shape; its
     validity, if there is one, is bool and of that shape.
 14. The operands of a Threefry are uint64 and of one shape.
-16. A composite kind has no `problem`, nor has anything in the body of a Kernel.
+20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -235,10 +235,10 @@ def _index(node: Index) -> None:
 
 
 def _composite(node: Composite) -> None:
-    """Invariant 16."""
+    """Invariant 20."""
     found = node.problem()
     if found is not None:
-        _broken(node, 16, found.what, found.got, found.expected)
+        _broken(node, 20, found.what, found.got, found.expected)
     if isinstance(node, Kernel):
         verify(node.body)
 

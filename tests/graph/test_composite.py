@@ -271,13 +271,13 @@ IDS = [f"{number}-{node.word}" for number, (node, *_) in enumerate(WRONG)]
 def test_refused(node: Composite, what: str, got: str, expected: str) -> None:
     with pytest.raises(InternalError) as caught:
         verify(Sink((node,)))
-    assert caught.value.problem.startswith(f"invariant 16: {what}, at {node.word}(")
+    assert caught.value.problem.startswith(f"invariant 20: {what}, at {node.word}(")
     assert (caught.value.got, caught.value.expected) == (got, expected)
 
 
 def test_the_body_of_a_kernel_is_verified() -> None:
     wrong = Cat((P, P), 5)
-    with pytest.raises(InternalError, match="invariant 16: the axis is out of range, at cat"):
+    with pytest.raises(InternalError, match="invariant 20: the axis is out of range, at cat"):
         verify(Sink((Kernel((X,), wrong, "f"),)))
 
 
