@@ -30,6 +30,7 @@ from compiler.graph.builder import GraphBuilder
 from compiler.graph.views import Strided
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.files import save_tensors as save
 
 __all__ = [
     "AxisError",
@@ -55,6 +56,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "save",
     "uint8",
     "uint16",
     "uint32",

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from compiler.dtypes import parse
-from compiler.errors import AxisError, DataError, ShapeError
+from compiler.errors import DataError, ShapeError
 from compiler.graph.composite import Composite, checked
-from compiler.graph.joins import Contract
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import (
     ContiguousBackward,
@@ -15,23 +14,19 @@ from compiler.graph.markers import (
     Placeholder,
     Unroll,
 )
-from compiler.graph.nodes import Pairs, Param, Sink, Store, TensorNode
+from compiler.graph.nodes import Param, Sink, Store, TensorNode
 from compiler.graph.verify import verify
 from compiler.graph.views import Strided, View
-from compiler.tensors.scans import Scans
-from compiler.tensors.shapes import axis_of, extents, integers
+from compiler.tensors.files import Files
+from compiler.tensors.shapes import extents, integers
 from compiler.tensors.value import (
-    Operand,
     TensorValue,
-    as_node,
-    common_type,
-    operand_of,
     traced,
 )
 
 
 @traced
-class Directives(Scans):
+class Directives(Files):
     """Directives to the scheduler, and the composite kinds users ask for by name."""
 
     __slots__ = ()
@@ -71,12 +66,6 @@ class Directives(Scans):
         body = _tensor(function(*map(cls._of, params)))
         return cls._of(checked(Kernel(given, plain(body), name), DataError))
 
-    @classmethod
-    def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
-        made.node = node
-        return made
-
     def _composite(self, node: Composite) -> Self:
         """The tensor of a node; `ShapeError` with its problem."""
         return self._new(checked(node, ShapeError))
@@ -114,17 +103,6 @@ class Directives(Scans):
         (first,) = integers("as_strided", (offset,))
         return self._composite(View((self.node,), (Strided(wanted, steps, first),)))
 
-    def tensordot(
-        self, other: Operand, axes: int | tuple[Sequence[int], Sequence[int]] = 2
-    ) -> Self:
-        """NumPy's tensordot: the sum of products over the last `axes` axes of self with the first
-        of other, or over the axes of two lists, pair by pair."""
-        parts = [operand_of("tensordot", v) for v in (self, other)]
-        dtype = common_type(parts)
-        a, b = (as_node("tensordot", part, dtype) for part in parts)
-        pairs = _pairs(axes, len(a.shape), len(b.shape))
-        return self._composite(Contract((a, b), pairs))
-
 
 def _tensor(value: object) -> TensorNode:
     """The node of a tensor; `DataError` for anything else."""
@@ -132,18 +110,3 @@ def _tensor(value: object) -> TensorNode:
         return value.node
     raise DataError("kernel", "a kernel reads and gives tensors", got=type(value).__name__,
                     expected="a Tensor")  # fmt: skip
-
-
-def _pairs(axes: int | tuple[Sequence[int], Sequence[int]], left: int, right: int) -> Pairs:
-    """The pairs of axes that a tensordot sums over."""
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(left, right):
-            raise AxisError("tensordot", "there are not so many axes", got=str(axes),
-                            expected=f"0 to {min(left, right)}")  # fmt: skip
-        return tuple((left - axes + i, i) for i in range(axes))
-    first, second = (integers("tensordot", (each,)) for each in axes)
-    if len(first) != len(second):
-        raise AxisError("tensordot", "the lists of axes differ in length",
-                        got=f"{len(first)} and {len(second)}", expected="pairs")  # fmt: skip
-    pairs = zip(first, second, strict=True)
-    return tuple((axis_of("tensordot", i, left), axis_of("tensordot", j, right)) for i, j in pairs)
