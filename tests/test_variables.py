@@ -190,7 +190,7 @@ def test_values_of_a_run() -> None:
     bound = compiler.compile(Tensor(ROWS)[: n.bind(2)] + 0)
     assert bound.variables == {"n": 2}
     assert bound.run()[0].shape == (2, 4)
-    assert bound.run({"n": 5})[0].shape == (5, 4)
+    assert bound.run(variables={"n": 5})[0].shape == (5, 4)
 
 
 PAGES = (
@@ -212,9 +212,9 @@ def test_refused_values(values: dict[str, Any], page: str) -> None:
 
 def test_more_rows_than_the_data_have() -> None:
     y = compiler.compile(Tensor(ROWS[:3], name="x", symbolic={0: variable()}) + 1)
-    assert y.run({"n": 2})[0].shape == (2, 4)
+    assert y.run(variables={"n": 2})[0].shape == (2, 4)
     with pytest.raises(DataError, match="x holds fewer rows than variable n says") as caught:
-        y.run({"n": 4})
+        y.run(variables={"n": 4})
     assert (caught.value.got, caught.value.expected) == ("3 rows, n = 4", "at most 3")
 
 
