@@ -85,6 +85,8 @@ CASES: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[Array], Array]]] = 
     "cumsum": (lambda x: x.cumsum(1), lambda a: a.cumsum(1)),
     "columns": (lambda x: x[:, 1:3], lambda a: a[:, 1:3]),
     "every other": (lambda x: x[:, ::-2], lambda a: a[:, ::-2]),
+    "chosen columns": (lambda x: x[:, [2, 0]], lambda a: a[:, [2, 0]]),
+    "einsum": (lambda x: Tensor.einsum("ij,ik->jk", x, x), lambda a: a.T @ a),
     "expand": (lambda x: x.unsqueeze(1).expand(-1, 3, -1) * 1.0,
                lambda a: np.repeat(a[:, None], 3, 1)),
     "full_like": (lambda x: (x + x.ones_like()).sum(0), lambda a: (a + 1).sum(0)),
@@ -185,6 +187,7 @@ def test_values_of_a_run() -> None:
         (found,) = y.run(variables={"n": size})
         np.testing.assert_allclose(found, ROWS[:size].sum(0) * size, 2e-5, 1e-6)
         assert y.check(variables={"n": size}).ok
+    assert y.values("graph:3") is None, "no value without a run"
     bound = compiler.compile(Tensor(ROWS)[: n.bind(2)] + 0)
     assert bound.variables == {"n": 2}
     assert bound.run()[0].shape == (2, 4)
@@ -236,6 +239,8 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: x.reshape(-1), ShapeError,
      "reshape: axis 0 has n (1 … 6) elements, known when the program runs: reshape would join or "
      "split it", "let -1 stand for this axis, e.g. x.reshape(-1, …), and join or split others"),
+    (lambda x: x.reshape(variable(), 4), ShapeError,  # type: ignore[arg-type]
+     "reshape: extents and axes are integers", "let -1 stand for the axis of a variable"),
     (lambda x: x[-1], ShapeError,
      "shrink: axis 0 has n (1 … 6) elements, known when the program runs: shrink would take 5:6",
      "only the first 1 elements are always there; positions from the end are not known"),
@@ -245,7 +250,12 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
      "its end is not known: pad, join or slide windows along another axis"),
     (lambda x: x.cat(x), ShapeError, "pad: axis 0 has n (1 … 6) elements", ""),
     (lambda x: x[[0, 1]], ShapeError, "getitem: axis 0 has n (1 … 6) elements", ""),
-    (lambda x: x[:, [0, 1]], ShapeError, "index: axis 0 has n (1 … 6) elements", ""),
+    (lambda x: Tensor.einsum("ij,ij->i", x, ROWS), ShapeError,
+     "einsum: axis i has two extents in 'ij,ij->i'", ""),
+    (lambda x: x.cat(Tensor(ROWS), dim=1), ShapeError,
+     "cat: tensor 1 does not fit to the first", ""),
+    (lambda x: x.stack(Tensor(ROWS)), ShapeError,
+     "stack: tensor 1 has another shape than the first", ""),
     (len, DataError, "len: axis 0 has n (1 … 6) elements, known when the program runs",
      "symbolic_shape names it; len(x.numpy()) counts them"),
     (lambda x: x[1 : variable()], AxisError,

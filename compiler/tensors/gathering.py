@@ -16,6 +16,7 @@ from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, 
 from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
+from compiler.tensors.variables import Variable, prefix
 
 Array = np.ndarray[Any, Any]
 
@@ -111,12 +112,20 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     found: list[TensorNode] = []
     for axis in range(len(node.shape)):
         if axis in target:
-            found.append(counting(shape, target[axis]))
+            found.append(_every(node, axis, shape, target[axis]))
             continue
         array = broadcast_node(arrays[axes.index(axis)], common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
         found.append(broadcast_node(reshaped(array, wide), shape))
     return Index((node, *found))
+
+
+def _every(node: TensorNode, axis: int, shape: Shape, place: int) -> TensorNode:
+    """All positions of an axis of `node`, along axis `place` of `shape`."""
+    made, extent = counting(shape, place), node.extents[axis] if node.extents else None
+    if extent is None:
+        return made
+    return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
 
 
 def _refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:

@@ -167,7 +167,7 @@ class Sorting(Scans):
         shape = tuple(n for i, n in enumerate(self.shape) if keepdim or i in kept)
         if keepdim:
             shape = tuple(1 if i in axes else n for i, n in enumerate(shape))
-        count = self._count(axes)
+        count = math.prod(self.shape[i] for i in axes)
         rows = self.permute(*kept, *axes).reshape(self.size // max(count, 1), count)
         ordered = rows._as_wide()
         ordered = ordered._picked(ordered._order(False)).contiguous()
