@@ -294,15 +294,15 @@ class Compilation:
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
 
     @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
+
+    @property
     def devices(self) -> list[str]:
         """Where each result is; one that is an input on disk is as good as on the CPU."""
         holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
         return [device_of([holder]) for holder in holders]
-
-    @property
-    def variables(self) -> dict[str, int]:
-        """The value that each bound variable has."""
-        return dict(self._bindings.bound)
 
     def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
