@@ -75,7 +75,7 @@ class Schedule(Stage):
     @property
     def dependency_lines(self) -> tuple[str, ...]:
         """One line per dependency and kind: `0 → 1  data  tmp0  16 bytes`."""
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (
                 f"{each.producer:>3} → {each.consumer}",
                 each.kind,
