@@ -147,7 +147,7 @@ def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
         if extent is not None:
             made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
     for each in toposort([made]):
-        result.origins.add(each, frozenset((node,)))
+        result.note(each, frozenset((node,)))
     return made
 
 
