@@ -25,22 +25,29 @@ from compiler.errors import (
     ShapeError,
     SizeError,
 )
+from compiler.machine import MachineModel
 from compiler.options import Options
+from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
 from compiler.tensor import Tensor
 
 __all__ = [
     "AxisError",
+    "CacheInfo",
     "Compilation",
     "CompileError",
     "DType",
     "DTypeError",
     "DataError",
+    "ExecutionPlan",
     "InternalError",
+    "MachineModel",
     "Options",
     "ShapeError",
     "SizeError",
     "Tensor",
     "bool_",
+    "cache_clear",
+    "cache_info",
     "compile",
     "float16",
     "float32",
@@ -49,6 +56,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "prepare",
     "uint8",
     "uint16",
     "uint32",

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import execution, plans
 from compiler import kernels as kernel_cache
+from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
 from compiler.device import buffers, device
@@ -65,8 +66,8 @@ def _node(value: object) -> TensorNode:
 
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
     """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
-    made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
+    values = plans.run_nodes(nodes, options or Options(verify=False))
+    return [buffers.new_buffer(value) for value in values]
 
 
 class Compilation:
@@ -289,10 +290,10 @@ class Compilation:
     def run(self) -> list[Array]:
         """Run the machine code; one array per result."""
         items = self._scheduled.items
-        execution.refuse_too_large(items, self.options.memory_limit)
-        programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
+        plan = plan_memory(items, results) if self.options.plan_memory else None
+        execution.refuse_too_large(items, self.options.memory_limit, plan)
+        flat = execution.run(items, results, self.inputs(), self.load(), plan)
         return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
 
     def check(self) -> Report:

@@ -5,12 +5,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.device import cpu, device
+from compiler.allocation import allocate
+from compiler.device import cpu
 from compiler.device.program import Program
 from compiler.errors import SizeError
 from compiler.graph.nodes import Buffer, Sink
 from compiler.schedule import memory
 from compiler.schedule.items import ScheduleItem
+from compiler.schedule.share import MemoryPlan
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -20,23 +22,26 @@ def run(
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
     programs: Mapping[Sink, Program],
+    plan: MemoryPlan | None = None,
 ) -> list[Array]:
-    """The results as flat arrays. Buffers that are no input are allocated first."""
-    held = dict(inputs)
-    held |= {buffer: _allocated(buffer) for buffer in memory.made_buffers(items)}
+    """The results as flat arrays. Buffers that are no input are allocated first, as planned."""
+    held = dict(inputs) | allocate(items, plan)
     for item in items:
-        program, arguments = programs[item.operation.body], item.operation.arguments
-        program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+        step(item, held, programs)
     return [held[buffer] for buffer in results]
 
 
-def _allocated(buffer: Buffer) -> Array:
-    """Memory for a buffer, which an error calls by its name or its shape."""
-    name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-    return device.CPU.allocate(buffer.size, buffer.dtype, name)
+def step(
+    item: ScheduleItem, held: Mapping[Buffer, Array], programs: Mapping[Sink, Program]
+) -> None:
+    """Run one item on the arrays of its buffers."""
+    program, arguments = programs[item.operation.body], item.operation.arguments
+    program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
 
 
-def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
+def refuse_too_large(
+    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
+) -> None:
     """Refuse, before anything is allocated, a program that cannot fit in memory.
 
     `limit` is in bytes; None means what the machine has. Inputs do not count: they are there.
@@ -50,7 +55,7 @@ def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
         got = f"shape {largest.shape}, {largest.nbytes:,} bytes"
         what = "a tensor of the program does not fit in memory"
         raise SizeError("allocate", what, got=got, expected=expected)
-    total = sum(buffer.nbytes for buffer in made)
+    total = sum(buffer.nbytes for buffer in made) if plan is None else plan.peak
     if total > limit:
         got = f"{len(made)} tensors, {total:,} bytes"
         what = "the tensors of the program do not fit in memory together"
