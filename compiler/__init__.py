@@ -1,6 +1,7 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler.compilation import Compilation, compile
+from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
     bool_,
@@ -48,6 +49,7 @@ __all__ = [
     "bool_",
     "cache_clear",
     "cache_info",
+    "calibrate",
     "compile",
     "float16",
     "float32",

@@ -22,6 +22,7 @@ from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
 from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
+from compiler.loops.count import count
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
@@ -171,7 +172,8 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        costs = analysis.analyse(made.items)
+        works = {body: count(self.kernel(body).loops) for body in made.outlined.bodies}
+        costs = analysis.analyse(made.items, works, self.options.model)
         times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
         calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}

@@ -11,11 +11,16 @@ from dataclasses import dataclass, field
 
 LEVELS = ("L1", "L2", "L3", "memory")
 EXPENSIVE = {
-    "exp": 0.13, "exp2": 0.12, "log": 0.15, "log2": 0.15, "sin": 0.25, "cos": 0.25, "tan": 0.35,
-    "tanh": 0.16, "erf": 0.25, "pow": 0.8, "sqrt": 0.07, "recip": 0.06, "fdiv": 0.06,
-    "idiv": 0.8, "mod": 0.8,
+    "exp": 0.12, "exp2": 0.1, "log": 0.18, "log2": 0.2, "sin": 0.7, "cos": 0.7, "tan": 0.75,
+    "tanh": 0.15, "erf": 0.2, "pow": 1.25, "sqrt": 0.05, "recip": 0.02, "fdiv": 0.02,
+    "idiv": 1.4, "mod": 1.4, "max": 0.02, "min": 0.02,
 }  # fmt: skip
-"""Nanoseconds per element of operations that are many instructions, vectorised, in float32."""
+"""Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
+NEVER_VECTOR = frozenset(("idiv", "mod"))
+"""Operations that keep a loop from being vectorised: their figures are those of one element."""
+
+ALONE = 4.0
+"""How many times longer an operation of several instructions takes outside vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +37,13 @@ class MachineModel:
 
     name: str = "default"
     cache_bytes: tuple[int, int, int] = (48 * 1024, 1024 * 1024, 32 * 1024 * 1024)
-    read: tuple[float, float, float, float] = (300.0, 130.0, 100.0, 25.0)
-    write: tuple[float, float, float, float] = (150.0, 60.0, 40.0, 15.0)
-    strided: tuple[float, float, float, float] = (0.2, 0.6, 2.8, 4.0)
-    vector_ns: float = 0.01
-    scalar_ns: float = 0.15
-    step_ns: float = 1.0
-    launch_ns: float = 300.0
+    read: tuple[float, float, float, float] = (500.0, 250.0, 120.0, 40.0)
+    write: tuple[float, float, float, float] = (500.0, 250.0, 120.0, 28.0)
+    strided: tuple[float, float, float, float] = (0.2, 0.6, 3.0, 5.5)
+    vector_ns: float = 0.0065
+    scalar_ns: float = 0.085
+    step_ns: float = 4.5
+    launch_ns: float = 250.0
     wide: float = 2.0
     operations: tuple[tuple[str, float], ...] = field(default=tuple(EXPENSIVE.items()))
 
@@ -47,9 +52,12 @@ class MachineModel:
         known = dict(self.operations).get(op)
         vector = self.vector_ns if known is None else known
         width = 1.0 if itemsize <= 4 else self.wide
+        if op in NEVER_VECTOR:
+            return vector
         if is_vector:
             return vector * (width if known is not None else itemsize / 4)
-        return max(self.scalar_ns, vector * width * 4) if known else self.scalar_ns * min(cost, 4)
+        simple = self.scalar_ns * min(cost, 4)
+        return max(simple, vector * width * ALONE) if known else simple
 
     def level(self, nbytes: float) -> int:
         """The first level that holds `nbytes`."""
@@ -65,7 +73,7 @@ class MachineModel:
             )
         rows.append(
             f"operation {self.vector_ns:.4f} ns in vectors, {self.scalar_ns:.3f} ns alone; "
-            f"launch {self.launch_ns:,.0f} ns"
+            f"loop {self.step_ns:.2f} ns; launch {self.launch_ns:,.0f} ns"
         )
         rows.append("  ".join(f"{name} {ns:.3f}" for name, ns in self.operations))
         return "\n".join(rows)

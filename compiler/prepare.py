@@ -88,10 +88,8 @@ class ExecutionPlan:
     def _data(self, place: int, array: Array | None) -> Array:
         """The flat data of one input."""
         buffer = self.inputs[place]
-        if array is None:
-            flat = buffers.data(buffer).reshape(-1)
-        else:
-            flat = _fitting(array, buffer, place)
+        own = array is None
+        flat = buffers.data(buffer).reshape(-1) if own else _fitting(array, buffer, place)
         return flat.copy() if place in self.structure.written_inputs else flat
 
     def explain(self) -> str:
@@ -141,15 +139,20 @@ def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
     holds anything but tensors.
     """
     given = value if isinstance(value, list | tuple) else [value]
-    nodes = [getattr(each, "recipe", each) for each in given]
-    for node in nodes:
-        if not isinstance(node, TensorNode):
-            what, got = "only tensors can be prepared", type(node).__name__
-            raise DataError("prepare", what, got=got, expected="Tensor")
+    nodes = [_node(each) for each in given]
     if not nodes:
         raise DataError("prepare", "nothing to prepare", got=repr(value), expected="a Tensor")
     made, found = plans.structure_of(nodes, options or Options())
     return ExecutionPlan(made, found)
+
+
+def _node(value: object) -> TensorNode:
+    """How a tensor is computed."""
+    node = getattr(value, "recipe", value)
+    if isinstance(node, TensorNode):
+        return node
+    what, got = "only tensors can be prepared", type(value).__name__
+    raise DataError("prepare", what, got=got, expected="Tensor")
 
 
 @dataclass(frozen=True, slots=True)

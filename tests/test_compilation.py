@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Options, Tensor, kernels
+from compiler import Options, Tensor, kernels, plans
 from compiler.compilation import Compilation
 from compiler.errors import DataError, SizeError
 from compiler.graph.nodes import Buffer
