@@ -12,6 +12,7 @@ from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
+from compiler.costing import figures
 from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
@@ -22,14 +23,12 @@ from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
 from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
-from compiler.loops.count import count
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
-from compiler.schedule import analysis, memory
 from compiler.schedule.calls import Call, KernelGraph, buffer_of
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
@@ -172,22 +171,17 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        works = {body: count(self.kernel(body).loops) for body in made.outlined.bodies}
-        costs = analysis.analyse(made.items, works, self.options.model)
-        times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+        loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}
         parents = tuple(
             (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
         )
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
-            items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
-            critical_path=analysis.critical_path(made.items, times),
-            lifetimes=memory.lifetimes(made.items, results),
-            peak_bytes=memory.peak_bytes(made.items, results),
-            itemwise_bytes=memory.itemwise_bytes(made.items),
+            items=made.items, dependencies=made.dependencies,
             results=results, parents=parents,
+            **figures(made, results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property

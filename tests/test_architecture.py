@@ -30,7 +30,7 @@ LAYERS = (
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.scheduling", "compiler.allocation", "compiler.overlap",
-                    "compiler.plans", "compiler.prepare",
+                    "compiler.plans", "compiler.prepare", "compiler.costing",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor"),
     ("compiler", "compiler"),

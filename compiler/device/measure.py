@@ -258,8 +258,8 @@ def _model(fields: dict[str, Any]) -> MachineModel:
     model = MachineModel(**values)
     counts = (len(model.cache_bytes), len(model.read), len(model.write), len(model.strided))
     single = (model.vector_ns, model.scalar_ns, model.step_ns, model.launch_ns, model.wide)
-    figures: tuple[object, ...] = (*model.cache_bytes, *model.read, *model.write, *model.strided, *single)
-    figures = (*figures, *(ns for _, ns in model.operations))
+    levels = (*model.cache_bytes, *model.read, *model.write, *model.strided)
+    figures = (*levels, *single, *(ns for _, ns in model.operations))
     if set(asdict(DEFAULT)) != set(fields) or counts != (3, 4, 4, 4):
         raise ValueError("figures are missing")
     if not all(isinstance(f, int | float) and 0 < f < math.inf for f in figures):

@@ -34,6 +34,8 @@ from compiler.schedule.work import LINE, Access, Footprint, Operation, Stretch, 
 
 UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away."""
+VECTOR_BYTES = 64
+"""Bytes of a vector register."""
 Path = tuple[Range, ...]
 
 
@@ -84,7 +86,8 @@ class _Count:
         )  # fmt: skip
         trips = math.prod(r.extent for r in path)
         loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
-        made = Stretch(trips, is_vector, loops, tuple(operations), tuple(accesses))
+        axis = None if lane is None else lane.number
+        made = Stretch(trips, is_vector, loops, tuple(operations), tuple(accesses), axis)
         self.stretches.append(made)
 
     def _operations(self, item: Item) -> list[Operation]:
@@ -117,7 +120,8 @@ class _Count:
 
     def _footprints(self) -> tuple[Footprint, ...]:
         """Per argument: bytes touched inside each output loop; where several accesses, the most."""
-        outputs = max((s.ranges for s in self.body.sources if isinstance(s, Store)), key=len)
+        stores = (s.ranges for s in self.body.sources if isinstance(s, Store))
+        outputs = max(stores, key=len, default=())
         repeats = [math.prod(r.extent for r in outputs[:d]) for d in range(len(outputs) + 1)]
         found: dict[int, tuple[bool, list[int]]] = {}
         for node, path in self.touched:
@@ -131,6 +135,16 @@ class _Count:
             Footprint(slot, is_write, tuple(spans), tuple(repeats))
             for slot, (is_write, spans) in sorted(found.items())
         )
+
+
+def lanes(work: Work, each: Range) -> int:
+    """How many turns of a loop run at once: elements of the widest type in a vector, or 1."""
+    found = [s for s in work.stretches if s.axis == each.number]
+    if not found or not all(s.is_vector for s in found):
+        return 1
+    sizes = [o.itemsize for s in found for o in s.operations]
+    widest = max([*sizes, *(a.itemsize for s in found for a in s.accesses)])
+    return max(VECTOR_BYTES // widest, 1)
 
 
 def _operation(op: str, dtype: DType) -> Operation:

@@ -7,8 +7,9 @@
 A buffer lives from the first to the last level (`levels.py`) that touches it: items of one level
 may run at once, so two buffers of one level never share, nor do two whose lives touch. Large
 buffers are placed first, each into the smallest gap that holds it (best fit; among equal gaps
-the lowest), which is deterministic. Results, inputs, and buffers that the caller keeps are not in
-the arena.
+the lowest). Where that takes more than is alive at once, other orders are tried and the smallest
+arena is taken; all of it is deterministic. Results, inputs, and buffers that the caller keeps are
+not in the arena.
 
 Relies on: `depends_on` orders every two items that touch one buffer and of which one writes it.
 Ensures: two buffers whose places overlap have strictly disjoint lives; offsets are multiples
@@ -16,8 +17,9 @@ of 64 bytes.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import TypeAlias
 
 from compiler.errors import InternalError
 from compiler.graph.nodes import Buffer
@@ -27,6 +29,7 @@ from compiler.schedule.memory import made_buffers
 
 ALIGNMENT = 64
 """Bytes: one cache line, and one 512-bit vector."""
+Life: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,7 @@ def share(
     outside = {*results, *kept}
     made = made_buffers(items)
     wanted = [b for b in made if _may_share(b, outside)]
-    placed: dict[Buffer, Place] = {}
-    for buffer in sorted(wanted, key=lambda b: (-_rounded(b.nbytes), lives[b], -b.unique)):
-        placed[buffer] = _placed(buffer, lives[buffer], list(placed.values()))
+    placed = _explained(_smallest(wanted, lives))
     end = max(len(waves) - 1, 0)
     for buffer in made:
         if buffer not in placed:
@@ -133,9 +134,9 @@ def _rounded(nbytes: int) -> int:
 
 def _lives(
     items: Sequence[ScheduleItem], level: dict[int, int]
-) -> dict[Buffer, tuple[int, int]]:
+) -> dict[Buffer, Life]:
     """The first and last level that touches each buffer."""
-    result: dict[Buffer, tuple[int, int]] = {}
+    result: dict[Buffer, Life] = {}
     for item in items:
         at = level[item.item_id]
         for buffer in (*item.operation.reads, *item.operation.writes):
@@ -144,40 +145,113 @@ def _lives(
     return result
 
 
-def _placed(buffer: Buffer, life: tuple[int, int], others: list[Place]) -> Place:
-    """The place of a buffer beside those already placed."""
-    size = _rounded(buffer.nbytes)
-    wish = Place(buffer, 0, size, *life, "")
-    offset = _best_fit(size, [o for o in others if o.meets(wish)])
-    below = [
-        o for o in others
-        if o.offset is not None and o.offset < offset + size and offset < o.offset + o.size
-    ]  # fmt: skip
-    return Place(buffer, offset, size, *life, _reason(life, size, below))
+def _smallest(wanted: Sequence[Buffer], lives: dict[Buffer, Life]) -> dict[Buffer, Place]:
+    """The places of the arrangement that needs the smallest arena; the first of equal ones."""
+    unplaced = [Place(b, 0, _rounded(b.nbytes), *lives[b], "") for b in wanted]
+    least = most_alive(unplaced)
+    best: dict[Buffer, Place] = {}
+    for order, fit in ARRANGEMENTS:
+        made: dict[Buffer, Place] = {}
+        for place in sorted(unplaced, key=order):
+            busy = sorted(_span(o) for o in made.values() if o.meets(place))
+            made[place.buffer] = replace(place, offset=fit(place, busy, least))
+        if not best or _end(made.values()) < _end(best.values()):
+            best = made
+        if _end(best.values()) <= least or len(wanted) > MANY:
+            break
+    return best
 
 
-def _best_fit(size: int, busy: list[Place]) -> int:
-    """The smallest gap between the places that are in use at the same time; else behind them."""
-    taken = sorted((p.offset or 0, (p.offset or 0) + p.size) for p in busy)
-    end, best = 0, None
-    for begin, stop in taken:
-        gap = begin - end
-        if gap >= size and (best is None or gap < best[0]):
-            best = gap, end
+def most_alive(places: Iterable[Place]) -> int:
+    """The most bytes needed in one level."""
+    change: dict[int, int] = {}
+    for place in places:
+        change[place.first] = change.get(place.first, 0) + place.size
+        change[place.last + 1] = change.get(place.last + 1, 0) - place.size
+    return max(accumulate(change[level] for level in sorted(change)), default=0)
+
+
+def _span(place: Place) -> tuple[int, int]:
+    offset = place.offset or 0
+    return offset, offset + place.size
+
+
+def _end(places: Iterable[Place]) -> int:
+    return max((_span(place)[1] for place in places), default=0)
+
+
+def _explained(placed: dict[Buffer, Place]) -> dict[Buffer, Place]:
+    """The same places with their reasons."""
+    result = {}
+    for buffer, place in placed.items():
+        begin, end = _span(place)
+        below = [o for o in placed.values() if o is not place and _span(o)[0] < end]
+        below = [o for o in below if begin < _span(o)[1] and o.size]
+        result[buffer] = replace(place, reason=_reason(place, below))
+    return result
+
+
+def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
+    """What is free between spans in order of offset; the last gap has no end."""
+    found: list[tuple[int, int | None]] = []
+    end = 0
+    for begin, stop in busy:
+        if begin > end:
+            found.append((end, begin))
         end = max(end, stop)
-    return end if best is None else best[1]
+    return [*found, (end, None)]
 
 
-def _reason(life: tuple[int, int], size: int, below: list[Place]) -> str:
+def best_fit(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
+    """The smallest gap that holds the buffer; else behind everything."""
+    free = [(begin, end) for begin, end in gaps(busy) if end is None or end - begin >= place.size]
+    return min(free, key=lambda gap: (gap[1] is None, (gap[1] or 0) - gap[0], gap[0]))[0]
+
+
+def lowest(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
+    """The first gap that holds the buffer."""
+    return next(b for b, end in gaps(busy) if end is None or end - b >= place.size)
+
+
+def either_end(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
+    """From below for even levels, from above for odd ones: a chain takes turns at the two ends."""
+    inside = [(b, least if end is None else end) for b, end in gaps(busy)]
+    high = [end - place.size for b, end in inside if end - b >= place.size]
+    return high[-1] if place.first % 2 and high else lowest(place, busy, least)
+
+
+def _by_size(place: Place) -> tuple[int, ...]:
+    return -place.size, place.first, place.last, -place.buffer.unique
+
+
+def _by_level(place: Place) -> tuple[int, ...]:
+    return place.first, -place.last, -place.size, -place.buffer.unique
+
+
+def _by_area(place: Place) -> tuple[int, ...]:
+    return -place.size * (place.last - place.first + 1), *_by_size(place)
+
+
+ARRANGEMENTS = (
+    (_by_size, best_fit), (_by_size, lowest), (_by_level, either_end), (_by_level, best_fit),
+    (_by_area, best_fit), (_by_level, lowest),
+)  # fmt: skip
+"""In which order buffers are placed, and where."""
+MANY = 512
+"""Buffers of a program for which only the first arrangement is tried."""
+
+
+def _reason(place: Place, below: list[Place]) -> str:
     """`shares 65,536 bytes with tmp3: dead since level 4`"""
-    if not size:
+    if not place.size:
         return "empty"
     if not below:
         return "memory of its own"
-    other = max(below, key=lambda p: (p.size, -p.buffer.unique))
+    below = [p for p in below if p.last < place.first] or below
+    other = max(below, key=lambda p: (p.last, p.size))
     name = other.buffer.name or str(other.buffer.shape)
-    common = min(size, other.size)
-    before = other.last < life[0]
+    common = min(_span(place)[1], _span(other)[1]) - max(_span(place)[0], _span(other)[0])
+    before = other.last < place.first
     when = f"dead since level {other.last}" if before else f"not needed before level {other.first}"
     more = f", and {len(below) - 1} more" if len(below) > 1 else ""
     return f"shares {common:,} bytes with {name}: {when}{more}"
@@ -186,12 +260,8 @@ def _reason(life: tuple[int, int], size: int, below: list[Place]) -> str:
 def _plan(places: tuple[Place, ...], level_count: int) -> MemoryPlan:
     arena = max((p.offset + p.size for p in places if p.offset is not None), default=0)
     kept = sum(p.size for p in places if p.offset is None)
-    change = [0] * (max(level_count, 1) + 1)
-    for p in places:
-        # what the caller gets is made before the first level, so it counts throughout
-        change[0 if p.offset is None else p.first] += p.size
-        change[p.last + 1] -= p.size
-    live = max(accumulate(change))
+    # what the caller gets is made before the first level, so it counts throughout
+    live = kept + most_alive(p for p in places if p.offset is not None)
     return MemoryPlan(places, level_count, sum(p.size for p in places), arena, kept, live)
 
 

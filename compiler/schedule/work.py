@@ -2,7 +2,7 @@
 
     work    = stretches  footprints  registers
     stretch = trips  is_vector  operations  accesses       the inside of one loop
-    access  = argument  bytes per element  stride  columns
+    access  = argument  bytes per element  stride  bytes until it comes again
 
 A stretch is straight code that runs `trips` times. It is taken to be vectorised where its inner
 loop reads and writes one element after the other; a column walk and a gather are not.
@@ -54,6 +54,8 @@ class Stretch:
     loops: int
     operations: tuple[Operation, ...]
     accesses: tuple[Access, ...]
+    axis: int | None = None
+    """The number of the loop whose turns become lanes, or would."""
 
     def ns(self, model: MachineModel) -> float:
         """Time with all data in the first cache, but for columns, which are where they are."""
