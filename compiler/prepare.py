@@ -58,7 +58,7 @@ class ExecutionPlan:
         writes in place are copied first.
         """
         given = self._by_place(inputs)
-        data = [self._data(n, given.get(n)) for n in range(len(self.inputs))]
+        data = [self._data(n, given) for n in range(len(self.inputs))]
         values = plans.run(self.structure, data)
         own, results = set(self.structure.inputs), self.structure.results
         # a result that is an input is not handed out: who writes it would write the data
@@ -85,11 +85,11 @@ class ExecutionPlan:
         words = [b.name or f"an unnamed {b.dtype.short}{list(b.shape)}" for b in self.inputs]
         return ", ".join(words) or "no inputs"
 
-    def _data(self, place: int, array: Array | None) -> Array:
+    def _data(self, place: int, given: Mapping[int, Array]) -> Array:
         """The flat data of one input."""
-        buffer = self.inputs[place]
-        own = array is None
-        flat = buffers.data(buffer).reshape(-1) if own else _fitting(array, buffer, place)
+        buffer, is_new = self.inputs[place], place in given
+        own = buffers.data(buffer)
+        flat = _fitting(given[place], buffer, place) if is_new else own.reshape(-1)
         return flat.copy() if place in self.structure.written_inputs else flat
 
     def explain(self) -> str:

@@ -234,7 +234,7 @@ def _read(path: Path) -> MachineModel | None:
     """The model in a file; None, with a warning, where the file is no such model."""
     try:
         held = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         _warn(path, str(error))
