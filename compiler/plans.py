@@ -12,7 +12,7 @@ compiled again. A run makes its own memory, so runs may overlap.
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from compiler.allocation import allocate
 from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.machine import DEFAULT
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.origin import no_origin
@@ -161,7 +162,9 @@ def structure_of(
 ) -> tuple[Structure, tuple[Buffer, ...]]:
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
-    return STRUCTURES.get(root, len(found), options), found
+    # what is recorded and estimated changes nothing that runs
+    relevant = replace(options, trace=False, model=DEFAULT)
+    return STRUCTURES.get(root, len(found), relevant), found
 
 
 def run_nodes(nodes: Sequence[TensorNode], options: Options) -> list[Array]:
