@@ -17,8 +17,10 @@ import compiler
 from compiler import MachineModel, Options, Tensor
 from compiler.allocation import allocate
 from compiler.compilation import Compilation
+from compiler.device import device
 from compiler.execution import step
 from compiler.machine import DEFAULT
+from compiler.schedule.host import Host
 
 SECONDS = 0.15
 _random = np.random.default_rng(0)
@@ -96,11 +98,11 @@ def measured_ns(made: Compilation) -> float:
     items, programs = made.schedule.items, made.load()
     held = dict(made.inputs()) | allocate(items, None)
     for item in items:
-        step(item, held, programs)
+        step(item, held, programs, {}, Host())
     total = 0.0
     for item in items:
         operation = item.operation
-        program = programs[operation.body]
+        program = programs[operation.body, device.CPU.base_key]
         pointers = [held[operation.arguments[s]].ctypes.data for s in program.slots]
         least, end = float("inf"), time.perf_counter() + SECONDS / len(items)
         while time.perf_counter() < end or least == float("inf"):

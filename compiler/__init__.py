@@ -30,6 +30,8 @@ from compiler.machine import MachineModel
 from compiler.options import Options
 from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
 from compiler.tensor import Tensor
+from compiler.tensors.repeat import repeat
+from compiler.tensors.variables import Variable
 
 __all__ = [
     "AxisError",
@@ -46,6 +48,7 @@ __all__ = [
     "ShapeError",
     "SizeError",
     "Tensor",
+    "Variable",
     "bool_",
     "cache_clear",
     "cache_info",
@@ -59,6 +62,7 @@ __all__ = [
     "int32",
     "int64",
     "prepare",
+    "repeat",
     "uint8",
     "uint16",
     "uint32",

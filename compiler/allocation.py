@@ -53,4 +53,4 @@ def allocate(
 def alone(buffer: Buffer) -> Array:
     """Memory for one buffer, which an error calls by its name or its shape."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-    return device.CPU.allocate(buffer.size, buffer.dtype, name)
+    return device.get(buffer.device).allocate(buffer.size, buffer.dtype, name)

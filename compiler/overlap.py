@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from compiler.schedule.items import ItemAnalysis, ScheduleItem
-from compiler.schedule.levels import groups, levels
+from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
+from compiler.schedule.levels import groups, waves_to_run
 
 WORTH_A_THREAD_NS = 50_000
 """Two items that take at least this long are run at once."""
@@ -54,7 +54,7 @@ def plan_levels(
     known = {item.item_id: item for item in items}
     cost = {row.item_id: row.cost for row in analysis}
     result = []
-    for number, wave in enumerate(levels(items)):
+    for number, wave in enumerate(waves_to_run(items)):
         cut: list[tuple[ScheduleItem, ...]] = []
         for group in groups(items, wave):
             cut += _without_two_threaded([known[i] for i in group], programs)
@@ -76,15 +76,17 @@ def _without_two_threaded(
 
 def is_threaded(item: ScheduleItem, programs: Mapping[Any, object]) -> bool:
     """Whether running the item uses several threads."""
-    program = programs.get(getattr(item.operation, "body", None))
-    return bool(getattr(program, "is_threaded", False))
+    body = getattr(item.operation, "body", None)
+    found = [p for (of, _), p in programs.items() if of is body]
+    return any(getattr(program, "is_threaded", False) for program in found)
 
 
 def _worth_a_thread(
     group: tuple[ScheduleItem, ...], cost: Mapping[int, int]
 ) -> tuple[ScheduleItem, ...]:
-    """The long items of a group, where there are several."""
-    long = tuple(i for i in group if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
+    """The long kernels of a group, where there are several; the host itself is one."""
+    kernels = (i for i in group if isinstance(i.operation, Kernel))
+    long = tuple(i for i in kernels if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
     return long if len(long) > 1 else ()
 
 

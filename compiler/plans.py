@@ -19,9 +19,9 @@ import numpy as np
 
 from compiler import execution, kernels, overlap
 from compiler.allocation import allocate
-from compiler.device import buffers, device
+from compiler.device import device
 from compiler.device.program import Program
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.machine import DEFAULT
 from compiler.node import toposort
 from compiler.options import Options
@@ -30,7 +30,10 @@ from compiler.overlap import Level
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis
 from compiler.schedule.calls import buffer_of
-from compiler.schedule.items import ScheduleItem
+from compiler.schedule.host import Host
+from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.levels import waves_to_run
+from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.trace import Provenance
@@ -48,10 +51,11 @@ class Structure:
 
     items: tuple[ScheduleItem, ...]
     steps: tuple[Level, ...]
-    programs: Mapping[Sink, Program]
+    programs: execution.Programs
     inputs: tuple[Buffer, ...]
     results: tuple[Buffer, ...]
-    shapes: tuple[tuple[int, ...], ...]
+    devices: tuple[str, ...]
+    """Where each result is."""
     memory: MemoryPlan | None
 
     @property
@@ -64,7 +68,7 @@ class Structure:
 def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]:
     """The graph of `nodes` with placeholders for buffers, and the buffers, in order of number.
 
-    Graphs of equal structure give the same object.
+    Graphs of equal structure give the same object; a bound variable is only a variable.
     """
     done: dict[TensorNode, TensorNode] = {}
     found: dict[int, Buffer] = {}
@@ -76,6 +80,8 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
                 found.setdefault(node.unique, node)
                 number = PLACEHOLDER + numbers.setdefault(node.unique, len(numbers))
                 done[node] = Buffer((), number, node.shape, node.dtype, "", node.device)
+            elif isinstance(node, Bind):
+                done[node] = done[node.sources[0]]
             else:
                 sources = tuple(done[s] for s in node.sources)
                 done[node] = type(node)(sources, *node.arguments.values())
@@ -129,7 +135,7 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
         made = schedule_program(simplest, options, {})
     items = made.items
     results = tuple(buffer_of(s) for s in made.outlined.root.sources)
-    planned = share(items, results) if options.plan_memory else None
+    planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
     execution.refuse_too_large(items, options.memory_limit, planned)
     programs = _programs(made, options)
     inputs = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
@@ -139,22 +145,34 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
         programs=programs,
         inputs=tuple(inputs[PLACEHOLDER + n] for n in range(count)),
         results=results,
-        shapes=tuple(node.shape for node in root.sources),
+        devices=tuple(device_of([b]) for b in results),
         memory=planned,
     )
 
 
-def _programs(made: Scheduled, options: Options) -> dict[Sink, Program]:
+def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Program]:
     """The loaded program of each kernel; one that is loaded already needs no stage at all."""
-    result: dict[Sink, Program] = {}
-    for number, (body, name) in enumerate(made.outlined.bodies.items()):
-        held = kernels.PROGRAMS.holds(body, device.CPU, options.optimize)
-        if held is None:
-            with no_origin():
-                kernel = kernels.compile_kernel(name, body, options, number)
-            held = kernels.PROGRAMS.get(kernel, device.CPU, options.optimize)
-        result[body] = held
+    result: dict[tuple[Sink, str], Program] = {}
+    names = made.outlined.bodies
+    for operation in (item.operation for item in made.items):
+        if isinstance(operation, Kernel):
+            body, where = operation.body, device.get(device.get(operation.device).base_key)
+            key = body, where.base_key
+            if key not in result:
+                number = list(names).index(body)
+                result[key] = _program(names[body], body, number, where, options)
     return result
+
+
+def _program(
+    name: str, body: Sink, number: int, where: device.Device, options: Options
+) -> Program:
+    held = kernels.PROGRAMS.holds(body, where, options.optimize)
+    if held is not None:
+        return held
+    with no_origin():
+        kernel = kernels.compile_kernel(name, body, options, number)
+    return kernels.PROGRAMS.get(kernel, where, options.optimize)
 
 
 def structure_of(
@@ -167,14 +185,11 @@ def structure_of(
     return STRUCTURES.get(root, len(found), relevant), found
 
 
-def run_nodes(nodes: Sequence[TensorNode], options: Options) -> list[Array]:
-    """The values of `nodes`, in their shapes."""
-    made, found = structure_of(nodes, options)
-    return run(made, [buffers.data(b).reshape(-1) for b in found])
-
-
-def run(made: Structure, data: Sequence[Array]) -> list[Array]:
-    """Run on flat arrays, one per input; one array per result. Makes its own memory."""
+def run(made: Structure, data: Sequence[Array], values: Mapping[str, int]) -> list[Array]:
+    """Run on flat arrays, one per input; one flat array per result. Makes its own memory."""
     held = dict(zip(made.inputs, data, strict=True)) | allocate(made.items, made.memory)
-    overlap.run_levels(made.steps, lambda item: execution.step(item, held, made.programs))
-    return [held[b].reshape(s) for b, s in zip(made.results, made.shapes, strict=True)]
+    host = Host()
+    overlap.run_levels(
+        made.steps, lambda item: execution.step(item, held, made.programs, values, host)
+    )
+    return [held[b] for b in made.results]

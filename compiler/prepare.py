@@ -3,6 +3,7 @@
     plan = compiler.prepare(y)
     plan.run()                                 the data y was written with
     plan.run({"x": array})  plan.run([array])  other data, by the name or the place of an input
+    plan.run([array], {"n": 50})               other values of variables
     print(plan.explain())                      levels, what overlaps, memory
 
 Inputs are numbered in the order in which the program meets them. A plan is never changed after
@@ -15,12 +16,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import plans
+from compiler import bindings, plans
 from compiler.device import buffers
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
 from compiler.kernels import PROGRAMS
+from compiler.node import toposort
 from compiler.options import Options
 from compiler.overlap import Level
 from compiler.schedule.share import MemoryPlan
@@ -38,6 +40,12 @@ class ExecutionPlan:
 
     structure: plans.Structure
     inputs: tuple[Buffer, ...]
+    root: Sink
+    """The results as they were written."""
+    bound: Mapping[str, int]
+    """The values that variables were bound to."""
+    rows: Mapping[int, str]
+    """For each input that has as many rows as a variable says, that variable."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -49,20 +57,33 @@ class ExecutionPlan:
         """Where intermediate values are; None where memory is not planned."""
         return self.structure.memory
 
-    def run(self, inputs: Given = ()) -> list[Array]:
+    def run(self, inputs: Given = (), variables: bindings.Values | None = None) -> list[Array]:
         """One new array per result.
 
         `inputs` replaces data by the input's name, or by its place in `self.inputs`; the rest
-        stays what it was. Raises `DataError` for an input that does not exist or whose name is
-        not unique, `ShapeError` and `DTypeError` where the data do not fit. Data that the program
-        writes in place are copied first.
+        stays what it was. `variables` has values by name; one that is not given is what new data
+        have rows, else what it was bound to. Raises `DataError` for an input that does not exist
+        or whose name is not unique, and for a value that is missing or outside its bounds,
+        `ShapeError` and `DTypeError` where the data do not fit. Data that the program writes in
+        place are copied first.
         """
         given = self._by_place(inputs)
-        data = [self._data(n, given) for n in range(len(self.inputs))]
-        values = plans.run(self.structure, data)
+        values = self._values(given, variables or {})
+        data = [self._data(n, given, values) for n in range(len(self.inputs))]
+        flat = plans.run(self.structure, data, values)
         own, results = set(self.structure.inputs), self.structure.results
         # a result that is an input is not handed out: who writes it would write the data
-        return [v.copy() if b in own else v for v, b in zip(values, results, strict=True)]
+        flat = [v.copy() if b in own else v for v, b in zip(flat, results, strict=True)]
+        return bindings.sliced(flat, self.root.sources, values)
+
+    def _values(self, given: Mapping[int, Array], variables: bindings.Values) -> dict[str, int]:
+        """The values of the variables: as given, as new data have rows, as bound."""
+        found = {
+            name: len(given[place])
+            for place, name in self.rows.items()
+            if place in given and np.ndim(given[place])
+        }
+        return bindings.checked_values(self.root, {**self.bound, **found}, variables)
 
     def _by_place(self, inputs: Given) -> dict[int, Array]:
         """The arrays given, by the place of their input."""
@@ -85,11 +106,19 @@ class ExecutionPlan:
         words = [b.name or f"an unnamed {b.dtype.short}{list(b.shape)}" for b in self.inputs]
         return ", ".join(words) or "no inputs"
 
-    def _data(self, place: int, given: Mapping[int, Array]) -> Array:
-        """The flat data of one input."""
-        buffer, is_new = self.inputs[place], place in given
-        own = buffers.data(buffer)
-        flat = _fitting(given[place], buffer, place) if is_new else own.reshape(-1)
+    def _data(
+        self, place: int, given: Mapping[int, Array], values: Mapping[str, int]
+    ) -> Array:
+        """The flat data of one input; of one with a variable extent at least so many rows."""
+        buffer, least = self.inputs[place], values.get(self.rows.get(place, ""))
+        array = buffers.data(buffer)
+        if place in given:
+            array = _fitting(given[place], buffer, place, least)
+        if least is not None and len(array) < least:
+            what = f"{buffer.name or f'input {place}'} holds fewer rows than a variable says"
+            got, expected = f"{len(array)} rows", f"{self.rows[place]} = {least}"
+            raise DataError("run", what, got=got, expected=expected)
+        flat = array.reshape(-1)
         return flat.copy() if place in self.structure.written_inputs else flat
 
     def explain(self) -> str:
@@ -116,20 +145,22 @@ class ExecutionPlan:
         return f"ExecutionPlan({len(self.inputs)} inputs, {count} items, {len(self.levels)} levels)"
 
 
-def _fitting(array: object, buffer: Buffer, place: int) -> Array:
-    """`array` flat, if it has the shape and type of `buffer`."""
+def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Array:
+    """`array`, row-major, if it fits `buffer`: of variable extent it may have fewer rows."""
     name = buffer.name or f"input {place}"
     if not isinstance(array, np.ndarray):
         got = type(array).__name__
         raise DataError("run", f"{name} is no array", got=got, expected="a NumPy array")
-    if array.shape != buffer.shape:
+    is_part = least is not None and array.ndim > 0 and len(array) <= buffer.shape[0]
+    is_part = is_part and array.shape[1:] == buffer.shape[1:]
+    if array.shape != buffer.shape and not is_part:
         what = f"{name} has another shape"
         raise ShapeError("run", what, got=str(array.shape), expected=str(buffer.shape))
     if parse(array.dtype, "run") is not buffer.dtype:
         what = f"{name} has another type"
         raise DTypeError("run", what, got=str(array.dtype), expected=str(buffer.dtype))
     native = array.astype(buffer.dtype.numpy, copy=False)
-    return np.require(native, requirements=["C", "A"]).reshape(-1)
+    return np.require(native, requirements=["C", "A"])
 
 
 def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
@@ -142,8 +173,21 @@ def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
     nodes = [_node(each) for each in given]
     if not nodes:
         raise DataError("prepare", "nothing to prepare", got=repr(value), expected="a Tensor")
+    root = Sink(tuple(nodes))
+    bound = bindings.bound_values(root)
     made, found = plans.structure_of(nodes, options or Options())
-    return ExecutionPlan(made, found)
+    return ExecutionPlan(made, found, root, bound, _rows(root, found))
+
+
+def _rows(root: Sink, inputs: Sequence[Buffer]) -> dict[int, str]:
+    """The inputs whose first axis is as long as a variable says."""
+    places = {buffer.unique: place for place, buffer in enumerate(inputs)}
+    return {
+        places[node.sources[0].unique]: node.extents[0].name
+        for node in toposort([root])
+        if isinstance(node, Prefix) and not node.axis and isinstance(node.sources[0], Buffer)
+        and node.extents[0] is not None
+    }  # fmt: skip
 
 
 def _node(value: object) -> TensorNode:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import MachineModel, Options, Tensor, kernels, overlap, plans
+from compiler import MachineModel, Options, Tensor, Variable, kernels, overlap, plans
 from compiler.errors import CompileError, DataError, DTypeError, ScheduleError, ShapeError
 from compiler.node import toposort
 from compiler.schedule.items import ScheduleItem
@@ -217,7 +217,7 @@ def test_two_items_that_use_threads_themselves_never_overlap() -> None:
         is_threaded = True
 
     items = schedule((), 3)
-    programs = {items[0].operation.body: Threaded()}
+    programs = {(items[0].operation.body, "CPU"): Threaded()}
     (level,) = overlap.plan_levels(items, programs, costs(*[10**6] * 3))
     assert [[i.item_id for i in group] for group in level.groups] == [[0], [1], [2]]
     assert level.parallel == ((), (), ())
@@ -354,3 +354,48 @@ def test_a_repeated_program_takes_microseconds() -> None:
         (x @ w).relu().numpy()
         least = min(least, time.perf_counter() - start)
     assert least < 0.005, "some 0.1 ms on a machine that does nothing else"
+
+
+# --- variables ------------------------------------------------------------------------------------
+
+
+def test_a_plan_runs_for_every_value_of_its_variable() -> None:
+    n = Variable("n", 1, 20)
+    rows = array(20, 6)
+    plan = compiler.prepare(Tensor(rows[:7], name="x", symbolic={0: n}).exp().sum(1))
+    compiled = compiler.cache_info()
+    for size in (7, 1, 20, 13):
+        (value,) = plan.run([rows[:size]])
+        assert value.shape == (size,)
+        np.testing.assert_allclose(value, np.exp(rows[:size]).sum(1), rtol=1e-4)
+    (part,) = plan.run([rows], {"n": 5})
+    np.testing.assert_allclose(part, np.exp(rows[:5]).sum(1), rtol=1e-4)
+    assert plan.run()[0].shape == (7,), "what it was bound to"
+    assert compiler.cache_info() == compiled
+
+
+@pytest.mark.parametrize(
+    ("given", "values", "words"),
+    [
+        ((), {"m": 3}, "no variable m"),
+        ((), {"n": 0}, "outside its bounds"),
+        ((), {"n": 8}, "x holds fewer rows than a variable says"),
+        ([array(21, 6)], None, "outside its bounds|another shape"),
+        ([array(3, 5)], None, "another shape"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(
+    given: object, values: dict[str, int] | None, words: str
+) -> None:
+    x = Tensor(array(7, 6), name="x", symbolic={0: Variable("n", 1, 20)})
+    with pytest.raises(CompileError, match=words):
+        compiler.prepare(x.exp()).run(given, values)  # type: ignore[arg-type]
+
+
+def test_other_bound_values_are_the_same_structure() -> None:
+    n = Variable("n", 1, 20)
+    roots = [
+        plans.without_data([Tensor(array(size, 6), symbolic={0: n}).exp().node])[0]
+        for size in (3, 9)
+    ]
+    assert roots[0] is roots[1]

@@ -3,7 +3,8 @@
 Where a kernel's loops are known (`loops/count.py`), the estimate is the greatest of computing and
 of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`). Where
 they are not, it is a roofline: the greater of arithmetic time and memory time, plus the launch.
-The roofline orders kernels by cost and is far from a measurement.
+The roofline orders kernels by cost and is far from a measurement. Extents that are variables
+count as their maxima.
 """
 
 from collections import Counter
@@ -15,7 +16,14 @@ from compiler.graph.nodes import Buffer, Elementwise, Reduce, Sink, TensorNode
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
-from compiler.schedule.items import ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+)
 from compiler.schedule.work import Work, estimate
 
 OPERATIONS_PER_NS = 20.0
@@ -36,15 +44,16 @@ def analyse(
     resident = sum({b: b.nbytes for i in items for b in _touched(i)}.values())
     result = []
     for item in items:
-        body = item.operation.body
-        if body not in by_body:
-            by_body[body] = operations(body)
-        read = sum(b.nbytes for b in item.operation.reads)
-        written = sum(b.nbytes for b in item.operation.writes)
-        work = max(by_body[body] / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
-        row = ItemAnalysis(item.item_id, by_body[body], read, written, LAUNCH_NS + round(work))
-        found = (works or {}).get(body)
-        result.append(row if found is None else _refined(row, found, model, resident))
+        operation, count, known = item.operation, 0, None
+        if isinstance(operation, Kernel):
+            if operation.body not in by_body:
+                by_body[operation.body] = operations(operation.body)
+            count = by_body[operation.body]
+            known = (works or {}).get(operation.body)
+        read, written = bytes_of(operation)
+        work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
+        row = ItemAnalysis(item.item_id, count, read, written, LAUNCH_NS + round(work))
+        result.append(row if known is None else _refined(row, known, model, resident))
     return tuple(result)
 
 
@@ -58,6 +67,15 @@ def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) 
     return replace(
         row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3)
     )
+
+
+def bytes_of(operation: Operation) -> tuple[int, int]:
+    """Bytes read and written: those of whole buffers, of a transfer those it copies."""
+    if isinstance(operation, MemoryTransfer):
+        return operation.nbytes, operation.nbytes
+    sides = operation.reads, operation.writes
+    read, written = (sum(b.nbytes for b in side) for side in sides)
+    return read, written
 
 
 def operations(body: Sink) -> int:

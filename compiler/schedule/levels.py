@@ -61,6 +61,14 @@ def _by_id(items: Sequence[ScheduleItem]) -> dict[int, ScheduleItem]:
     return known
 
 
+def waves_to_run(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
+    """The waves, or each item alone where one orders the others without touching anything."""
+    if all(item.operation.arguments for item in items):
+        return levels(items)
+    levels(items)  # refuses wrong ids
+    return tuple((item.item_id,) for item in items)
+
+
 def level_of(waves: Sequence[Sequence[int]]) -> dict[int, int]:
     """The level of each item."""
     return {item: level for level, wave in enumerate(waves) for item in wave}
