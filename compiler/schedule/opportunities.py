@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from compiler.graph.nodes import Buffer, Reduce, Sink
+from compiler.graph.nodes import Buffer, Reduce
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
@@ -56,7 +56,7 @@ def opportunities(
     for a, b, shared, is_sibling in _pairs(items):
         saved = _bytes_saved(shared, items, results, is_sibling)
         time = model.launch_ns + saved / model.read[model.level(saved)]
-        kind = _fusion_type(a.operation.body, b.operation.body)
+        kind = _fusion_type(a, b)
         reason = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
         ids = a.item_id, b.item_id
         made = FusionOpportunity(*ids, kind, min(time / total, 1.0), saved, reason)
@@ -110,10 +110,16 @@ def _bytes_saved(
     return shared.nbytes * (2 if readers == 1 else 1)
 
 
-def _fusion_type(a: Sink, b: Sink) -> FusionType:
-    count = sum(any(isinstance(n, Reduce) for n in toposort([body])) for body in (a, b))
+def _fusion_type(a: ScheduleItem, b: ScheduleItem) -> FusionType:
     names: tuple[FusionType, ...] = ("elementwise", "mixed", "reduction")
-    return names[count]
+    return names[_reduces(a) + _reduces(b)]
+
+
+def _reduces(item: ScheduleItem) -> bool:
+    """Whether a kernel folds anything."""
+    operation = item.operation
+    assert isinstance(operation, Kernel)
+    return any(isinstance(node, Reduce) for node in toposort([operation.body]))
 
 
 def _reason(
