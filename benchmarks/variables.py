@@ -47,9 +47,9 @@ def main() -> None:
     print(f"{len(SIZES)} batch sizes, ms{'first call':>18}{'later, new size':>18}"
           f"{'size met before':>18}{'compiled':>10}")  # fmt: skip
     for name, make in ways.items():
-        before = compiler.cache_info().misses
+        before = compiler.cache_info().programs.misses
         new, known = measure(make, (first, second)), measure(make, (first, second))
-        made = compiler.cache_info().misses - before
+        made = compiler.cache_info().programs.misses - before
         cells = (new[0], statistics.median(new[1:]), statistics.median(known))
         print(f"{name:<19}" + "".join(f"{1e3 * c:18.2f}" for c in cells) + f"{made:10}")
 

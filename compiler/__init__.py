@@ -1,6 +1,7 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler.compilation import Compilation, compile
+from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
     bool_,
@@ -28,8 +29,9 @@ from compiler.errors import (
 )
 from compiler.graph.builder import GraphBuilder
 from compiler.graph.views import Strided
-from compiler.kernels import CacheInfo, cache_info
+from compiler.machine import MachineModel
 from compiler.options import Options
+from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
@@ -43,9 +45,11 @@ __all__ = [
     "DType",
     "DTypeError",
     "DataError",
+    "ExecutionPlan",
     "GraphBuilder",
     "GraphError",
     "InternalError",
+    "MachineModel",
     "Options",
     "ShapeError",
     "SizeError",
@@ -53,7 +57,9 @@ __all__ = [
     "Tensor",
     "Variable",
     "bool_",
+    "cache_clear",
     "cache_info",
+    "calibrate",
     "compile",
     "float16",
     "float32",
@@ -62,6 +68,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "prepare",
     "repeat",
     "save",
     "uint8",

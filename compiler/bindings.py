@@ -37,8 +37,19 @@ class Bindings:
     def of_run(self, given: Values | None = None) -> dict[str, int]:
         """What the variables of a run are: those given, else those bound.
 
-        Raises `DataError` for a name that the program has not, a variable without a value, a
-        value outside its bounds, and an input that holds fewer rows than the value says.
+        Raises `DataError` as `checked` does, and for an input that holds fewer rows than the
+        value says.
+        """
+        result = self.checked(given)
+        for node in self.inputs:
+            _check_rows(node, result)
+        return result
+
+    def checked(self, given: Values | None = None) -> dict[str, int]:
+        """What the variables of a run are, whatever data the inputs have.
+
+        Raises `DataError` for a name that the program has not, a variable without a value, and a
+        value outside its bounds.
         """
         values = {**self.bound, **(given or {})}
         for name in given or {}:
@@ -47,10 +58,7 @@ class Bindings:
                 _refuse(f"the program has no variable {name}", name, known)
         for name, variable in self.variables.items():
             _check(variable, values.get(name))
-        result = {name: int(values[name]) for name in self.variables}
-        for node in self.inputs:
-            _check_rows(node, result)
-        return result
+        return {name: int(values[name]) for name in self.variables}
 
 
 def bindings_of(root: Sink) -> Bindings:

@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import bindings, execution, feeding
+from compiler import bindings, execution, feeding, plans
 from compiler import kernels as kernel_cache
+from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
-from compiler.device import device
+from compiler.costing import figures
+from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
@@ -28,7 +30,6 @@ from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
-from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
@@ -72,10 +73,12 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
 
     Where an axis has the extent of a variable, a Prefix marks how much of the Buffer is the value.
     """
-    made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    values = made.values_of_run()
-    rows = zip(made.run_flat(values), nodes, made.devices, strict=True)
-    return [bindings.hold(flat, node, values, where) for flat, node, where in rows]
+    root = Sink(tuple(nodes))
+    values = bindings.bindings_of(root).of_run()
+    made, found = plans.structure_of(nodes, options or Options(verify=False))
+    flat = plans.run(made, [buffers.data(b).reshape(-1) for b in found], values)
+    rows = zip(flat, nodes, made.devices, strict=True)
+    return [bindings.hold(each, node, values, where) for each, node, where in rows]
 
 
 class Compilation:
@@ -180,18 +183,14 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        costs = analysis.analyse(made.items)
-        times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+        loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
-            items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
-            critical_path=analysis.critical_path(made.items, times),
-            lifetimes=memory.lifetimes(made.items, results),
-            peak_bytes=memory.peak_bytes(made.items, results),
-            itemwise_bytes=memory.itemwise_bytes(made.items),
+            items=made.items, dependencies=made.dependencies,
             results=results, parents=parents,
+            **figures(made, results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property
@@ -328,10 +327,10 @@ class Compilation:
     ) -> list[Array]:
         """Run the machine code; one flat array per result, whole: of the greatest extents."""
         arrays, items = self.inputs(inputs), self._scheduled.items
-        execution.refuse_too_large(items, self.options.memory_limit)
-        programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        return execution.run(items, results, arrays, programs, values)
+        plan = plan_memory(items, results) if self.options.plan_memory else None
+        execution.refuse_too_large(items, self.options.memory_limit, plan)
+        return execution.run(items, results, arrays, self.load(), values, plan=plan)
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from compiler.machine import DEFAULT, MachineModel
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -12,6 +14,8 @@ class Options:
     `verify`: check each stage's numbered invariants after it is made.
     `optimize`: LLVM's level; 0 keeps the code as generated.
     `kernel_operations`: a kernel with more elementwise operations than this is cut.
+    `plan_memory`: intermediate values that are not needed at the same time share memory.
+    `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
     """
 
@@ -20,3 +24,5 @@ class Options:
     optimize: Literal[0, 1, 2, 3] = 3
     kernel_operations: int = 256
     memory_limit: int | None = None
+    plan_memory: bool = True
+    model: MachineModel = DEFAULT

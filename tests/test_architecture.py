@@ -18,7 +18,8 @@ import pytest
 # "compiler.graph" stands for the whole folder, "tensor*" for tensor.py and every tensor_….py.
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
-                    "compiler.trace", "compiler.stage", "compiler.options", "compiler.user_source"),
+                    "compiler.trace", "compiler.stage", "compiler.machine",
+                    "compiler.options", "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits"),
     ("graph", "compiler.graph"),
     ("schedule", "compiler.schedule"),
@@ -29,7 +30,8 @@ LAYERS = (
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.scheduling", "compiler.bindings", "compiler.feeding",
-                    "compiler.summary",
+                    "compiler.summary", "compiler.allocation", "compiler.overlap",
+                    "compiler.plans", "compiler.prepare", "compiler.costing",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor"),
     ("compiler", "compiler"),

@@ -209,7 +209,7 @@ class Gather(Composite):
         inside = np.asarray((wide >= 0) & (wide < x.shape[self.axis]), bool)
         if not x.size:
             return np.zeros(wide.shape, x.dtype)
-        where = list(np.indices(wide.shape))
+        where: list[Array] = list(np.indices(wide.shape))
         where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
         return np.asarray(np.where(inside, x[tuple(where)], x.dtype.type(0)))
 

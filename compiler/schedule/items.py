@@ -214,13 +214,19 @@ class ScheduleItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnalysis:
-    """What an item costs: operations, bytes, and the time they should take."""
+    """What an item costs: operations, bytes, and the time they should take.
+
+    `registers` are the most values alive at once, `occupancy` the share of the work (0 … 1) that
+    runs in vectors; both are 0 where the loops are not known.
+    """
 
     item_id: int
     flops: int
     bytes_read: int
     bytes_written: int
     estimated_ns: int
+    registers: int = 0
+    occupancy: float = 0.0
 
     @property
     def cost(self) -> int:
