@@ -64,9 +64,9 @@ class ExecutionPlan:
         `inputs` replaces data by the input's name, or by its place in `self.inputs`; the rest
         stays what it was. `variables` has values by name; one that is not given is what new data
         have rows, else what it was bound to. Raises `DataError` for an input that does not exist
-        or whose name is not unique, for a placeholder without data, and for a value that is missing or outside its bounds,
-        `ShapeError` and `DTypeError` where the data do not fit. Data that the program writes in
-        place are copied first.
+        or whose name is not unique, for a placeholder without data, and for a value that is
+        missing or outside its bounds, `ShapeError` and `DTypeError` where the data do not fit.
+        Data that the program writes in place are copied first.
         """
         given = self._by_place(inputs)
         values = self._values(given, variables or {})
