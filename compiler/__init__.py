@@ -28,6 +28,7 @@ from compiler.errors import (
 from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.files import save_tensors as save
 from compiler.tensors.variables import Variable
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "save",
     "uint8",
     "uint16",
     "uint32",
