@@ -29,6 +29,7 @@ from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
+from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "repeat",
     "save",
     "uint8",
     "uint16",

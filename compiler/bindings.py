@@ -141,13 +141,13 @@ def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
     return flat[part_of(shape_of(node.shape, node.extents, values))] if node.extents else flat
 
 
-def hold(flat: Array, node: TensorNode, values: Values) -> TensorNode:
+def hold(flat: Array, node: TensorNode, values: Values, device: str) -> TensorNode:
     """The node that holds a result: a Buffer, with the meaningful part of each axis marked."""
     whole = flat.reshape(node.shape)
     if not node.extents:
-        return buffers.new_buffer(whole)
+        return buffers.new_buffer(whole, device=device)
     rows = whole[: shape_of(node.shape, node.extents, values)[0]]
-    made: TensorNode = buffers.new_buffer(rows, shape=node.shape)
+    made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
             variable = Variable((), extent.name, extent.low, extent.high)

@@ -22,6 +22,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -41,6 +42,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -142,7 +144,9 @@ def _value(
             return _indexed(operands[0], _meaningful(node, operands[1:], shape))
         case Threefry():
             return random_bits.threefry(*_meaningful(node, operands, shape))
-        case Contiguous():
+        case Repeat():
+            return _repeated(node, operands)
+        case Contiguous() | Copy():
             return np.asarray(operands[0], order="C")
         case Store():
             return operands[1]
@@ -155,6 +159,16 @@ def _value(
 def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
     """Operands of one shape; where an axis is symbolic, as many elements as there are."""
     return [x[part_of(shape)] for x in operands] if node.extents else operands
+
+
+def _repeated(node: Repeat, operands: list[Array]) -> Array:
+    """The state after all turns; each makes the next one of the last."""
+    values, parameters, variables = list(operands), node.parameters, node.variables
+    for turn in range(node.count):
+        given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
+        given |= dict.fromkeys(variables, np.array(turn, np.int64))
+        values[: node.states] = interpret(node.body.sources, given)
+    return values[node.index]
 
 
 def _indexed(x: Array, positions: list[Array]) -> Array:

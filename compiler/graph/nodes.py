@@ -15,6 +15,7 @@
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
+         | Copy(x, device, clone)                     x, in memory of its own on `device`
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
 
@@ -316,6 +317,15 @@ class Threefry(TensorNode):
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
+    _extents = rules.kept
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Copy(TensorNode):
+    """The source, copied to `device`; `clone` tells several copies apart, 0 is no clone."""
+
+    device: str
+    clone: int = 0
     _extents = rules.kept
 
 

@@ -20,6 +20,8 @@
 15. A Prefix is of an axis with as many elements as its variable may have: 2 or more, and the
     variable is never negative. Max and min fold no symbolic axis that may be empty. After
     `decompose` no Bind is left: the values of a run are no part of the program.
+16. A repeat has a source of its type and shape for each state and Param of its body, which reads
+    no variable but its counter, and at least one turn.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -52,6 +54,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
@@ -86,7 +89,7 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink():
+        case Sink() | Repeat():
             return
         case Elementwise():
             expected = OPS[node.op].arity
@@ -142,6 +145,12 @@ def _node(node: TensorNode) -> None:
             _bitcast(node)
         case Index():
             _index(node)
+        case Repeat():
+            problem = node.problem()
+            if problem:
+                expected = "a source like each state"
+                _broken(node, 16, "a loop does not fit its body", problem, expected)
+            verify(node.body)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:

@@ -10,6 +10,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Flip,
     Index,
@@ -26,6 +27,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
@@ -48,6 +50,10 @@ def describe_argument(node: TensorNode) -> str:
             return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
+        case Copy():
+            return node.device + (" clone" if node.clone else "")
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -90,9 +96,9 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Copy() | Store() | Index():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
         case _:
             return "movement"

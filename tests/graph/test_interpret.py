@@ -17,6 +17,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -37,6 +38,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -61,6 +63,7 @@ KINDS: tuple[tuple[type[TensorNode], tuple[Any, ...], Any], ...] = (
     (Reduce, ("sum", (1,)), X.sum(1, keepdims=True)),
     (Reduce, ("max", (0, 1)), X.max(keepdims=True)),
     (Contiguous, (), X),
+    (Copy, ("CPU:1", 1), X),
     (Elementwise, ("neg",), -X),
 )
 
@@ -76,6 +79,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Bind, Prefix}  # tests/graph/test_extents.py
+    others |= {Repeat}  # tests/test_repeat.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
