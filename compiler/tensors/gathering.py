@@ -15,10 +15,9 @@ from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.joins import Gather
 from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
 from compiler.graph.shaping import counting as counting
-from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
-from compiler.tensors.variables import Variable, prefix
+from compiler.tensors.variables import Variable, prefix, refuse_symbolic
 
 Array = np.ndarray[Any, Any]
 
@@ -121,17 +120,6 @@ def _every(node: TensorNode, axis: int, shape: Shape, place: int) -> TensorNode:
     if extent is None:
         return made
     return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
-
-
-def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
-    """`ShapeError` for an axis whose end, from which positions may count, is not known."""
-    for axis in axes:
-        extent = node.extents[axis] if node.extents else None
-        if extent is not None:
-            raise ShapeError(
-                method, f"axis {axis} has {extent.described} elements: its end is not known",
-                got=short(node), expected="an axis of fixed extent",
-            )  # fmt: skip
 
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:

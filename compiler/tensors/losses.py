@@ -8,9 +8,11 @@ from typing import Literal, Self, TypeAlias, TypeVar
 from compiler.device.buffers import data
 from compiler.errors import AxisError, DataError, DTypeError, ShapeError
 from compiler.graph.nodes import Buffer
+from compiler.tensors.apply import apply
 from compiler.tensors.linear import Linear
 from compiler.tensors.shapes import written
 from compiler.tensors.value import Operand, traced
+from compiler.tensors.variables import refuse_symbolic
 
 Fold: TypeAlias = Literal["mean", "sum", "none"]
 L = TypeVar("L", bound="Losses")
@@ -76,6 +78,7 @@ class Losses(Linear):
         name, goal = "cross_entropy", self._lift(target)
         place = 1 if self.ndim > 1 else 0
         logs = self.log_softmax(place)
+        refuse_symbolic(name, self.node, [place] if self.ndim else [])
         count = self.shape[place] if self.ndim else 1
         if not 0 <= label_smoothing <= 1:
             raise DataError(name, "no such smoothing", got=str(label_smoothing), expected="0 to 1")
@@ -172,7 +175,8 @@ class Losses(Linear):
         else:
             loss = goal.gt(0).where(goal.mul(goal.log().sub(self)), False)
         if reduction == "batchmean":
-            return loss.sum().div(float(self.shape[0] if self.ndim else 1))
+            count = self._count((0,) if self.ndim else ())
+            return self._new(apply("fdiv", "kl_div", loss.sum().node, count))
         return loss._folded("kl_div", reduction)
 
     def _distance(self, method: str, target: Operand) -> Self:

@@ -11,12 +11,13 @@ from typing import Self
 from compiler.dtypes import int64
 from compiler.errors import DataError, ShapeError
 from compiler.graph.nodes import Index, Shape, const
-from compiler.tensors.gathering import counting, refuse_symbolic
+from compiler.tensors.gathering import counting
 from compiler.tensors.ordering import bisected, key_of, order_of
 from compiler.tensors.reductions import refuse_empty
 from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
 from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
+from compiler.tensors.variables import refuse_symbolic
 
 
 @traced
@@ -125,6 +126,7 @@ class Sorting(Scans):
                 method, "the sorted tensor has one axis", got=written(table.shape),
                 expected="rank 1",
             )  # fmt: skip
+        refuse_symbolic(method, table.node, [0])
         if not table.size or not values.size:
             return self._new(const(0, int64, values.shape))
         dtype = common_type([operand_of(method, v) for v in (table, values)])
@@ -137,8 +139,8 @@ class Sorting(Scans):
 
     def _sideways(self, axis: int) -> Self:
         """[rows, n]: `axis` last, the others before it joined."""
+        refuse_symbolic("sort", self.node, [axis])
         count = self.shape[axis]
-        refuse_symbolic("sort", self.node, range(self.ndim))
         return self.movedim(axis, -1).reshape(self.size // max(count, 1), count)
 
     def _back(self, shape: Shape, axis: int) -> Self:
@@ -164,12 +166,12 @@ class Sorting(Scans):
         """One tensor per part; the axes are folded."""
         axes = axes_of(method, axis, self.ndim)
         refuse_empty(method, self.shape, axes)
-        refuse_symbolic(method, self.node, range(self.ndim))
+        refuse_symbolic(method, self.node, axes)
         kept = [i for i in range(self.ndim) if i not in axes]
         shape = tuple(n for i, n in enumerate(self.shape) if keepdim or i in kept)
         if keepdim:
             shape = tuple(1 if i in axes else n for i, n in enumerate(shape))
-        count = math.prod(self.shape[a] for a in axes)
+        count = math.prod(self.shape[axis] for axis in axes)
         rows = self.permute(*kept, *axes).reshape(self.size // max(count, 1), count)
         ordered = rows._as_wide()
         ordered = ordered._picked(ordered._order(False)).contiguous()

@@ -32,6 +32,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.nodes import Variable as VariableNode
+from compiler.graph.words import short
 from compiler.origin import user_call
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -268,6 +269,17 @@ def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
         Variable(n.name, n.low, n.high) if isinstance(n, Extent) else n
         for n in symbolic(node.shape, node.extents)
     )
+
+
+def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
+    """`ShapeError` where one of `axes` is symbolic: the method needs to know its end."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None:
+            raise ShapeError(
+                method, f"axis {axis} has {extent.described} elements: its end is not known",
+                got=short(node), expected="an axis of fixed extent",
+            )  # fmt: skip
 
 
 def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | TensorNode:
