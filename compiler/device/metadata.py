@@ -19,6 +19,7 @@ from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
 from compiler.node import toposort
+from compiler.updates import UPDATES
 
 CORE = "core_id"
 """The variable that numbers the threads of a CPU program, from 0."""
@@ -89,6 +90,9 @@ def derive(roots: Iterable[ScalarNode]) -> Metadata:
                 slots.add(slot)
             case nodes.Store():
                 outs |= _slot(node.sources[0])
+            case nodes.Update(op=op):
+                outs |= _slot(node.sources[0])
+                ins |= _slot(node.sources[0]) if UPDATES[op].combine else set()
             case nodes.Load():
                 ins |= _slot(node.sources[0])
             case _:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import random_bits, references
+from compiler import random_bits, references, updates
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     Bitcast,
@@ -28,6 +28,7 @@ from compiler.graph.nodes import (
     Permute,
     Reduce,
     Reshape,
+    Scatter,
     Shrink,
     Sink,
     Store,
@@ -111,6 +112,8 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return _reduce(node, op, axes, operands[0])
         case Index():
             return _indexed(operands[0], operands[1:])
+        case Scatter(op=op):
+            return updates.scattered(op, operands[0], operands[1], operands[2:])
         case Threefry():
             return random_bits.threefry(operands[0], operands[1])
         case Contiguous():

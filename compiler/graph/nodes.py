@@ -11,6 +11,7 @@
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
          | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Scatter(x, updates, indices…, op)         x with updates at the indices, in order
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
@@ -253,6 +254,17 @@ class Index(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[0].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Scatter(TensorNode):
+    """`sources[0]` with `sources[1]` at the positions `sources[2:]`: one int64 tensor per axis.
+
+    The positions have the shape of the updates, which are applied in row-major order as row `op`
+    of `updates.UPDATES` says. One whose position is outside is left out.
+    """
+
+    op: str
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -17,6 +17,8 @@
     negative; a Variable has a possible value.
 13. An index has one int64 tensor of positions per axis, all of the result's shape.
 14. The operands of a Threefry are uint64 and of one shape.
+15. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
+    positions per axis, all of the updates' shape.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -40,6 +42,7 @@ from compiler.graph.nodes import (
     Permute,
     Reduce,
     Reshape,
+    Scatter,
     Shrink,
     Sink,
     Store,
@@ -50,6 +53,7 @@ from compiler.graph.nodes import (
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
+from compiler.updates import UPDATES
 
 
 def verify(root: TensorNode, is_decomposed: bool = False) -> None:
@@ -87,6 +91,10 @@ def _arity(node: TensorNode) -> None:
             expected = OPS[node.op].arity
         case Store() | Threefry():
             expected = 2
+        case Scatter():
+            expected = 2 + len(node.sources[0].shape) if node.sources else 3
+            if expected == 2:
+                _broken(node, 15, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
@@ -133,6 +141,8 @@ def _node(node: TensorNode) -> None:
             _bitcast(node)
         case Index():
             _index(node)
+        case Scatter():
+            _scatter(node)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -216,6 +226,19 @@ def _index(node: Index) -> None:
         if position.dtype != int64 or position.shape != node.shape:
             _broken(node, 13, "a position is no int64 tensor of the result's shape",
                     short(position), f"i64{list(node.shape)}")  # fmt: skip
+
+
+def _scatter(node: Scatter) -> None:
+    """Invariant 15."""
+    updates = node.sources[1]
+    if node.op not in UPDATES:
+        _broken(node, 15, "no such update", node.op, ", ".join(UPDATES))
+    if updates.dtype != node.dtype:
+        _broken(node, 15, "the updates have another type", updates.dtype, node.dtype)
+    for position in node.sources[2:]:
+        if position.dtype != int64 or position.shape != updates.shape:
+            _broken(node, 15, "a position is no int64 tensor of the updates' shape",
+                    short(position), f"i64{list(updates.shape)}")  # fmt: skip
 
 
 def _placement(node: TensorNode) -> None:

@@ -16,6 +16,7 @@ from compiler.graph.nodes import (
     Param,
     Permute,
     Reduce,
+    Scatter,
     Shrink,
     Sink,
     Store,
@@ -64,6 +65,8 @@ def operation(node: TensorNode) -> str:
             return node.op
         case Reduce():
             return f"reduce {node.op}"
+        case Scatter():
+            return f"scatter {node.op}"
         case _:
             return type(node).__name__.lower()
 
@@ -81,7 +84,7 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Store() | Index() | Scatter():
             return "memory"
         case Sink():
             return "control"

@@ -17,6 +17,8 @@ Each axis of the output is a range. The indices are pushed from the output towar
 parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
 shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
 
+A scatter is two nests: the store of what it starts from, then its updates, one after the other.
+
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
 """
@@ -40,6 +42,7 @@ from compiler.loops.nodes import (
     Role,
     ScalarNode,
     Store,
+    Update,
     alu,
     axis,
     const,
@@ -56,11 +59,15 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
-    stores = []
+    stores: list[Store] = []
+    updates: list[Update] = []
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
+        whole = value
+        if isinstance(whole, graph.Scatter):
+            value = whole.sources[0]
         indices = walk.new_ranges(value.shape, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
@@ -71,9 +78,31 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         node = Store((target, where, result, *ranges))
         walk.note(node, value)
         stores.append(node)
-    root = Body(tuple(stores))
+        if isinstance(whole, graph.Scatter):
+            updates += _updates(walk, written, whole)
+    root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def _updates(walk: "_Walk", written: graph.Param, node: graph.Scatter) -> list[Update]:
+    """The nest that applies the updates of a scatter; none where nothing can be written."""
+    base, changes, *positions = node.sources
+    if not base.size or not changes.size:
+        return []
+    indices = walk.new_ranges(changes.shape, "serial", node)
+    found = [walk.value((position, indices, None)) for position in positions]
+    gate: ScalarNode | None = None
+    for position, extent in zip(found, base.shape, strict=True):
+        gate = _both(gate, is_within(position, extent))
+    assert gate is not None
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    where = linear(tuple(map(clamp, found, base.shape)), base.shape)
+    ranges = tuple(i for i in indices if isinstance(i, Range))
+    change = walk.value((changes, indices, None))
+    made = Update((target, where, change, gate, *ranges), node.op)
+    walk.note(made, node)
+    return [made]
 
 
 @dataclass(slots=True)
@@ -208,8 +237,7 @@ class _Walk:
         *positions, value = values
         condition: ScalarNode | None = None
         for position, extent in zip(positions, node.sources[0].shape, strict=True):
-            condition = _both(condition, alu("ge", position, index_const(0)))
-            condition = _both(condition, alu("lt", position, index_const(extent)))
+            condition = _both(condition, is_within(position, extent))
         assert condition is not None
         return alu("where", condition, value, const(0, node.dtype))
 
@@ -226,6 +254,11 @@ class _Walk:
 def clamp(value: ScalarNode, extent: int) -> ScalarNode:
     """`value`, or the nearest position inside an axis of `extent` elements."""
     return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
+
+
+def is_within(value: ScalarNode, extent: int) -> ScalarNode:
+    """Whether `value` is a position on an axis of `extent` elements."""
+    return alu("and", alu("ge", value, index_const(0)), alu("lt", value, index_const(extent)))
 
 
 def shift(value: ScalarNode, by: int) -> ScalarNode:

@@ -15,7 +15,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store
+from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store, Update
 from compiler.node import toposort, users
 
 
@@ -61,10 +61,10 @@ class _Placement:
         self.placed: dict[Block, set[ScalarNode]] = {}
 
     def run(self) -> Block:
-        """Place every store; each opens its own loops."""
+        """Place every store and update; each opens its own loops."""
         top = self._block(None)
         for store in self.body.sources:
-            assert isinstance(store, Store)
+            assert isinstance(store, Store | Update)
             path: Path = (top,)
             for each in store.ranges:
                 path = (*path, self._block(each))
@@ -116,7 +116,13 @@ class _Placement:
             self._put(task, home[-1])
 
     def _operands(self, node: ScalarNode) -> tuple[ScalarNode, ...]:
-        return node.sources[:3] if isinstance(node, Store) else node.sources
+        match node:
+            case Store():
+                return node.sources[:3]
+            case Update():
+                return node.sources[:4]
+            case _:
+                return node.sources
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
         return isinstance(node, Range | Argument) or self._is_placed(node, path)

@@ -27,12 +27,14 @@ from compiler.loops.nodes import (
     Reduce,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.stage import Stage
 from compiler.trace import Line, Numbering
+from compiler.updates import UPDATES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
          "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
@@ -101,10 +103,19 @@ class Loops(Stage):
             case Store():
                 target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
                 return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
+            case Update():
+                return self._line(item, depth, self._update(item))
             case _:
                 assert isinstance(item, ScalarNode)
                 text = f"%{self.numbers[item]} = {self.definition(item)}"
                 return self._line(item, depth, f"{text:<{50 - 2 * depth}} {item.dtype.short}")
+
+    def _update(self, node: Update) -> str:
+        """`out[%5] = add(out[%5], %4) if %6 < 10`"""
+        target, where, value, gate = node.sources[:4]
+        place, new = f"{self.text(target)}[{self.address(where)}]", self.text(value)
+        combined = new if UPDATES[node.op].combine is None else f"{node.op}({place}, {new})"
+        return f"{place} = {combined} if {self.address(gate)}"
 
     def definition(self, node: ScalarNode) -> str:
         """The right-hand side of the line that computes `node`."""
@@ -150,7 +161,7 @@ class Loops(Stage):
             graph.add_node(self.entity(node), **scalar_facts(node) | {"parents": self._from(node)})
         for node in self.nodes:
             for position, source in enumerate(node.sources):
-                is_loop = isinstance(source, Range) and isinstance(node, Store | Reduce)
+                is_loop = isinstance(source, Range) and isinstance(node, Store | Update | Reduce)
                 graph.add_edge(
                     self.entity(source),
                     self.entity(node),
@@ -162,7 +173,7 @@ class Loops(Stage):
 
 def _loop(node: Range) -> str:
     """`for r2 in 784   reduction`"""
-    role = "   reduction" if node.role == "reduction" else ""
+    role = "" if node.role == "normal" else f"   {node.role}"
     return f"for {node.name} in {node.extent}{role}"
 
 
@@ -184,7 +195,7 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
     kinds = {Const: "const", Range: "index", Argument: "buffer", Load: "memory", Store: "memory",
-             Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
+             Update: "memory",              Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
     match node:
@@ -196,6 +207,8 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
             op, argument = node.name, f"{node.element.short}[{node.size}]"
         case Alu():
             op = node.op
+        case Update():
+            op = f"update {node.op}"
         case Reduce():
             op, argument = f"reduce {node.op}", " ".join(r.name for r in node.ranges)
         case _:
@@ -204,7 +217,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
         "op": op,
         "kind": "index" if is_index else kinds.get(type(node), "elementwise"),
         "argument": argument,
-        "dtype": "" if isinstance(node, Body | Store) else node.dtype.short,
+        "dtype": "" if isinstance(node, Body | Store | Update) else node.dtype.short,
         "shape": "",
         "name": "",
         "parents": (),

@@ -39,6 +39,7 @@ from compiler.lowered.instructions import (
 )
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
+from compiler.updates import UPDATES
 
 
 @dataclass(slots=True)
@@ -129,6 +130,8 @@ class _Writer:
             case loops.Store():
                 target, where, value = (self.registers[s] for s in item.sources[:3])
                 self._append(Store(target, where, value, None), item)
+            case loops.Update():
+                self._update(item)
             case _:
                 self._compute(item)
 
@@ -151,6 +154,20 @@ class _Writer:
         self._append(Alu(register, op, arguments, node.dtype, True), node)
         self._append(Assign(accumulator, register), node)
 
+    def _update(self, node: loops.Update) -> None:
+        """Read the element, join, write it back, all under the gate."""
+        target, where, value, gate = (self.registers[s] for s in node.sources[:4])
+        valid = None if _is_true(node.sources[3]) else gate
+        combine = UPDATES[node.op].combine
+        if combine is not None:
+            dtype, held = node.dtype, self.next
+            joined = self.next + 1
+            self.next += 2
+            self._append(Load(held, target, where, valid, dtype), node)
+            self._append(Alu(joined, combine, (held, value), dtype), node)
+            value = joined
+        self._append(Store(target, where, value, valid), node)
+
     def _compute(self, node: ScalarNode) -> None:
         """An instruction for a node that computes one value from registers."""
         of = [self.registers.get(s, -1) for s in node.sources]
@@ -166,6 +183,10 @@ class _Writer:
                 self._emit(node, lambda out: Alu(out, node.op, tuple(of), node.dtype))
             case _:
                 raise AssertionError(f"{type(node).__name__} is no value")
+
+
+def _is_true(gate: ScalarNode) -> bool:
+    return isinstance(gate, loops.Const) and bool(gate.value)
 
 
 def _identity(node: loops.Reduce) -> loops.Const:

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from compiler.errors import InternalError
-from compiler.graph.nodes import Elementwise, Reduce, Sink, TensorNode
+from compiler.graph.nodes import Elementwise, Reduce, Scatter, Sink, TensorNode
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.schedule.items import ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.updates import UPDATES
 
 OPERATIONS_PER_NS = 20.0
 BYTES_PER_NS = 20.0
@@ -45,6 +46,9 @@ def _operations_of(node: TensorNode) -> int:
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
         return node.sources[0].size * OPS[REDUCTIONS[node.op].combine].cost
+    if isinstance(node, Scatter):
+        combine = UPDATES[node.op].combine
+        return node.sources[1].size * (OPS[combine].cost if combine else 0)
     return 0
 
 

@@ -12,7 +12,7 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`), or if computing it inside
 its users costs more than memory would; each such choice is recorded with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
@@ -30,6 +30,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Iota,
     Reduce,
+    Scatter,
     Sink,
     TensorNode,
 )
@@ -49,6 +50,9 @@ SERIAL_REDUCTION = 4096
 """Elements of a full reduction that may stand in front of another loop in one kernel."""
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
+
+
+_SCATTERED = "its updates are written one after the other to an array that is there already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,9 @@ class _Walk:
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
         if node in self.results or isinstance(node, Contiguous):
+            return True
+        if isinstance(node, Scatter):
+            self.choices.append(Choice(node, False, _SCATTERED))
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -180,7 +187,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                if not isinstance(source, (Contiguous, Scatter, *LEAVES)) and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
@@ -224,7 +231,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
         own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
-        below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
+        below = 0.0 if isinstance(node, Reduce | Scatter) else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
 
