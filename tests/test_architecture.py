@@ -19,7 +19,8 @@ import pytest
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
                     "compiler.trace", "compiler.stage", "compiler.options", "compiler.user_source"),
-    ("ops", "compiler.references", "compiler.ops", "compiler.random_bits"),
+    ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
+            "compiler.updates"),
     ("graph", "compiler.graph"),
     ("schedule", "compiler.schedule"),
     ("loops", "compiler.loops"),

@@ -61,7 +61,8 @@ def collapse(
 
 def _pairs(body: Body) -> list[tuple[Range, Range]]:
     """Neighbouring ranges of every loop nest, outermost first; those in two nests are left."""
-    nests = [node for node in toposort([body]) if isinstance(node, Nest)]
+    order: list[ScalarNode] = toposort([body])
+    nests = [node for node in order if isinstance(node, Nest)]
     result: dict[tuple[Range, Range], None] = {}
     for nest in nests:
         result.update(dict.fromkeys(zip(nest.ranges, nest.ranges[1:], strict=False)))

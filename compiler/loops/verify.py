@@ -16,8 +16,9 @@
     0 … size - 1, or it is gated, or it depends on a range of extent 0 and so never happens.
     (An Update is gated and yet has such bounds: its gate decides which elements, not whether
     they are there.)
- 9. The stores to a buffer write each element exactly once (updates may hit one never or often): the index is a sum of multiples of the
-    store's ranges, each multiple the product of the extents of those below it.
+ 9. The stores to a buffer write each element exactly once (updates may hit one never or often):
+    the index is a sum of multiples of the store's ranges, each multiple the product of the
+    extents of those below it.
 
 Not checked: that a gate keeps its load inside the buffer (the interpreters check each access),
 and that bounds are right (they are found as the node is made, and tested in `simplify`'s tests).

@@ -12,8 +12,8 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`), or if computing
+it inside its users costs more than memory would; each such choice is recorded with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
@@ -53,6 +53,9 @@ LOOKAHEAD = 64
 
 
 _SCATTERED = "its updates are written one after the other to an array that is there already"
+
+
+_IN_MEMORY = (Contiguous, Scatter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,8 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, Scatter, *LEAVES)) and (source, below) not in seen:
+                is_cut = isinstance(source, (*_IN_MEMORY, *LEAVES))
+                if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached

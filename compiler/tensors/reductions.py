@@ -12,9 +12,9 @@ from compiler import dtypes
 from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
-from compiler.tensors.indexing import Indexing
 from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
 from compiler.tensors.value import broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.writing import Writing
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
@@ -52,7 +52,7 @@ def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
 
 
 @traced
-class Reductions(Indexing):
+class Reductions(Writing):
     """Folds over axes, and the normalisations built from them."""
 
     __slots__ = ()

@@ -3,7 +3,7 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Reductions → Normalizations → Products → Windows → Scans → Tensor
+                → Writing → Reductions → Normalizations → Products → Windows → Scans → Tensor
 """
 
 from collections.abc import Sequence

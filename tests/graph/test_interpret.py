@@ -26,6 +26,7 @@ from compiler.graph.nodes import (
     Permute,
     Reduce,
     Reshape,
+    Scatter,
     Shrink,
     Sink,
     Store,
@@ -74,6 +75,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
+    others |= {Scatter}  # tests/test_scatter.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 
