@@ -1,5 +1,6 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
+from compiler import custom
 from compiler.compilation import Compilation, compile
 from compiler.dtypes import (
     DType,
@@ -42,6 +43,7 @@ __all__ = [
     "Tensor",
     "bool_",
     "compile",
+    "custom",
     "float16",
     "float32",
     "float64",

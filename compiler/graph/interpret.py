@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import random_bits, references, updates
+from compiler import functions, random_bits, references, updates
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     Bitcast,
@@ -18,6 +18,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -114,6 +115,8 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return _indexed(operands[0], operands[1:])
         case Scatter(op=op):
             return updates.scattered(op, operands[0], operands[1], operands[2:])
+        case Custom(name=name):
+            return _custom(name).evaluate(*operands)
         case Threefry():
             return random_bits.threefry(operands[0], operands[1])
         case Contiguous():
@@ -136,6 +139,14 @@ def _indexed(x: Array, positions: list[Array]) -> Array:
     if not x.size:
         return np.zeros(inside.shape, x.dtype)
     return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
+
+
+def _custom(name: str) -> functions.Instance:
+    """The function from outside with this symbol."""
+    found = functions.find(name)
+    if found is None:
+        raise InternalError("graph interpreter", f"no function is registered as {name}")
+    return found
 
 
 def _moved(node: TensorNode, x: Array) -> Array:

@@ -13,6 +13,7 @@
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
          | Scatter(x, updates, indices…, op)         x with updates at the indices, in order
          | Threefry(counter, key)                     64 random bits per counter (uint64)
+         | Custom(operands…; name, …)              a function from outside, by its symbol
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
@@ -30,6 +31,7 @@ import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
+from compiler.functions import Attributes
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -273,6 +275,19 @@ class Threefry(TensorNode):
 
     Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
     """
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Custom(TensorNode):
+    """What the function that `functions.find` knows as `name` makes of its operands."""
+
+    name: str
+    attributes: Attributes
+    given_shape: Shape
+    given_dtype: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.given_shape, self.given_dtype
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -19,6 +19,8 @@
 14. The operands of a Threefry are uint64 and of one shape.
 15. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
     positions per axis, all of the updates' shape.
+16. A custom node has a registered name, and the operands and result of that function; an inline
+    one has one shape throughout.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -26,12 +28,14 @@ that a graph computes what the user wrote (the interpreters and tests do).
 
 from typing import NoReturn
 
+from compiler import functions
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     LEAVES,
     Bitcast,
     Const,
+    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -85,7 +89,7 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink():
+        case Sink() | Custom():
             return
         case Elementwise():
             expected = OPS[node.op].arity
@@ -143,6 +147,8 @@ def _node(node: TensorNode) -> None:
             _index(node)
         case Scatter():
             _scatter(node)
+        case Custom():
+            _custom(node)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -239,6 +245,20 @@ def _scatter(node: Scatter) -> None:
         if position.dtype != int64 or position.shape != updates.shape:
             _broken(node, 15, "a position is no int64 tensor of the updates' shape",
                     short(position), f"i64{list(updates.shape)}")  # fmt: skip
+
+
+def _custom(node: Custom) -> None:
+    """Invariant 16."""
+    found = functions.find(node.name)
+    if found is None:
+        _broken(node, 16, "no such function", node.name, "one that is registered")
+    got, expected = [short(s) for s in node.sources], [str(t) for t in found.operands]
+    if got != expected:
+        _broken(node, 16, "the operands are others", got, expected)
+    if short(node) != str(found.result) or node.attributes != found.attributes:
+        _broken(node, 16, "the result is another", short(node), found.result)
+    if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
+        _broken(node, 16, "an inline function changes the shape", got, node.shape)
 
 
 def _placement(node: TensorNode) -> None:

@@ -8,6 +8,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Custom,
     Elementwise,
     Flip,
     Index,
@@ -46,6 +47,8 @@ def describe_argument(node: TensorNode) -> str:
             return node.target.short
         case Permute() | Flip():
             return _tuple(node.order if isinstance(node, Permute) else node.axes)
+        case Custom():
+            return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
         case Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
         case Shrink():
@@ -78,7 +81,7 @@ def kind(node: TensorNode) -> str:
             return "buffer"
         case Const() | Iota() | Variable():
             return "const"
-        case Elementwise() | Threefry():
+        case Elementwise() | Threefry() | Custom():
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"

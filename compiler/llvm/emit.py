@@ -96,6 +96,9 @@ class _Emitter(Control):
 
     def _module(self) -> list[SourceLine]:
         loaded = {i.buffer for i in self.instructions if isinstance(i, Load)}
+        # What a function from outside does to a buffer that it may write is not known.
+        calls = (i.arguments for i in self.instructions if isinstance(i, Custom))
+        loaded = loaded.union(*calls)
         arguments = ", ".join(
             [
                 f"ptr noalias nocapture {_access(b, b.out in loaded)}%{b.name}"

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
+from compiler import functions
 from compiler.dtypes import bool_
 from compiler.graph import nodes as graph
 from compiler.graph.nodes import Shape, TensorNode
@@ -36,6 +37,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     Load,
     Range,
     Reduce,
@@ -59,12 +61,15 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
-    stores: list[Store] = []
+    stores: list[Store | Custom] = []
     updates: list[Update] = []
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
+        if isinstance(value, graph.Custom) and is_statement(value):
+            stores.append(_statement(walk, written, value))
+            continue
         whole = value
         if isinstance(whole, graph.Scatter):
             value = whole.sources[0]
@@ -83,6 +88,24 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def is_statement(node: graph.Custom) -> bool:
+    """Whether a function from outside works on whole buffers."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "kernel"
+
+
+def _statement(walk: "_Walk", written: graph.Param, node: graph.Custom) -> Custom:
+    """The call of a function on the buffer it writes and those it reads."""
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    read = []
+    for source in node.sources:
+        assert isinstance(source, graph.Param)
+        read.append(Argument((), source.slot, source.dtype, source.size, False))
+    made = Custom((target, *read), node.name, None)
+    walk.note(made, node)
+    return made
 
 
 def _updates(walk: "_Walk", written: graph.Param, node: graph.Scatter) -> list[Update]:
@@ -171,6 +194,8 @@ class _Walk:
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
                 return [(s, indices, gate) for s in node.sources]
+            case graph.Custom():
+                return [(s, indices, gate) for s in node.sources]
             case graph.Pad():
                 inside = tuple(
                     shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
@@ -220,6 +245,8 @@ class _Walk:
                 return alu(node.op, *values)
             case graph.Cast():
                 return Cast((values[0],), node.target)
+            case graph.Custom():
+                return Custom(tuple(values), node.name, node.dtype)
             case graph.Bitcast():
                 return Bitcast((values[0],), node.target)
             case graph.Pad():

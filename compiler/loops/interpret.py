@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references, updates
+from compiler import functions, references, updates
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
     Alu,
@@ -23,6 +23,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     Load,
     Range,
     Reduce,
@@ -49,11 +50,13 @@ def interpret(body: Body, arguments: Sequence[Array], limit: int = LIMIT) -> Non
     run = _Run(body, arguments, limit)
     with np.errstate(all="ignore"):
         for nest in body.sources:
-            assert isinstance(nest, Store | Update)
-            if isinstance(nest, Store):
-                run.store(nest)
-            else:
-                run.update(nest)
+            match nest:
+                case Store():
+                    run.store(nest)
+                case Update():
+                    run.update(nest)
+                case Custom():
+                    run.call(nest)
 
 
 class _Run:
@@ -94,6 +97,11 @@ class _Run:
             flat = self.arguments[target.slot]
             check_inside(flat, index[gate], f"update of {target.name}")
             updates.apply(node.op, flat, index[gate], data[gate])
+
+    def call(self, node: Custom) -> None:
+        """Call a function from outside on its arguments."""
+        given = [a for a in node.sources if isinstance(a, Argument)]
+        _instance(node).run(*(self.arguments[argument.slot] for argument in given))
 
     def _in_blocks(self, ranges: Sequence[Range]) -> Iterator[None]:
         """Open every combination of blocks of `ranges`, one after the other."""
@@ -155,6 +163,8 @@ class _Run:
                 return references.cast(operands[0], target)
             case Bitcast(target=target):
                 return operands[0].view(target.numpy)
+            case Custom():
+                return _instance(node).elementwise(*operands)
             case Load():
                 return self._load(node, operands)
             case Range():
@@ -183,6 +193,14 @@ class _Run:
         if result is None:
             return np.full((1,) * self.rank, row.identity(node.dtype), node.dtype.numpy)
         return result
+
+
+def _instance(node: Custom) -> functions.Instance:
+    """The function from outside that a node calls."""
+    found = functions.find(node.name)
+    if found is None:
+        raise InternalError("loops interpreter", f"no function is registered as {node.name}")
+    return found
 
 
 def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:

@@ -10,7 +10,9 @@
          | Store(argument, index, x, ranges…)        for every value of the ranges
          | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
                                                     element `index` joined with x by `op`
-         | Body(stores…, updates…)                  a nest each, one after the other
+         | Custom(operands…; name, dtype)           a function from outside: of scalars, or
+                                                    (dtype None) of arguments, out first
+         | Body(stores…, updates…, customs…)        a nest each, one after the other
     and, in the sizes of a launch and the metadata of a program,
          | DefineVar(name, low, high)                 an int64 known at run time: low … high
          | Bind(var, value)                          `value`, which `var` stands for
@@ -214,6 +216,21 @@ class Update(ScalarNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Custom(ScalarNode):
+    """The function that `functions.find` knows as `name`.
+
+    An inline one is a value of type `result`, its operands are values. Any other is a statement:
+    `result` is None, its operands are Arguments, the first of which it writes in whole.
+    """
+
+    name: str
+    result: DType | None
+
+    def _dtype(self) -> DType:
+        return bool_ if self.result is None else self.result
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class DefineVar(ScalarNode):
     """A whole number given at run time, from `low` to `high`, both included."""
 
@@ -263,7 +280,7 @@ class After(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Body(ScalarNode):
-    """The stores of one kernel, then its updates."""
+    """The stores of one kernel, then its updates; or a statement from outside."""
 
     def _dtype(self) -> DType:
         return bool_

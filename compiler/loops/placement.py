@@ -15,7 +15,17 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store, Update
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Custom,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+)
 from compiler.node import toposort, users
 
 
@@ -64,9 +74,9 @@ class _Placement:
         """Place every store and update; each opens its own loops."""
         top = self._block(None)
         for store in self.body.sources:
-            assert isinstance(store, Store | Update)
+            assert isinstance(store, Store | Update | Custom)
             path: Path = (top,)
-            for each in store.ranges:
+            for each in () if isinstance(store, Custom) else store.ranges:
                 path = (*path, self._block(each))
             self._place([(store, path)])
             for outer, inner in itertools.pairwise(path):

@@ -22,6 +22,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     Load,
     Range,
     Reduce,
@@ -103,6 +104,8 @@ class Loops(Stage):
             case Store():
                 target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
                 return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
+            case Custom(result=None):
+                return self._line(item, depth, self.definition(item))
             case Update():
                 return self._line(item, depth, self._update(item))
             case _:
@@ -127,6 +130,8 @@ class Loops(Stage):
                 inner = node.sources[0]
                 text = self.address(inner) if inner.bounds else self.text(inner)
                 return f"{type(node).__name__.lower()}({text}, {node.target.short})"
+            case Custom():
+                return f"{node.name}({', '.join(self.text(s) for s in node.sources)})"
             case Alu() if node.op in INFIX:
                 left, right = (self.text(s) for s in node.sources)
                 return f"{left} {INFIX[node.op]} {right}"
@@ -208,6 +213,8 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
             op, argument = node.name, f"{node.element.short}[{node.size}]"
         case Alu():
             op = node.op
+        case Custom():
+            argument = node.name
         case Update():
             op = f"update {node.op}"
         case Reduce():

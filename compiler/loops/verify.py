@@ -19,6 +19,8 @@
  9. The stores to a buffer write each element exactly once (updates may hit one never or often):
     the index is a sum of multiples of the store's ranges, each multiple the product of the
     extents of those below it.
+10. A Custom has a registered name. An inline one is a value, of scalars of its operands' types; any
+    other stands under the Body, alone, and writes the first of its arguments.
 
 Not checked: that a gate keeps its load inside the buffer (the interpreters check each access),
 and that bounds are right (they are found as the node is made, and tested in `simplify`'s tests).
@@ -27,6 +29,7 @@ and that bounds are right (they are found as the node is made, and tested in `si
 import math
 from typing import NoReturn, TypeAlias
 
+from compiler import functions
 from compiler.dtypes import bool_, int64
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
@@ -36,6 +39,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     Load,
     Range,
     Reduce,
@@ -64,6 +68,9 @@ def verify(body: Body) -> None:
     needs = dependencies(body)
     targets: set[ScalarNode] = set()
     for store in body.sources:
+        if isinstance(store, Custom):
+            _statement(store, body)
+            continue
         assert isinstance(store, Store | Update)
         _scope(store, needs)
         if isinstance(store, Update):
@@ -116,7 +123,7 @@ def _structure(node: ScalarNode) -> None:
 
 
 _Kinds: TypeAlias = tuple[type[ScalarNode], ...]
-_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce)
+_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce, Custom)
 _ARGUMENT: _Kinds = (Argument,)
 _RANGE: _Kinds = (Range,)
 
@@ -126,11 +133,13 @@ def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
     count = len(node.sources)
     match node:
         case Body():
-            return [(Store, Update)] * count
+            return [(Store, Update, Custom)] * count
         case Range():
             return [(Const,)] * count
         case Load():
             return [_ARGUMENT, *[_VALUE] * (count - 1)][:count]
+        case Custom(result=None):
+            return [_ARGUMENT] * count
         case Store():
             return [_ARGUMENT, _VALUE, _VALUE, *[_RANGE] * (count - 3)][:count]
         case Update():
@@ -146,6 +155,8 @@ def _types(node: ScalarNode) -> None:
     match node:
         case Alu():
             _alu(node)
+        case Custom():
+            _custom(node)
         case Bitcast() if node.target.bits != node.sources[0].dtype.bits:
             was = node.sources[0].dtype
             _broken(node, 2, "a bitcast changes the width", node.target, f"{was.bits} bits")
@@ -160,6 +171,32 @@ def _types(node: ScalarNode) -> None:
                 types = node.sources[2].dtype, node.sources[0].dtype
                 what = "a store writes another type than its argument's"
                 _broken(node, 4, what, *types)
+
+
+def _custom(node: Custom) -> None:
+    """Invariant 10, but for where the node stands."""
+    found = functions.find(node.name)
+    if found is None:
+        _broken(node, 10, "no such function", node.name, "one that is registered")
+    is_inline = found.kind == "inline"
+    if is_inline != (node.result is not None) or found.kind == "host":
+        _broken(node, 10, "a function in the wrong place", found.kind, "a value if inline")
+    declared = [operand.dtype for operand in found.operands]
+    result = found.result.dtype
+    expected = declared if is_inline else [result, *declared]
+    got = [source.dtype for source in node.sources]
+    if got != expected or node.result not in (None, result):
+        _broken(node, 10, "the operands are others", " ".join(map(str, got)),
+                " ".join(map(str, expected)))  # fmt: skip
+
+
+def _statement(node: Custom, body: Body) -> None:
+    """Invariant 10, where the node stands."""
+    if node.result is not None or len(body.sources) > 1:
+        _broken(node, 10, "a value stands alone, or a statement does not", node.name, "one each")
+    written = [a.is_written for a in node.sources if isinstance(a, Argument)]
+    if written != [True] + [False] * (len(written) - 1):
+        _broken(node, 10, "not just the first argument is written", written, "the first")
 
 
 def _alu(node: Alu) -> None:

@@ -37,6 +37,7 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
+from compiler.lowered.machine import Custom
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.updates import UPDATES
@@ -132,6 +133,9 @@ class _Writer:
                 self._append(Store(target, where, value, None), item)
             case loops.Update():
                 self._update(item)
+            case loops.Custom(result=None):
+                memories = tuple(self.registers[s] for s in item.sources)
+                self._append(Custom(None, item.name, memories, None), item)
             case _:
                 self._compute(item)
 
@@ -179,6 +183,8 @@ class _Writer:
                 self._emit(node, lambda out: Cast(out, of[0], node.dtype))
             case loops.Bitcast():
                 self._emit(node, lambda out: Bitcast(out, of[0], node.dtype))
+            case loops.Custom():
+                self._emit(node, lambda out: Custom(out, node.name, tuple(of), node.dtype))
             case loops.Alu():
                 self._emit(node, lambda out: Alu(out, node.op, tuple(of), node.dtype))
             case _:

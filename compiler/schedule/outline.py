@@ -19,9 +19,10 @@ argument 0 is written, the others are read, in the order in which the body meets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler import functions
+from compiler.graph.nodes import Buffer, Custom, Param, Sink, Store, TensorNode
 from compiler.node import Node, toposort
-from compiler.schedule.calls import After, Call, KernelSink
+from compiler.schedule.kinds import After, Call, Callable, CustomCall, KernelSink
 from compiler.trace import Provenance
 
 
@@ -61,15 +62,31 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
     buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
-    call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
+    call, inputs = _call(result, node, buffer, region)
     after = After((buffer, call))
     result.buffers[node] = after
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.origins.add(made, frozenset(origin))
+
+
+def _call(
+    result: Outlined, node: TensorNode, buffer: Buffer, region: list[TensorNode]
+) -> tuple[Callable, list[TensorNode]]:
+    """The call that writes `node` to `buffer`, and what it reads: of a kernel or on the host."""
+    if isinstance(node, Custom) and is_on_host(node):
+        inputs = list(node.sources)
+        return CustomCall((buffer, *(_holder(result, i) for i in inputs)), node.name, (0,)), inputs
+    body, inputs = _body(result, node, region)
+    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    return Call((buffer, *(_holder(result, i) for i in inputs)), body, name), inputs
+
+
+def is_on_host(node: Custom) -> bool:
+    """Whether `node` is a Python function, which runs between kernels."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "host"
 
 
 def _body(

@@ -12,8 +12,9 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`), or if computing
-it inside its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, what a function
+from outside reads or writes), or if computing it inside its users costs more than memory would;
+each such choice is recorded with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
@@ -21,12 +22,14 @@ Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_op
 
 from dataclasses import dataclass, field
 
+from compiler import functions
 from compiler.graph.dependence import is_data, union
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
     Const,
     Contiguous,
+    Custom,
     Elementwise,
     Iota,
     Reduce,
@@ -56,6 +59,17 @@ _SCATTERED = "its updates are written one after the other to an array that is th
 
 
 _IN_MEMORY = (Contiguous, Scatter)
+
+
+def is_called(node: TensorNode) -> bool:
+    """Whether `node` is a function from outside that works on memory: a call of its own."""
+    found = functions.find(node.name) if isinstance(node, Custom) else None
+    return found is not None and found.kind != "inline"
+
+
+def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
+    """What the functions that work on memory read."""
+    return [source for node in order if is_called(node) for source in node.sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,7 @@ class _Walk:
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
-        self.results = set(root.sources)
+        self.results = {*root.sources, *_operands_in_memory(self.order)}
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -119,7 +133,7 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        if node in self.results or isinstance(node, Contiguous) or is_called(node):
             return True
         if isinstance(node, Scatter):
             self.choices.append(Choice(node, False, _SCATTERED))
@@ -190,7 +204,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_cut = isinstance(source, (*_IN_MEMORY, *LEAVES))
+                is_cut = isinstance(source, (*_IN_MEMORY, *LEAVES)) or is_called(source)
                 if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))

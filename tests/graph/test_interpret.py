@@ -16,6 +16,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -75,7 +76,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
-    others |= {Scatter}  # tests/test_scatter.py
+    others |= {Scatter, Custom}  # tests/test_scatter.py, tests/test_custom.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 

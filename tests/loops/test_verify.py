@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler import dtypes
+from compiler import dtypes, functions
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
     Argument,
@@ -13,6 +13,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     Load,
     Range,
     Reduce,
@@ -160,6 +161,29 @@ def test_right_programs_pass(name: str) -> None:
     for body in kernels(PROGRAMS[name]()):
         for form in forms(body):
             verify(form)
+
+
+def test_functions_from_outside() -> None:
+    """Invariant 10."""
+    made = functions.Function("halved", "inline", lambda x: x / 2)
+    scalar = functions.use(made, (), (functions.Type((), f32),), functions.Type((), f32)).symbol
+    made = functions.Function("moved", "kernel", lambda x: x)
+    flat = functions.Type((6,), f32)
+    whole = functions.use(made, (), (flat,), flat).symbol
+    verify(store(Custom((X,), scalar, f32)))
+    verify(Body((Custom((OUT, IN), whole, None),)))
+    wrong = (
+        (store(Custom((X,), "nobody", f32)), "no such function"),
+        (store(Custom((X,), whole, f32)), "a function in the wrong place"),
+        (Body((Custom((OUT, IN), scalar, None),)), "a function in the wrong place"),
+        (store(Custom((AT,), scalar, f32)), "the operands are others"),
+        (Body((Custom((OUT,), whole, None),)), "the operands are others"),
+        (Body((Custom((IN, OUT), whole, None),)), "not just the first argument is written"),
+        (Body((*store(X).sources, Custom((OUT, IN), whole, None))), "or a statement does not"),
+    )
+    for body, problem in wrong:
+        with pytest.raises(InternalError, match=f"invariant 10: .*{problem}"):
+            verify(body)
 
 
 def test_an_update_may_hit_an_element_often_or_never() -> None:
