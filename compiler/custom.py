@@ -60,7 +60,8 @@ class CustomFunction:
         """The lazy result on `tensors`, or what can become one."""
         for key, value in attributes.items():
             if not isinstance(value, _SCALARS):
-                self._refuse(f"keyword {key} is no number or text", type(value).__name__, "a scalar")
+                what = f"keyword {key} is no number or text"
+                self._refuse(what, type(value).__name__, "a scalar")
         sources = self._sources(tensors)
         types = tuple(Type(node.shape, node.dtype) for node in sources)
         given: Attributes = tuple(sorted(attributes.items()))

@@ -211,6 +211,7 @@ def test_errors_name_the_function_and_the_line(
     assert_same((X + 1).numpy(), VALUES + 1)  # life goes on
 
 
+NOTHING: Any = None
 REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: custom.host(name="a b")(lambda x: x), CompileError, "no identifier"),
     (lambda: custom.kernel("k", "define void @other(ptr %a) { ret void }", np.abs), CompileError,
@@ -223,12 +224,12 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
      "parameters are not the result and the operands"),
     (lambda: custom.kernel("k", "define void @k(ptr %a) { nonsense }", np.abs), CompileError,
      "LLVM refuses the text"),
-    (lambda: custom.kernel("k", "", None), CompileError, "needs a reference"),  # type: ignore[arg-type]
+    (lambda: custom.kernel("k", "", NOTHING), CompileError, "needs a reference"),
     (lambda: custom.inline("i", "fadd float {0}, {1}", ["float32"], "float32", np.abs),
      CompileError, "an operand that is not there"),
     (lambda: custom.inline("i", "fadd float {0}, {0}", ["float64"], "float32", np.abs),
      CompileError, "LLVM refuses the text"),
-    (lambda: custom.inline("i", "ret void", [], "float32", None), CompileError, "a reference"),  # type: ignore[arg-type]
+    (lambda: custom.inline("i", "x", [], "float32", NOTHING), CompileError, "a reference"),
     (lambda: twice(X, X), CompileError, "the number of operands is wrong"),
     (lambda: twice(X.cast("float64")), DTypeError, "an operand has the wrong type"),
     (lambda: below(X, X[:5]), ShapeError, "broadcast"),
