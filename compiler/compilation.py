@@ -15,7 +15,7 @@ from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.nodes import Assign, Buffer, Sink, TensorNode, assigned_buffer
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
@@ -65,9 +65,19 @@ def _node(value: object) -> TensorNode:
 
 
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
-    """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
+    """Compile and run: for each node a Buffer with its value. Nothing is recorded.
+
+    The Buffer is new, but for an Assign: that has written the buffer of its target.
+    """
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
+    pairs = zip(nodes, made.run_on(made.inputs()), strict=True)
+    replaced = {n.sources[0] for n in toposort(nodes) if isinstance(n, Assign)}
+    return [
+        assigned_buffer(node)
+        if isinstance(node, Assign) and node not in replaced
+        else buffers.new_buffer(value)
+        for node, value in pairs
+    ]
 
 
 class Compilation:
@@ -287,12 +297,17 @@ class Compilation:
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
 
     def run(self) -> list[Array]:
-        """Run the machine code; one array per result."""
+        """Run the machine code; one array per result. An Assign takes effect once in each run."""
+        results = zip(self.results, self.run_on(self.inputs()), strict=True)
+        return [v.copy() if isinstance(node, Assign) else v for node, v in results]
+
+    def run_on(self, inputs: dict[Buffer, Array]) -> list[Array]:
+        """As `run`, on other inputs: flat arrays, which an Assign writes."""
         items = self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
+        flat = execution.run(items, results, inputs, programs)
         return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
 
     def check(self) -> Report:

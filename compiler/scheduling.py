@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from compiler.graph.nodes import Sink
 from compiler.options import Options
 from compiler.schedule import verify
+from compiler.schedule.hazards import separate
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import ordered
@@ -29,11 +30,12 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     """Cut a program into kernels and order them; `seconds` gets the time of each step."""
     clock = time.perf_counter
     start = clock()
-    parts = partition(simplest, options)
-    outlined = outline(simplest, parts.realized)
+    separated, copies = separate(simplest)
+    parts = partition(separated, options)
+    outlined = outline(separated, parts.realized)
     cut = clock()
     made = ordered(outlined.root)
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
         verify.verify(outlined.root, made.items, made.dependencies)
-    return Scheduled(outlined, made.items, made.dependencies, made.calls, parts.choices)
+    return Scheduled(outlined, made.items, made.dependencies, made.calls, [*copies, *parts.choices])

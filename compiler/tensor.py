@@ -21,7 +21,7 @@ from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
-from compiler.tensors import random
+from compiler.tensors import live, random
 from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
@@ -31,7 +31,9 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @traced
 class Tensor(Scans):
-    """A lazy, immutable array of numbers or truth values.
+    """A lazy array of numbers or truth values; no operation changes its operands.
+
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64. An array that is row-major, aligned and native is not copied.
@@ -140,8 +142,11 @@ class Tensor(Scans):
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
         if tensors:
-            for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
+            tensors = live.together(tensors)
+            nodes = [tensor.node for tensor in tensors]
+            for tensor, node in zip(tensors, realize(nodes), strict=True):
                 tensor._recipe, tensor.node = tensor.node, node
+            live.release(nodes)
         return self
 
     def numpy(self) -> Array:
@@ -206,7 +211,7 @@ class Tensor(Scans):
 
     @classmethod
     def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
+        made = cls.__new__(cls)
         made.node = node
         return made
 

@@ -13,6 +13,7 @@ import numpy as np
 from compiler import functions, random_bits, references, updates
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
+    Assign,
     Bitcast,
     Buffer,
     Cast,
@@ -121,7 +122,7 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return random_bits.threefry(operands[0], operands[1])
         case Contiguous():
             return np.asarray(operands[0], order="C")
-        case Store():
+        case Store() | Assign():
             return operands[1]
         case Sink():
             return np.zeros(node.shape, node.dtype.numpy)

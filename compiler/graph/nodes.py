@@ -14,6 +14,7 @@
          | Scatter(x, updates, indices…, op)         x with updates at the indices, in order
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Custom(operands…; name, …)              a function from outside, by its symbol
+         | Assign(target, x)                       writes x to the buffer of `target`
          | Contiguous(x)                              x, in memory
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
@@ -278,6 +279,17 @@ class Threefry(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Assign(TensorNode):
+    """`sources[1]`, in the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
+
+    What reads the target reads the value before, what reads the Assign the one after.
+    """
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[1].shape, self.sources[1].dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Custom(TensorNode):
     """What the function that `functions.find` knows as `name` makes of its operands."""
 
@@ -346,3 +358,11 @@ def const(value: Scalar, dtype: DType, shape: Shape = ()) -> Const:
 def elementwise(op: str, *sources: TensorNode) -> Elementwise:
     """Operation `op` of the table applied to `sources` (equal shapes and types)."""
     return Elementwise(sources, op)
+
+
+def assigned_buffer(node: TensorNode) -> Buffer:
+    """The buffer that an Assign writes, looked for through its target."""
+    while isinstance(node, Assign):
+        node = node.sources[0]
+    assert isinstance(node, Buffer)
+    return node

@@ -21,6 +21,8 @@
     positions per axis, all of the updates' shape.
 16. A custom node has a registered name, and the operands and result of that function; an inline
     one has one shape throughout.
+17. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
+    is the target of two assigns.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -33,7 +35,9 @@ from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     LEAVES,
+    Assign,
     Bitcast,
+    Buffer,
     Const,
     Custom,
     Elementwise,
@@ -65,11 +69,14 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
+    targets: dict[TensorNode, TensorNode] = {}
     for node in toposort([root]):
         _arity(node)
         _leaf(node)
         _node(node)
         _placement(node)
+        if isinstance(node, Assign) and targets.setdefault(node.sources[0], node) is not node:
+            _broken(node, 17, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
 
@@ -93,7 +100,7 @@ def _arity(node: TensorNode) -> None:
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry():
+        case Store() | Threefry() | Assign():
             expected = 2
         case Scatter():
             expected = 2 + len(node.sources[0].shape) if node.sources else 3
@@ -149,6 +156,8 @@ def _node(node: TensorNode) -> None:
             _scatter(node)
         case Custom():
             _custom(node)
+        case Assign():
+            _assign(node)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -259,6 +268,15 @@ def _custom(node: Custom) -> None:
         _broken(node, 16, "the result is another", short(node), found.result)
     if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
         _broken(node, 16, "an inline function changes the shape", got, node.shape)
+
+
+def _assign(node: Assign) -> None:
+    """Invariant 17, of one node."""
+    target, value = node.sources
+    if not isinstance(target, Buffer | Assign):
+        _broken(node, 17, "an assign to what is no buffer", operation(target), "buffer or assign")
+    if short(target) != short(value):
+        _broken(node, 17, "an assign does not fit its target", short(value), short(target))
 
 
 def _placement(node: TensorNode) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.graph.nodes import (
+    Assign,
     Bitcast,
     Buffer,
     Cast,
@@ -87,7 +88,7 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index() | Scatter():
+        case Contiguous() | Store() | Index() | Scatter() | Assign():
             return "memory"
         case Sink():
             return "control"

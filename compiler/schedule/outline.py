@@ -11,17 +11,21 @@
              %6 = after %0 [%5]
              sink %6
 
-Relies on: `partition` lists every result and cuts every region it must.
+The call of an assign writes the buffer of its target, once all calls that read the target have
+run: its argument 0 is `After(target, readers…)`.
+
+Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every result and cuts every region it must.
 Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+argument 0 alone is written, the others are read, in the order in which the body meets them.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from compiler import functions
-from compiler.graph.nodes import Buffer, Custom, Param, Sink, Store, TensorNode
+from compiler.graph.nodes import Assign, Buffer, Custom, Param, Sink, Store, TensorNode
 from compiler.node import Node, toposort
+from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import After, Call, Callable, CustomCall, KernelSink
 from compiler.trace import Provenance
 
@@ -35,6 +39,8 @@ class Outlined:
     """Each distinct body with its name, in order of first use."""
     origins: Provenance[TensorNode] = field(default_factory=Provenance)
     """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
+    readers: dict[TensorNode, list[Callable]] = field(default_factory=dict)
+    """For each realized node (and input) the calls that read it."""
     buffers: dict[TensorNode, Node] = field(default_factory=dict)
     """For each realized node (and input) the kernel-graph node that holds its value."""
 
@@ -42,7 +48,7 @@ class Outlined:
 def outline(root: Sink, realized: Iterable[TensorNode]) -> Outlined:
     """The kernel graph that computes the sources of `root`, given the nodes to realize."""
     result = Outlined(KernelSink(()))
-    for number, node in enumerate(realized):
+    for number, node in enumerate(_in_order(list(realized))):
         _add_call(result, node, number)
     for source in root.sources:
         _holder(result, source)
@@ -62,17 +68,59 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
+    if isinstance(node, Assign):
+        buffer = _target(result, node)
+        region = toposort([node.sources[1]], leaves=result.buffers)
+    else:
+        buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
+        result.origins.add(buffer, frozenset((node,)))
     call, inputs = _call(result, node, buffer, region)
+    for read in inputs:
+        result.readers.setdefault(read, []).append(call)
     after = After((buffer, call))
     result.buffers[node] = after
-    computed = frozenset(n for n in region if n not in inputs)
-    for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
-        result.origins.add(made, frozenset(origin))
+    computed = frozenset((node, *(n for n in region if n not in inputs)))
+    result.origins.add(call, computed)
+    result.origins.add(after, frozenset((node,)))
+
+
+def _target(result: Outlined, node: Assign) -> Node:
+    """The buffer an assign writes, once every call that reads what it holds has run."""
+    target = node.sources[0]
+    held, readers = _holder(result, target), result.readers.get(target, [])
+    return After((held, *dict.fromkeys(readers))) if readers else held
+
+
+def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
+    """`realized`, each assign behind all that read its target."""
+    if not any(isinstance(node, Assign) for node in realized):
+        return realized
+    places = {node: place for place, node in enumerate(realized)}
+    edges: set[tuple[int, int]] = set()
+    readers: dict[TensorNode, list[int]] = {}
+    for node, place in places.items():
+        leaves = (*(set(places) - {node}), *node.sources[: isinstance(node, Assign)])
+        for read in _read(node, set(leaves)):
+            readers.setdefault(read, []).append(place)
+            if read in places:
+                edges.add((places[read], place))
+    for node, place in places.items():
+        if isinstance(node, Assign):
+            edges |= {(other, place) for other in readers.get(node.sources[0], [])}
+            if node.sources[0] in places:
+                edges.add((places[node.sources[0]], place))
+    return [realized[place] for place in kahn(len(realized), sorted(edges))]
+
+
+def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
+    """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
+    root = node.sources[1] if isinstance(node, Assign) else node
+    found: list[TensorNode] = toposort([root], leaves=cut)
+    return [n for n in found if n is not node and (n in cut or isinstance(n, Buffer))]
 
 
 def _call(
-    result: Outlined, node: TensorNode, buffer: Buffer, region: list[TensorNode]
+    result: Outlined, node: TensorNode, buffer: Node, region: list[TensorNode]
 ) -> tuple[Callable, list[TensorNode]]:
     """The call that writes `node` to `buffer`, and what it reads: of a kernel or on the host."""
     if isinstance(node, Custom) and is_on_host(node):
@@ -103,7 +151,7 @@ def _body(
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.origins.add(done[node], frozenset((node,)))
     written = Param((), 0, root.shape, root.dtype)
-    store = Store((written, done[root]))
+    store = Store((written, done[root.sources[1] if isinstance(root, Assign) else root]))
     body = Sink((store,))
     for node in (written, store, body):
         result.origins.add(node, frozenset((root,)))

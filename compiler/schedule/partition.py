@@ -27,6 +27,7 @@ from compiler.graph.dependence import is_data, union
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
+    Assign,
     Const,
     Contiguous,
     Custom,
@@ -58,7 +59,7 @@ LOOKAHEAD = 64
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 
 
-_IN_MEMORY = (Contiguous, Scatter)
+_IN_MEMORY = (Contiguous, Scatter, Assign)
 
 
 def is_called(node: TensorNode) -> bool:
@@ -133,7 +134,7 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous) or is_called(node):
+        if node in self.results or isinstance(node, Contiguous | Assign) or is_called(node):
             return True
         if isinstance(node, Scatter):
             self.choices.append(Choice(node, False, _SCATTERED))
@@ -249,7 +250,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
         own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
-        below = 0.0 if isinstance(node, Reduce | Scatter) else sum(weights[s] for s in node.sources)
+        below = 0.0 if isinstance(node, Reduce | Scatter | Assign) else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
 

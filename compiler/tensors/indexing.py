@@ -232,15 +232,6 @@ class Indexing(Joining):
         items[place] = index if isinstance(index, TensorValue) else np.asarray(index)
         return self._new(select(source.node, items))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise DataError(
-            "setitem",
-            "tensors are immutable",
-            got="an assignment to elements",
-            expected="an expression that makes a new tensor",
-            hint="use set, where, pad or cat",
-        )
-
     def __len__(self) -> int:
         if not self.ndim:
             raise DataError("len", "a tensor of rank 0 has no length", got="shape ()")

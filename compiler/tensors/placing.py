@@ -1,4 +1,4 @@
-"""Where written elements go: a value placed into a larger shape, and positions along an axis.
+"""Where written elements go: a value placed into a larger shape, positions, memory of its own.
 
 Known positions are checked like NumPy's. Positions that are computed cannot be: negative ones
 count from the end, and one that is out of range is left out.
@@ -6,9 +6,24 @@ count from the end, and one that is out of range is left out.
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from compiler.device.buffers import data
+from compiler.device.disk import DISK
 from compiler.dtypes import DType, bool_
-from compiler.errors import ShapeError
-from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
+from compiler.errors import DataError, ShapeError
+from compiler.graph.nodes import (
+    Buffer,
+    Contiguous,
+    Flip,
+    Pad,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
+from compiler.node import toposort
 from compiler.tensors.gathering import counting, positions_of
 from compiler.tensors.indexing import Part
 from compiler.tensors.shapes import written
@@ -102,3 +117,23 @@ def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:
             expected=f"a number, or the rank and at least the extents of {written(shape)}",
         )  # fmt: skip
     return updates if given == shape else Shrink((updates,), tuple((0, n) for n in shape))
+
+
+def check_writable(operation: str, buffer: Buffer) -> None:
+    """Refuse (`DataError`) a buffer whose memory must not be written."""
+    is_disk = buffer.device.partition(":")[0] == DISK
+    if is_disk or not data(buffer).flags.writeable:
+        raise DataError(
+            operation, "the memory of the tensor cannot be written",
+            got="a file" if is_disk else "a read-only array", expected="memory of its own",
+            hint="copy it first: tensor = tensor.contiguous()",
+        )  # fmt: skip
+
+
+def apart(value: TensorNode, buffer: Buffer) -> TensorNode:
+    """`value`, computed in whole before `buffer` is written if it reads the same memory by another
+    name."""
+    memory = data(buffer)
+    others = {n for n in toposort([value]) if isinstance(n, Buffer) and n.unique != buffer.unique}
+    is_shared = any(np.may_share_memory(memory, data(each)) for each in others)
+    return Contiguous((value,)) if is_shared else value

@@ -18,9 +18,10 @@ from compiler.errors import DataError
 from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
+from compiler.tensors import live
 
 C = TypeVar("C", bound=type)
-_QUIET = {"__hash__", "__repr__", "__init__"}
+_QUIET = {"__hash__", "__new__", "__repr__", "__init__"}
 
 
 def traced(cls: C) -> C:
@@ -46,7 +47,7 @@ def _traced_member(member: Any) -> Any:
 
 
 class TensorValue:
-    """A lazy, immutable value: `node` says how it is computed, `realize()` replaces it by data."""
+    """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
     __slots__ = ("__weakref__", "_recipe", "node")
     node: TensorNode
@@ -82,9 +83,15 @@ class TensorValue:
         """The number of elements."""
         return self.node.size
 
+    def __new__(cls, *arguments: object, **keywords: object) -> Self:
+        """A tensor, remembered for as long as it exists."""
+        made = object.__new__(cls)
+        live.note(made)
+        return made
+
     def _new(self, node: TensorNode) -> Self:
         """A tensor of this class that holds `node`."""
-        made = object.__new__(type(self))
+        made = type(self).__new__(type(self))
         made.node = node
         return made
 

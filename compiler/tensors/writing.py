@@ -1,6 +1,6 @@
-"""Tensor methods that give a tensor with some elements replaced or joined: `set`, scatters, counts.
+"""Tensor methods that replace, join and count elements: `set`, scatters, `bincount`, `assign`.
 
-The tensor itself stays what it is. Updates are applied in row-major order: of several that hit
+All but `assign` and `x[…] = …` give a new tensor. Updates are applied in row-major order: of several that hit
 one element the last one is kept, and sums of floats are added up in that order.
 """
 
@@ -12,12 +12,13 @@ import numpy as np
 from compiler import dtypes
 from compiler.dtypes import float64, int64
 from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.nodes import Scatter, const, elementwise
+from compiler.graph.nodes import Scatter, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
+from compiler.tensors import live
 from compiler.tensors.apply import select
 from compiler.tensors.gathering import is_data
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
-from compiler.tensors.placing import along, value_for, with_parts
+from compiler.tensors.placing import along, apart, check_writable, value_for, with_parts
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
 
@@ -41,6 +42,32 @@ class Writing(Indexing):
         ones ignored.
         """
         return self._written("set", index, value, "replace")
+
+    def assign(self, value: Operand) -> Self:
+        """Gives this tensor another value of its shape and type, and returns it.
+
+        Where it is in memory, that memory is written when the tensor is computed next; a tensor
+        that is not computed yet just becomes the value. Every other tensor keeps its value: those
+        that still need the old one are computed before it is overwritten. But memory shared with
+        NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
+        `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
+        makes a new tensor. Refused are memory that is read-only, and files (`DataError`).
+        """
+        self._assign("assign", value_for("assign", value, self.dtype, self.shape))
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._assign("setitem", self._written("setitem", index, value, "replace").node)
+
+    def _assign(self, method: str, value: TensorNode) -> None:
+        """`value` from now on, in the same memory where there is any of its own."""
+        buffer = live.storage(self.node)
+        if buffer is not None:
+            check_writable(method, buffer)
+            value = live.claim(self.node, apart(value, buffer)) or value
+        self.node = value
+        if hasattr(self, "_recipe"):
+            del self._recipe
 
     def _written(self, method: str, index: Any, value: object, op: str) -> Self:
         """`set`, or the value joined by `op` with what is there."""
