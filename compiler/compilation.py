@@ -15,7 +15,7 @@ from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import Assign, Buffer, Sink, TensorNode, assigned_buffer
+from compiler.graph.nodes import Assign, Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
@@ -67,17 +67,11 @@ def _node(value: object) -> TensorNode:
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
     """Compile and run: for each node a Buffer with its value. Nothing is recorded.
 
-    The Buffer is new, but for an Assign: that has written the buffer of its target.
+    Memory has one Buffer: for an Assign it is that of its target, for equal nodes it is one.
     """
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    pairs = zip(nodes, made.run_on(made.inputs()), strict=True)
-    replaced = {n.sources[0] for n in toposort(nodes) if isinstance(n, Assign)}
-    return [
-        assigned_buffer(node)
-        if isinstance(node, Assign) and node not in replaced
-        else buffers.new_buffer(value)
-        for node, value in pairs
-    ]
+    inputs = made.inputs()
+    return buffers.holding(made.run_on(inputs), list(inputs))
 
 
 class Compilation:

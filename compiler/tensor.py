@@ -137,7 +137,8 @@ class Tensor(Scans):
         """Computes this tensor, and `others` in the same program; returns this one.
 
         A realised tensor still knows its graph, for `compile` and `explore`, and so keeps the
-        inputs of that graph alive; `Tensor(t.numpy())` does not.
+        inputs of that graph alive; `Tensor(t.numpy())` does not. The graph reads what its inputs
+        hold now: where one was assigned since, that is another value.
         """
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
@@ -145,7 +146,9 @@ class Tensor(Scans):
             tensors = live.together(tensors)
             nodes = [tensor.node for tensor in tensors]
             for tensor, node in zip(tensors, realize(nodes), strict=True):
-                tensor._recipe, tensor.node = tensor.node, node
+                if not isinstance(tensor.node, Buffer):
+                    tensor._recipe = tensor.node
+                tensor.node = node
             live.release(nodes)
         return self
 

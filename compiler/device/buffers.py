@@ -1,6 +1,7 @@
 """The data behind `Buffer` nodes: arrays that live exactly as long as their nodes."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -29,6 +30,24 @@ def new_buffer(array: Array, name: str = "", device: str = "CPU") -> Buffer:
     _by_node[node] = array
     _by_number[node.unique] = array
     return node
+
+
+def holding(arrays: Sequence[Array], known: Sequence[Buffer]) -> list[Buffer]:
+    """A Buffer for each array: one of `known` where it holds that memory, one for each that is
+    new. Two Buffers on one memory would be two values, of which either could be overwritten."""
+    found = {_place(data(node)): node for node in known}
+    result = []
+    for array in arrays:
+        node = found.get(_place(array)) if array.size else None
+        if node is None:
+            node = found[_place(array)] = new_buffer(array)
+        result.append(node)
+    return result
+
+
+def _place(array: Array) -> tuple[Any, ...]:
+    """What tells one array in memory from another."""
+    return array.ctypes.data, array.shape, array.dtype
 
 
 def data(node: Buffer) -> Array:

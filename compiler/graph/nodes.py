@@ -358,11 +358,3 @@ def const(value: Scalar, dtype: DType, shape: Shape = ()) -> Const:
 def elementwise(op: str, *sources: TensorNode) -> Elementwise:
     """Operation `op` of the table applied to `sources` (equal shapes and types)."""
     return Elementwise(sources, op)
-
-
-def assigned_buffer(node: TensorNode) -> Buffer:
-    """The buffer that an Assign writes, looked for through its target."""
-    while isinstance(node, Assign):
-        node = node.sources[0]
-    assert isinstance(node, Buffer)
-    return node

@@ -22,7 +22,7 @@ of an assign, but through memory, depends on the assign; no result is the target
 
 from compiler.graph.nodes import Assign, Contiguous, Sink, TensorNode
 from compiler.node import toposort
-from compiler.schedule.partition import Choice
+from compiler.schedule.partition import Choice, is_in_memory
 
 OVERWRITTEN = "it reads the buffer it is assigned to, which its kernel would overwrite meanwhile"
 OUTLIVED = "its old value is needed together with the one that is assigned, or as a result"
@@ -36,11 +36,13 @@ def separate(root: Sink) -> tuple[Sink, list[Choice]]:
         return root, []
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
+    readers = {each: _readers(order, each) for each in assigns}
     for each in assigns:
-        reads = _readers(order, each)
-        if _is_outlived(order, each, reads):
-            kept.add(each.sources[0])
-        elif each.sources[1] in reads or each.sources[1] is each.sources[0]:
+        target, value = each.sources
+        if target in root.sources or _is_outlived(order, each, readers):
+            kept.add(target)
+            readers[each] = set()
+        elif value is target or (value in readers[each] and not is_in_memory(value)):
             copied.add(each)
     done: dict[TensorNode, TensorNode] = {}
     for node in order:
@@ -69,32 +71,31 @@ def _sources(
 
 
 def _readers(order: list[TensorNode], assign: Assign) -> set[TensorNode]:
-    """The nodes that are computed from the target's memory in the kernel they are in."""
+    """The nodes whose kernel may read the target's memory, the assign itself aside."""
     target = assign.sources[0]
-    depends = _dependents(order, assign)
     reads: set[TensorNode] = set()
     for node in order:
         if node is assign or isinstance(node, Sink):
             continue
-        read = node.sources[1:] if isinstance(node, Assign) else node.sources
-        is_reader = any(s is target or s in reads for s in read)
-        if is_reader and not (isinstance(node, Contiguous) and node not in depends):
+        operands = node.sources[1:] if isinstance(node, Assign) else node.sources
+        if any(s is target or (s in reads and not is_in_memory(s)) for s in operands):
             reads.add(node)
     return reads
 
 
-def _dependents(order: list[TensorNode], assign: Assign) -> set[TensorNode]:
-    """`assign` and all that is computed from it."""
-    found: set[TensorNode] = {assign}
-    for node in order:
-        if any(s in found for s in node.sources):
-            found.add(node)
-    return found
+def _is_outlived(
+    order: list[TensorNode], assign: Assign, readers: dict[Assign, set[TensorNode]]
+) -> bool:
+    """Whether something that reads the target can only be computed after the assign.
 
-
-def _is_outlived(order: list[TensorNode], assign: Assign, reads: set[TensorNode]) -> bool:
-    """Whether the old value of the target is needed where the new one is, or is a result."""
-    root = order[-1]
-    if assign.sources[0] in root.sources:
-        return True
-    return any(node in reads for node in _dependents(order, assign))
+    What comes after it are its users, theirs, and each assign to what one of these reads.
+    """
+    after: set[TensorNode] = {assign}
+    count = 0
+    while count != len(after):
+        count = len(after)
+        for node in order:
+            is_user = any(source in after for source in node.sources)
+            if is_user or (isinstance(node, Assign) and readers[node] & after):
+                after.add(node)
+    return bool(readers[assign] & after)

@@ -68,6 +68,11 @@ def is_called(node: TensorNode) -> bool:
     return found is not None and found.kind != "inline"
 
 
+def is_in_memory(node: TensorNode) -> bool:
+    """Whether `node` is written to memory whoever reads it."""
+    return isinstance(node, _IN_MEMORY) or is_called(node)
+
+
 def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
     """What the functions that work on memory read."""
     return [source for node in order if is_called(node) for source in node.sources]
@@ -205,7 +210,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_cut = isinstance(source, (*_IN_MEMORY, *LEAVES)) or is_called(source)
+                is_cut = isinstance(source, LEAVES) or is_in_memory(source)
                 if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))

@@ -11,6 +11,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
+    Assign,
     Bitcast,
     Buffer,
     Cast,
@@ -76,7 +77,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
-    others |= {Scatter, Custom}  # tests/test_scatter.py, tests/test_custom.py
+    others |= {Scatter, Custom, Assign}  # tests/test_scatter.py, test_custom.py, test_assign.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 
