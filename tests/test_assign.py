@@ -368,13 +368,16 @@ def test_equal_results_are_one_buffer_until_one_is_assigned() -> None:
     assert [t.tolist() for t in (x, y, z, same)] == [[1, 2], [9, 9], [0, 1], [7, 7]]
 
 
+KINDS = ("new", "view", "alias", "assign", "part", "many", "compute")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_program_has_value_semantics(choice: st.DataObject) -> None:
     """Tensors against arrays that are copied: whatever is assigned, read and computed when."""
     pairs = [(realised(1, 2, 3, 4), np.arange(1.0, 5)), (realised(5, 6, 7, 8), np.arange(5.0, 9))]
     for _ in range(choice.draw(st.integers(2, 9))):
-        kind = choice.draw(st.sampled_from(["new", "view", "alias", "assign", "part", "many", "compute"]))
+        kind = choice.draw(st.sampled_from(KINDS))
         n, m = (choice.draw(st.integers(0, len(pairs) - 1)) for _ in range(2))
         (t, a), (u, b) = pairs[n], pairs[m]
         match kind:

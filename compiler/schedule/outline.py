@@ -14,7 +14,8 @@
 The call of an assign writes the buffer of its target, once all calls that read the target have
 run: its argument 0 is `After(target, readers…)`.
 
-Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every result and cuts every region it must.
+Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every
+result and cuts every region it must.
 Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
 argument 0 alone is written, the others are read, in the order in which the body meets them.
 """

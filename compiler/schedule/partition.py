@@ -255,7 +255,8 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
         own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
-        below = 0.0 if isinstance(node, Reduce | Scatter | Assign) else sum(weights[s] for s in node.sources)
+        is_cut = isinstance(node, Reduce | Scatter | Assign)
+        below = 0.0 if is_cut else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
 

@@ -1,7 +1,7 @@
 """Tensor methods that replace, join and count elements: `set`, scatters, `bincount`, `assign`.
 
-All but `assign` and `x[…] = …` give a new tensor. Updates are applied in row-major order: of several that hit
-one element the last one is kept, and sums of floats are added up in that order.
+All but `assign` and `x[…] = …` give a new tensor. Updates are applied in row-major order: of
+several that hit one element the last one is kept, and sums of floats are added up in that order.
 """
 
 from collections.abc import Sequence
