@@ -1,13 +1,13 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import bindings, execution
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
@@ -30,7 +30,8 @@ from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
-from compiler.schedule.printer import Schedule
+from compiler.schedule.operations import device_of
+from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
@@ -64,14 +65,17 @@ def _node(value: object) -> TensorNode:
     )
 
 
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
+def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
     """Compile and run: for each node a Buffer with its value. Nothing is recorded.
 
     Memory has one Buffer: for an Assign it is that of its target, for equal nodes it is one.
+    Where an axis has the extent of a variable, a Prefix marks how much of the Buffer is the value.
     """
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    inputs = made.inputs()
-    return buffers.holding(made.run_on(inputs), list(inputs))
+    values, inputs = made.values_of_run(), list(made.inputs())
+    known = {buffers.place_of(buffers.data(b), b.device): b for b in inputs}
+    rows = zip(made.run_flat(values), nodes, made.devices, strict=True)
+    return [bindings.hold(flat, node, values, where, known) for flat, node, where in rows]
 
 
 class Compilation:
@@ -91,6 +95,7 @@ class Compilation:
         self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
+            self._bindings = bindings.bindings_of(self.written)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -290,33 +295,61 @@ class Compilation:
         nodes = toposort([self.simplest])
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
 
-    def run(self) -> list[Array]:
-        """Run the machine code; one array per result. An Assign takes effect once in each run."""
-        results = zip(self.results, self.run_on(self.inputs()), strict=True)
-        return [v.copy() if isinstance(node, Assign) else v for node, v in results]
+    @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
 
-    def run_on(self, inputs: dict[Buffer, Array]) -> list[Array]:
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [device_of([holder]) for holder in holders]
+
+    def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
+        return self._bindings.of_run(variables)
+
+    def run(self, variables: bindings.Values | None = None) -> list[Array]:
+        """Run the machine code; one array per result, of the extents of this run.
+        An Assign takes effect once in each run.
+
+        `variables` are values over those bound, e.g. {"n": 50}; nothing is compiled again.
+        """
+        values = self.values_of_run(variables)
+        return self.run_on(self.inputs(), values)
+
+    def run_on(
+        self, inputs: Mapping[Buffer, Array], variables: bindings.Values | None = None
+    ) -> list[Array]:
         """As `run`, on other inputs: flat arrays, which an Assign writes."""
+        values = self.values_of_run(variables)
+        flat = bindings.sliced(self.run_flat(values, inputs), self.results, values)
+        rows = zip(self.results, flat, strict=True)
+        return [v.copy() if isinstance(node, Assign) else v for node, v in rows]
+
+    def run_flat(
+        self, values: bindings.Values, inputs: Mapping[Buffer, Array] | None = None
+    ) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents."""
         items = self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, inputs, programs)
-        return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
+        given = self.inputs() if inputs is None else inputs
+        return execution.run(items, results, given, programs, values)
 
-    def check(self) -> Report:
+    def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
-        return check(self)
+        return check(self, variables)
 
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
+        if not self._bindings.is_bound:
+            return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
-            nodes: list[TensorNode] = toposort([root])
-            data: dict[TensorNode, Array] = {
-                n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
-            }
-            found |= evaluate_all(root.sources, data)
+            found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found
 
     def values(self, entity: str) -> Array | None:
@@ -356,7 +389,7 @@ class Compilation:
             f"{after if changed else ', which no pass changed'}",
             f"{_count(len(made.items), 'schedule item')}, "
             f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
-            f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
+            f"critical path {path_of(self.schedule.critical_path)}, "
             f"peak {self.schedule.peak_bytes:,} bytes",
             f"{instructions} lowered instructions, "
             f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",

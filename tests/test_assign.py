@@ -318,10 +318,10 @@ def test_verify() -> None:
         (Assign((x, y)), "an assign does not fit its target"),
     )
     for node, problem in wrong:
-        with pytest.raises(InternalError, match=f"invariant 17: {problem}"):
+        with pytest.raises(InternalError, match=f"invariant 19: {problem}"):
             verify(Sink((node,)))
     two = Sink((Assign((x, x)), Assign((x, elementwise("neg", x)))))
-    with pytest.raises(InternalError, match="invariant 17: two assigns have one target"):
+    with pytest.raises(InternalError, match="invariant 19: two assigns have one target"):
         verify(two)
 
 

@@ -256,5 +256,5 @@ def test_verify_holds_nodes_to_what_is_registered() -> None:
         (Custom(node.sources, node.name, (), (5,), f32), "the result is another"),
     )
     for each, problem in wrong:
-        with pytest.raises(InternalError, match=f"invariant 16: {problem}"):
+        with pytest.raises(InternalError, match=f"invariant 18: {problem}"):
             verify(Sink((each,)))

@@ -1,7 +1,6 @@
 """The data behind `Buffer` nodes: arrays that live exactly as long as their nodes."""
 
 import itertools
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from compiler import dtypes
 from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import Buffer, Shape
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -18,36 +17,39 @@ _by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
 
 
-def new_buffer(array: Array, name: str = "", device: str = "CPU") -> Buffer:
+def new_buffer(
+    array: Array, name: str = "", device: str = "CPU", shape: Shape | None = None
+) -> Buffer:
     """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
 
-    The array must be C-contiguous, aligned and of native byte order (`InternalError`).
+    The array must be C-contiguous, aligned and of native byte order (`InternalError`). `shape` is
+    that of the Buffer where the array has only the first rows of it.
     """
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
         raise InternalError("buffer", "the array is not row-major, aligned and native")
-    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name, device)
+    shape = array.shape if shape is None else shape
+    node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
     _by_number[node.unique] = array
     return node
 
 
-def holding(arrays: Sequence[Array], known: Sequence[Buffer]) -> list[Buffer]:
-    """A Buffer for each array: one of `known` where it holds that memory, one for each that is
-    new. Two Buffers on one memory would be two values, of which either could be overwritten."""
-    found = {_place(data(node)): node for node in known}
-    result = []
-    for array in arrays:
-        node = found.get(_place(array)) if array.size else None
-        if node is None:
-            node = found[_place(array)] = new_buffer(array)
-        result.append(node)
-    return result
+def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
+    """The Buffer among `known` that holds this memory, or a new one, which is then known.
+
+    Two Buffers on one memory would be two values, of which either could be overwritten.
+    """
+    place = place_of(array, device)
+    found = known.get(place) if array.size else None
+    if found is None:
+        found = known[place] = new_buffer(array, device=device)
+    return found
 
 
-def _place(array: Array) -> tuple[Any, ...]:
+def place_of(array: Array, device: str) -> tuple[Any, ...]:
     """What tells one array in memory from another."""
-    return array.ctypes.data, array.shape, array.dtype
+    return array.ctypes.data, array.shape, array.dtype, device
 
 
 def data(node: Buffer) -> Array:

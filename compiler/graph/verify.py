@@ -14,14 +14,19 @@
     a Param of the shape and type of its value.
 11. After `decompose`: no operation that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
-    negative; a Variable has a possible value.
+    negative; a Variable has a possible value, and a Bind gives it one of those.
 13. An index has one int64 tensor of positions per axis, all of the result's shape.
 14. The operands of a Threefry are uint64 and of one shape.
-15. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
+15. A Prefix is of an axis with as many elements as its variable may have: 2 or more, and the
+    variable is never negative. Max and min fold no symbolic axis that may be empty. After
+    `decompose` no Bind is left: the values of a run are no part of the program.
+16. A repeat has a source of its type and shape for each state and Param of its body, which reads
+    no variable but its counter, and at least one turn.
+17. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
     positions per axis, all of the updates' shape.
-16. A custom node has a registered name, and the operands and result of that function; an inline
+18. A custom node has a registered name, and the operands and result of that function; an inline
     one has one shape throughout.
-17. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
+19. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
     is the target of two assigns.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
@@ -36,6 +41,7 @@ from compiler.errors import InternalError
 from compiler.graph.nodes import (
     LEAVES,
     Assign,
+    Bind,
     Bitcast,
     Buffer,
     Const,
@@ -48,6 +54,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Scatter,
@@ -58,6 +65,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
@@ -76,7 +84,7 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
         _node(node)
         _placement(node)
         if isinstance(node, Assign) and targets.setdefault(node.sources[0], node) is not node:
-            _broken(node, 17, "two assigns have one target", short(node.sources[0]), "a chain")
+            _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
 
@@ -96,16 +104,16 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink() | Custom():
+        case Sink() | Repeat() | Custom():
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry() | Assign():
+        case Store() | Threefry() | Prefix() | Assign():
             expected = 2
         case Scatter():
             expected = 2 + len(node.sources[0].shape) if node.sources else 3
             if expected == 2:
-                _broken(node, 15, "a rank-0 tensor has no positions", 0, "rank 1 or more")
+                _broken(node, 17, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
@@ -126,6 +134,8 @@ def _leaf(node: TensorNode) -> None:
         _broken(node, 12, "a slot is negative", node.slot, "0 or more")
     if isinstance(node, Variable) and node.low > node.high:
         _broken(node, 12, "a variable has no possible value", node.low, f"at most {node.high}")
+    if isinstance(node, Bind):
+        _bind(node)
     if isinstance(node, Iota) and not node.dtype.is_integer and not node.dtype.is_float:
         _broken(node, 12, "an iota counts in numbers", node.dtype, "an integer or float type")
 
@@ -146,12 +156,20 @@ def _node(node: TensorNode) -> None:
             _shrink(node)
         case Flip():
             _flip(node)
+        case Prefix():
+            _prefix(node)
         case Reduce():
             _reduce(node)
         case Bitcast():
             _bitcast(node)
         case Index():
             _index(node)
+        case Repeat():
+            problem = node.problem()
+            if problem:
+                expected = "a source like each state"
+                _broken(node, 16, "a loop does not fit its body", problem, expected)
+            verify(node.body)
         case Scatter():
             _scatter(node)
         case Custom():
@@ -211,6 +229,30 @@ def _shrink(node: Shrink) -> None:
             _broken(node, 7, "a shrink reaches outside", f"{begin}:{end}", f"inside 0:{extent}")
 
 
+def _bind(node: Bind) -> None:
+    """Invariant 12."""
+    variable = node.sources[0]
+    if not isinstance(variable, Variable):
+        _broken(node, 12, "a bind of what is no variable", operation(variable), "variable")
+    if not variable.low <= node.value <= variable.high:
+        bounds = f"{variable.low} … {variable.high}"
+        _broken(node, 12, "a bind outside its bounds", node.value, bounds)
+
+
+def _prefix(node: Prefix) -> None:
+    """Invariant 15."""
+    variable = node.sources[1]
+    if not isinstance(variable, Variable | Bind):
+        _broken(node, 15, "the length of a prefix is no variable", operation(variable), "variable")
+    if not 0 <= node.axis < len(node.shape):
+        _broken(node, 15, "an axis is out of range", node.axis, f"below {len(node.shape)}")
+    extent = node.extents[node.axis]
+    if extent is None or extent.high != node.shape[node.axis] or extent.high < 2 or extent.low < 0:
+        got = extent.described if extent else "none"
+        expected = f"0 or more … {node.shape[node.axis]}, which is 2 or more"
+        _broken(node, 15, "the variable does not fit the axis", got, expected)
+
+
 def _flip(node: Flip) -> None:
     rank = len(node.shape)
     if len(set(node.axes)) != len(node.axes) or any(not 0 <= a < rank for a in node.axes):
@@ -227,6 +269,10 @@ def _reduce(node: Reduce) -> None:
     is_empty = any(shape[axis] == 0 for axis in node.axes)
     if is_empty and node.size and not row.has_identity:
         _broken(node, 9, f"{node.op} over an empty axis", shape, "extents of 1 or more")
+    for axis, extent in enumerate(node.sources[0].extents):
+        if extent and axis in node.axes and not extent.low and not row.has_identity:
+            what = f"{node.op} over an axis that may be empty"
+            _broken(node, 15, what, extent.described, "a variable of 1 or more")
 
 
 def _bitcast(node: Bitcast) -> None:
@@ -244,39 +290,39 @@ def _index(node: Index) -> None:
 
 
 def _scatter(node: Scatter) -> None:
-    """Invariant 15."""
+    """Invariant 17."""
     updates = node.sources[1]
     if node.op not in UPDATES:
-        _broken(node, 15, "no such update", node.op, ", ".join(UPDATES))
+        _broken(node, 17, "no such update", node.op, ", ".join(UPDATES))
     if updates.dtype != node.dtype:
-        _broken(node, 15, "the updates have another type", updates.dtype, node.dtype)
+        _broken(node, 17, "the updates have another type", updates.dtype, node.dtype)
     for position in node.sources[2:]:
         if position.dtype != int64 or position.shape != updates.shape:
-            _broken(node, 15, "a position is no int64 tensor of the updates' shape",
+            _broken(node, 17, "a position is no int64 tensor of the updates' shape",
                     short(position), f"i64{list(updates.shape)}")  # fmt: skip
 
 
 def _custom(node: Custom) -> None:
-    """Invariant 16."""
+    """Invariant 18."""
     found = functions.find(node.name)
     if found is None:
-        _broken(node, 16, "no such function", node.name, "one that is registered")
+        _broken(node, 18, "no such function", node.name, "one that is registered")
     got, expected = [short(s) for s in node.sources], [str(t) for t in found.operands]
     if got != expected:
-        _broken(node, 16, "the operands are others", got, expected)
+        _broken(node, 18, "the operands are others", got, expected)
     if short(node) != str(found.result) or node.attributes != found.attributes:
-        _broken(node, 16, "the result is another", short(node), found.result)
+        _broken(node, 18, "the result is another", short(node), found.result)
     if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
-        _broken(node, 16, "an inline function changes the shape", got, node.shape)
+        _broken(node, 18, "an inline function changes the shape", got, node.shape)
 
 
 def _assign(node: Assign) -> None:
-    """Invariant 17, of one node."""
+    """Invariant 19, of one node."""
     target, value = node.sources
     if not isinstance(target, Buffer | Assign):
-        _broken(node, 17, "an assign to what is no buffer", operation(target), "buffer or assign")
+        _broken(node, 19, "an assign to what is no buffer", operation(target), "buffer or assign")
     if short(target) != short(value):
-        _broken(node, 17, "an assign does not fit its target", short(value), short(target))
+        _broken(node, 19, "an assign does not fit its target", short(value), short(target))
 
 
 def _placement(node: TensorNode) -> None:
@@ -290,12 +336,14 @@ def _placement(node: TensorNode) -> None:
         target, value = node.sources
         if not isinstance(target, Param):
             _broken(node, 10, "a store writes what is no param", operation(target), "param")
-        if short(target) != short(value):
+        if (target.dtype, target.shape) != (value.dtype, value.shape):
             _broken(node, 10, "a store does not fit its param", short(value), short(target))
 
 
 def _machine_operation(node: TensorNode) -> None:
-    """Invariant 11."""
+    """Invariants 11 and 15."""
+    if isinstance(node, Bind):
+        _broken(node, 15, "a value of this run was not taken out", "bind", "the variable")
     if isinstance(node, Threefry):
         _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
     if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from compiler.graph.extents import written
 from compiler.graph.nodes import (
     Assign,
+    Bind,
     Bitcast,
     Buffer,
     Cast,
     Const,
     Contiguous,
+    Copy,
     Custom,
     Elementwise,
     Flip,
@@ -17,6 +20,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Scatter,
     Shrink,
@@ -26,11 +30,12 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
-    """`f32[64,784]`: type and shape as printed programs write them."""
-    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+    """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
 def describe_argument(node: TensorNode) -> str:
@@ -38,10 +43,20 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable():
+        case Buffer():
             return node.name
+        case Variable():
+            return f"{node.name} {node.low} … {node.high}"
+        case Bind():
+            return f"= {node.value}"
+        case Prefix():
+            return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
+        case Copy():
+            return node.device + (" clone" if node.clone else "")
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -80,7 +95,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable():
+        case Const() | Iota() | Variable() | Bind():
             return "const"
         case Elementwise() | Threefry() | Custom():
             return "elementwise"
@@ -88,9 +103,9 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index() | Scatter() | Assign():
+        case Contiguous() | Copy() | Store() | Index() | Scatter() | Assign():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
         case _:
             return "movement"

@@ -20,6 +20,7 @@ from compiler.loops.nodes import (
     Argument,
     Body,
     Custom,
+    DefineVar,
     Range,
     Reduce,
     ScalarNode,
@@ -110,7 +111,7 @@ class _Placement:
                 tasks.pop()
                 self._close(task, path, loops)
                 continue
-            if isinstance(task, Range | Argument) or self._is_placed(task, path):
+            if self._is_ready(task, path):
                 tasks.pop()
                 continue
             home = self._home(task, path)
@@ -135,7 +136,8 @@ class _Placement:
                 return node.sources
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
-        return isinstance(node, Range | Argument) or self._is_placed(node, path)
+        is_given = isinstance(node, Range | Argument | DefineVar)
+        return is_given or self._is_placed(node, path)
 
     def _put(self, node: ScalarNode, block: Block) -> None:
         block.items.append(node)

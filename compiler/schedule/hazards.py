@@ -15,7 +15,7 @@ An assign writes to the memory of its target. Kernels that read the target run b
 the value assigned reads the target, which is being overwritten. Then what is read is copied first,
 and the choice is recorded with its reason. Elsewhere called "write after read".
 
-Relies on: invariant 17 of `graph/verify.py`; equal nodes are one.
+Relies on: invariant 19 of `graph/verify.py`; equal nodes are one.
 Ensures: no assign is computed from its target but through memory; nothing that reads the target
 of an assign, but through memory, depends on the assign; no result is the target of an assign.
 """

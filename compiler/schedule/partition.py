@@ -12,14 +12,16 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, what a function
-from outside reads or writes), or if computing it inside its users costs more than memory would;
-each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, an `Assign`, a
+`Copy` or a `Repeat` and what it reads, what a function from outside reads or writes), or if
+computing it inside its users costs more than memory would; each such choice is recorded with its
+reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler import functions
@@ -30,6 +32,7 @@ from compiler.graph.nodes import (
     Assign,
     Const,
     Contiguous,
+    Copy,
     Custom,
     Elementwise,
     Iota,
@@ -37,11 +40,14 @@ from compiler.graph.nodes import (
     Scatter,
     Sink,
     TensorNode,
+    Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
 from compiler.schedule.demand import Demand, KernelPlan
+from compiler.schedule.pitch import pitched
 
 OPERATION_NS = 0.02
 """Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
@@ -55,11 +61,11 @@ SERIAL_REDUCTION = 4096
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
 
-
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 
 
-_IN_MEMORY = (Contiguous, Scatter, Assign)
+ENDS = (Contiguous, Copy, Repeat, Scatter, Assign)
+"""Kinds of node that are always in memory."""
 
 
 def is_called(node: TensorNode) -> bool:
@@ -70,7 +76,7 @@ def is_called(node: TensorNode) -> bool:
 
 def is_in_memory(node: TensorNode) -> bool:
     """Whether `node` is written to memory whoever reads it."""
-    return isinstance(node, _IN_MEMORY) or is_called(node)
+    return isinstance(node, ENDS) or is_called(node)
 
 
 def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
@@ -108,7 +114,10 @@ class _Walk:
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
-        self.results = {*root.sources, *_operands_in_memory(self.order)}
+        self.results = set(root.sources)
+        self.copied = {source for node in self.order for source in _in_memory(node)}
+        self.copied.update(_operands_in_memory(self.order))
+        """What copies, loops and functions from outside read in memory."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -120,6 +129,8 @@ class _Walk:
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
+                if isinstance(node, Repeat):
+                    continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
             else:
@@ -127,8 +138,9 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it."""
+        is_read = node in self.results or node in self.copied
+        return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -139,10 +151,10 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous | Assign) or is_called(node):
-            return True
-        if isinstance(node, Scatter):
+        if isinstance(node, Scatter) and node not in self.results:
             self.choices.append(Choice(node, False, _SCATTERED))
+            return True
+        if node in self.results or node in self.copied or is_in_memory(node):
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -215,6 +227,15 @@ class _Walk:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
+
+
+def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
+    """What a node reads in memory, whatever it costs."""
+    if isinstance(node, Copy):
+        yield pitched(node.sources[0])[0]
+    elif isinstance(node, Repeat):
+        yield from (pitched(source)[0] for source in node.sources[: node.states])
+        yield from node.sources[node.states :]
 
 
 def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:

@@ -12,9 +12,12 @@ import numpy as np
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.graph.extents import Extent, Extents
 from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
+from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
+from compiler.tensors.variables import Variable, prefix
 
 Array = np.ndarray[Any, Any]
 
@@ -82,10 +85,13 @@ def counting(shape: Shape, axis: int) -> TensorNode:
 
 def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it."""
-    return Index((node, *selected(node.shape, items)))
+    refuse_symbolic("getitem", node, [axis for axis, item in enumerate(items) if item is not None])
+    return Index((node, *selected(node.shape, items, node.extents)))
 
 
-def selected(extents: Shape, items: Sequence[object]) -> list[TensorNode]:
+def selected(
+    extents: Shape, items: Sequence[object], symbolic: Extents = ()
+) -> list[TensorNode]:
     """The positions that such an index takes from a tensor of these extents, one per axis.
 
     The arrays broadcast together; their axes stand where the first of them stood if they are
@@ -114,7 +120,7 @@ def selected(extents: Shape, items: Sequence[object]) -> list[TensorNode]:
     found: list[TensorNode] = []
     for axis in range(len(extents)):
         if axis in target:
-            found.append(counting(shape, target[axis]))
+            found.append(_every(symbolic[axis] if symbolic else None, shape, target[axis]))
             continue
         array = broadcast_node(arrays[axes.index(axis)], common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
@@ -122,8 +128,28 @@ def selected(extents: Shape, items: Sequence[object]) -> list[TensorNode]:
     return found
 
 
+def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
+    """All positions of an axis, which may be symbolic, along axis `place` of `shape`."""
+    made = counting(shape, place)
+    if extent is None:
+        return made
+    return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
+
+
+def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
+    """`ShapeError` for an axis whose end, from which positions may count, is not known."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None:
+            raise ShapeError(
+                method, f"axis {axis} has {extent.described} elements: its end is not known",
+                got=short(node), expected="an axis of fixed extent",
+            )  # fmt: skip
+
+
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
+    refuse_symbolic("gather", node, [axis])
     positions = positions_of("gather", index, node.shape[axis], axis)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(

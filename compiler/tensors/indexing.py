@@ -11,10 +11,12 @@ import numpy as np
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
+from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, is_data, select, selected
 from compiler.tensors.joining import Joining
-from compiler.tensors.shapes import axes_of
+from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import Operand, TensorValue, reshaped, traced
+from compiler.tensors.variables import has_variable, shortened
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
@@ -185,6 +187,34 @@ def _moved(node: TensorNode, part: Part) -> TensorNode:
     return node if not first else elementwise("add", node, const(first, int64, node.shape))
 
 
+def _check_masks(items: list[Any], shape: Shape) -> None:
+    """`AxisError` where a mask has another shape than the axes it stands for."""
+    widths = [_axes_used(item) for item in items]
+    axis = 0
+    for place, (item, width) in enumerate(zip(items, widths, strict=True)):
+        if item is ...:
+            axis = len(shape) - sum(widths[place + 1 :])
+        covered = shape[axis : axis + width]
+        if _is_mask(item) and np.shape(item) != covered:
+            raise AxisError(
+                "getitem", "the mask does not fit the axes it stands for",
+                got=f"shape {written(np.shape(item))}", expected=f"shape {written(covered)}",
+            )  # fmt: skip
+        axis += width
+
+
+def _is_mask(item: Any) -> bool:
+    """Whether an index item is an array of truth values."""
+    return is_data(item) and str(getattr(item, "dtype", None) or np.asarray(item).dtype) == "bool"
+
+
+def _axes_used(item: Any) -> int:
+    """How many axes of the tensor an index item stands for."""
+    if item is None or item is ...:
+        return 0
+    return len(np.shape(item)) if _is_mask(item) else 1
+
+
 def _with_masks_as_positions(items: list[Any]) -> list[Any]:
     """Each mask replaced by the positions where it is true; a computed mask is computed now."""
     result: list[Any] = []
@@ -192,8 +222,7 @@ def _with_masks_as_positions(items: list[Any]) -> list[Any]:
         if not is_data(item):
             result.append(item)
             continue
-        is_mask = str(item.dtype if hasattr(item, "dtype") else np.asarray(item).dtype) == "bool"
-        result.extend(np.nonzero(np.asarray(item)) if is_mask else [item])
+        result.extend(np.nonzero(np.asarray(item)) if _is_mask(item) else [item])
     return result
 
 
@@ -204,6 +233,9 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Self:
+        if has_variable(index):
+            node, rest = shortened(self.node, index)
+            return self._new(node)[rest]
         if any(map(is_data, index if isinstance(index, tuple) else (index,))):
             return self._selected(list(index) if isinstance(index, tuple) else [index])
         parts, shape = parts_and_shape(index, self.shape)
@@ -211,6 +243,7 @@ class Indexing(Joining):
 
     def _selected(self, items: list[Any]) -> Self:
         """Indexing with arrays: slices and None first, then integers together with arrays."""
+        _check_masks(items, self.shape)
         basic, per_axis = split_index(items, self.ndim)
         return self._new(select(self[basic].node, per_axis))
 
@@ -235,6 +268,12 @@ class Indexing(Joining):
     def __len__(self) -> int:
         if not self.ndim:
             raise DataError("len", "a tensor of rank 0 has no length", got="shape ()")
+        if self.node.extents and self.node.extents[0] is not None:
+            extent = self.node.extents[0]
+            raise DataError(
+                "len", f"axis 0 has {extent.described} elements, known when the program runs",
+                got=short(self.node), hint="symbolic_shape names it; len(x.numpy()) counts them",
+            )  # fmt: skip
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:

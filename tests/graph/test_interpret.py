@@ -12,11 +12,13 @@ from compiler.errors import InternalError
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
     Assign,
+    Bind,
     Bitcast,
     Buffer,
     Cast,
     Const,
     Contiguous,
+    Copy,
     Custom,
     Elementwise,
     Expand,
@@ -26,6 +28,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Scatter,
@@ -38,6 +41,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -62,6 +66,7 @@ KINDS: tuple[tuple[type[TensorNode], tuple[Any, ...], Any], ...] = (
     (Reduce, ("sum", (1,)), X.sum(1, keepdims=True)),
     (Reduce, ("max", (0, 1)), X.max(keepdims=True)),
     (Contiguous, (), X),
+    (Copy, ("CPU:1", 1), X),
     (Elementwise, ("neg",), -X),
 )
 
@@ -76,6 +81,8 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Bind, Prefix}  # tests/graph/test_extents.py
+    others |= {Repeat}  # tests/test_repeat.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     others |= {Scatter, Custom, Assign}  # tests/test_scatter.py, test_custom.py, test_assign.py
     names = {kind.__name__ for kind in tested | others}

@@ -74,11 +74,11 @@ WRONG: tuple[tuple[int, TensorNode, str, str, str], ...] = (
     (12, Variable((), "n", 3, 2), "a variable has no possible value", "3", "at most 2"),
     (12, Iota((), 3, bool_), "an iota counts in numbers", "bool", "integer or float"),
     (1, Scatter((X, U, P), "add"), "the number of operands", "3", "4"),
-    (15, Scatter((Const((), 0, f32), U), "add"), "rank-0 tensor has no positions", "0", "rank 1"),
-    (15, Scatter((X, U, P, P), "sum"), "no such update", "sum", "replace, add, mul, max, min"),
-    (15, Scatter((N, U, P, P), "add"), "the updates have another type", "float32", "int32"),
-    (15, Scatter((X, U, P, U), "add"), "is no int64 tensor", "f32[4]", "i64[4]"),
-    (15, Scatter((X, X, P, P), "add"), "is no int64 tensor", "i64[4]", "i64[2, 3]"),
+    (17, Scatter((Const((), 0, f32), U), "add"), "rank-0 tensor has no positions", "0", "rank 1"),
+    (17, Scatter((X, U, P, P), "sum"), "no such update", "sum", "replace, add, mul, max, min"),
+    (17, Scatter((N, U, P, P), "add"), "the updates have another type", "float32", "int32"),
+    (17, Scatter((X, U, P, U), "add"), "is no int64 tensor", "f32[4]", "i64[4]"),
+    (17, Scatter((X, X, P, P), "add"), "is no int64 tensor", "i64[4]", "i64[2, 3]"),
 )
 
 
