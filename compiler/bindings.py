@@ -12,6 +12,7 @@ import numpy as np
 
 from compiler.device import buffers
 from compiler.errors import DataError
+from compiler.graph.effects import Assign
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
 from compiler.node import toposort
@@ -136,6 +137,9 @@ def sliced(flat: Iterable[Array], nodes: Iterable[TensorNode], values: Values) -
 
 
 def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
+    """The part of a result that this run means; a copy of memory that another run will write."""
+    if isinstance(node, Assign):
+        flat = flat.copy()
     if flat.shape != node.shape:
         flat = flat.reshape(node.shape)
     return flat[part_of(shape_of(node.shape, node.extents, values))] if node.extents else flat

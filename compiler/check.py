@@ -63,10 +63,10 @@ class Checkable(Protocol):
         """The value of each variable: as given, else as bound."""
         ...
 
-    def run_on(
-        self, inputs: Mapping[Buffer, Array], variables: Values | None = None
+    def run(
+        self, variables: Values | None = None, inputs: Mapping[Buffer, Array] | None = None
     ) -> list[Array]:
-        """The results on other inputs, from machine code."""
+        """The results, from machine code; `inputs` are other data, flat."""
         ...
 
 
@@ -143,7 +143,7 @@ def _engines(
         ("schedule", lambda: run_bodies(compilation, "schedule", values)),
         ("loops", lambda: run_bodies(compilation, "loops", values)),
         ("lowered", lambda: run_bodies(compilation, "lowered", values)),
-        ("machine code", lambda: compilation.run_on(copies(compilation), values)),
+        ("machine code", lambda: compilation.run(values, copies(compilation))),
     ]
 
 

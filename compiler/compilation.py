@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from compiler.device import buffers, device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import Assign, Buffer, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
@@ -38,6 +38,7 @@ from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
 
 Array = np.ndarray[Any, Any]
+Inputs: TypeAlias = Mapping[Buffer, Array]
 T = TypeVar("T")
 
 
@@ -310,34 +311,23 @@ class Compilation:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
         return self._bindings.of_run(variables)
 
-    def run(self, variables: bindings.Values | None = None) -> list[Array]:
+    def run(
+        self, variables: bindings.Values | None = None, inputs: Inputs | None = None
+    ) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
-        An Assign takes effect once in each run.
 
-        `variables` are values over those bound, e.g. {"n": 50}; nothing is compiled again.
+        `variables` are values over those bound, e.g. {"n": 50}; `inputs` other data, flat arrays.
+        Nothing is compiled again. An Assign takes effect once in each run.
         """
         values = self.values_of_run(variables)
-        return self.run_on(self.inputs(), values)
+        return bindings.sliced(self.run_flat(values, inputs), self.results, values)
 
-    def run_on(
-        self, inputs: Mapping[Buffer, Array], variables: bindings.Values | None = None
-    ) -> list[Array]:
-        """As `run`, on other inputs: flat arrays, which an Assign writes."""
-        values = self.values_of_run(variables)
-        flat = bindings.sliced(self.run_flat(values, inputs), self.results, values)
-        rows = zip(self.results, flat, strict=True)
-        return [v.copy() if isinstance(node, Assign) else v for node, v in rows]
-
-    def run_flat(
-        self, values: bindings.Values, inputs: Mapping[Buffer, Array] | None = None
-    ) -> list[Array]:
+    def run_flat(self, values: bindings.Values, inputs: Inputs | None = None) -> list[Array]:
         """Run the machine code; one flat array per result, whole: of the greatest extents."""
-        items = self._scheduled.items
+        items, results = self._scheduled.items, self._scheduled.outlined.root.sources
         execution.refuse_too_large(items, self.options.memory_limit)
-        programs = self.load()
-        results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        given = self.inputs() if inputs is None else inputs
-        return execution.run(items, results, given, programs, values)
+        programs, held = self.load(), [buffer_of(source) for source in results]
+        return execution.run(items, held, inputs or self.inputs(), programs, values)
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""

@@ -22,7 +22,7 @@ from compiler import dtypes, functions
 from compiler.dtypes import DType
 from compiler.errors import CompileError, DTypeError
 from compiler.functions import Attributes, Function, Instance, Type
-from compiler.graph import nodes
+from compiler.graph import effects
 from compiler.graph.nodes import TensorNode
 from compiler.llvm import jit
 from compiler.llvm.types import register_type
@@ -71,7 +71,7 @@ class CustomFunction:
             _check_kernel(self.function, text, len(types))
         instance = functions.use(self.function, given, types, result, text)
         _lower(instance)
-        made = nodes.Custom(sources, instance.symbol, given, result.shape, result.dtype)
+        made = effects.Custom(sources, instance.symbol, given, result.shape, result.dtype)
         return Tensor._of(made)
 
     def _sources(self, tensors: Sequence[object]) -> tuple[TensorNode, ...]:

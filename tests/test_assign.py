@@ -14,7 +14,8 @@ from compiler.compilation import Compilation
 from compiler.device.buffers import data, new_buffer
 from compiler.device.disk import read_npy
 from compiler.errors import AxisError, DataError, InternalError, ShapeError
-from compiler.graph.nodes import Assign, Buffer, Const, Flip, Sink, TensorNode, elementwise
+from compiler.graph.effects import Assign
+from compiler.graph.nodes import Buffer, Const, Flip, Sink, TensorNode, elementwise
 from compiler.graph.verify import verify
 from compiler.options import Options
 from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN, separate

@@ -11,7 +11,8 @@ from compiler.compilation import Compilation
 from compiler.device import device
 from compiler.errors import CompileError, DTypeError, InternalError, ShapeError
 from compiler.functions import Type
-from compiler.graph.nodes import Custom, Sink
+from compiler.graph.effects import Custom
+from compiler.graph.nodes import Sink
 from compiler.graph.verify import verify
 from compiler.kernels import program_spec
 from compiler.options import Options

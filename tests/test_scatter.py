@@ -17,7 +17,8 @@ from compiler.device import device
 from compiler.device.buffers import new_buffer
 from compiler.dtypes import DType
 from compiler.errors import AxisError, DataError, DTypeError, ShapeError, SizeError
-from compiler.graph.nodes import Const, Reduce, Scatter, TensorNode, const, elementwise
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Const, Reduce, TensorNode, const, elementwise
 from compiler.kernels import program_spec
 from compiler.options import Options
 from compiler.updates import UPDATES

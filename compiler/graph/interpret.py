@@ -14,9 +14,9 @@ import numpy as np
 
 from compiler import functions, random_bits, references, updates
 from compiler.errors import InternalError
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.nodes import (
-    Assign,
     Bind,
     Bitcast,
     Buffer,
@@ -24,7 +24,6 @@ from compiler.graph.nodes import (
     Const,
     Contiguous,
     Copy,
-    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -36,7 +35,6 @@ from compiler.graph.nodes import (
     Prefix,
     Reduce,
     Reshape,
-    Scatter,
     Shape,
     Shrink,
     Sink,

@@ -13,13 +13,11 @@
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
          | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
-         | Scatter(x, updates, indices…, op)         x with updates at the indices, in order
          | Threefry(counter, key)                     64 random bits per counter (uint64)
-         | Custom(operands…; name, …)              a function from outside, by its symbol
-         | Assign(target, x)                       writes x to the buffer of `target`
          | Contiguous(x)                              x, in memory
          | Copy(x, device, clone)                     x, in memory of its own on `device`
          | Store(param, x)                            writes x, element by element, to a Param
+         | Scatter | Custom | Assign                  see `graph/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
@@ -36,7 +34,6 @@ import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
-from compiler.functions import Attributes
 from compiler.graph import extents as rules
 from compiler.graph.extents import Extents
 from compiler.node import Node
@@ -308,17 +305,6 @@ class Index(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Scatter(TensorNode):
-    """`sources[0]` with `sources[1]` at the positions `sources[2:]`: one int64 tensor per axis.
-
-    The positions have the shape of the updates, which are applied in row-major order as row `op`
-    of `updates.UPDATES` says. One whose position is outside is left out.
-    """
-
-    op: str
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Threefry(TensorNode):
     """Threefry-2x32 with 20 rounds: the word of `sources[0]` encrypted with key `sources[1]`.
 
@@ -326,30 +312,6 @@ class Threefry(TensorNode):
     """
 
     _extents = rules.united
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Assign(TensorNode):
-    """`sources[1]`, in the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
-
-    What reads the target reads the value before, what reads the Assign the one after.
-    """
-
-    def _infer(self) -> tuple[Shape, DType]:
-        return self.sources[1].shape, self.sources[1].dtype
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Custom(TensorNode):
-    """What the function that `functions.find` knows as `name` makes of its operands."""
-
-    name: str
-    attributes: Attributes
-    given_shape: Shape
-    given_dtype: DType
-
-    def _infer(self) -> tuple[Shape, DType]:
-        return self.given_shape, self.given_dtype
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

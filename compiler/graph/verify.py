@@ -38,14 +38,13 @@ from typing import NoReturn
 from compiler import functions
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.nodes import (
     LEAVES,
-    Assign,
     Bind,
     Bitcast,
     Buffer,
     Const,
-    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -57,7 +56,6 @@ from compiler.graph.nodes import (
     Prefix,
     Reduce,
     Reshape,
-    Scatter,
     Shrink,
     Sink,
     Store,

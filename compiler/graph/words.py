@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import written
 from compiler.graph.nodes import (
-    Assign,
     Bind,
     Bitcast,
     Buffer,
@@ -12,7 +12,6 @@ from compiler.graph.nodes import (
     Const,
     Contiguous,
     Copy,
-    Custom,
     Elementwise,
     Flip,
     Index,
@@ -22,7 +21,6 @@ from compiler.graph.nodes import (
     Permute,
     Prefix,
     Reduce,
-    Scatter,
     Shrink,
     Sink,
     Store,

@@ -30,6 +30,7 @@ from typing import TypeAlias
 
 from compiler import functions
 from compiler.dtypes import bool_
+from compiler.graph import effects
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
@@ -69,11 +70,11 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
-        if isinstance(value, graph.Custom) and is_statement(value):
+        if isinstance(value, effects.Custom) and is_statement(value):
             stores.append(_statement(walk, written, value))
             continue
         whole = value
-        if isinstance(whole, graph.Scatter):
+        if isinstance(whole, effects.Scatter):
             value = whole.sources[0]
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
@@ -85,20 +86,20 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         node = Store((target, where, result, *ranges))
         walk.note(node, value)
         stores.append(node)
-        if isinstance(whole, graph.Scatter):
+        if isinstance(whole, effects.Scatter):
             updates += _updates(walk, written, whole)
     root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
 
 
-def is_statement(node: graph.Custom) -> bool:
+def is_statement(node: effects.Custom) -> bool:
     """Whether a function from outside works on whole buffers."""
     found = functions.find(node.name)
     return found is not None and found.kind == "kernel"
 
 
-def _statement(walk: "_Walk", written: graph.Param, node: graph.Custom) -> Custom:
+def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> Custom:
     """The call of a function on the buffer it writes and those it reads."""
     target = Argument((), written.slot, written.dtype, written.size, True)
     read = []
@@ -110,7 +111,7 @@ def _statement(walk: "_Walk", written: graph.Param, node: graph.Custom) -> Custo
     return made
 
 
-def _updates(walk: "_Walk", written: graph.Param, node: graph.Scatter) -> list[Update]:
+def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[Update]:
     """The nest that applies the updates of a scatter; none where nothing can be written."""
     base, changes, *positions = node.sources
     if not base.size or not changes.size:
@@ -197,7 +198,7 @@ class _Walk:
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
                 return [(s, indices, gate) for s in node.sources]
-            case graph.Custom():
+            case effects.Custom():
                 return [(s, indices, gate) for s in node.sources]
             case graph.Pad():
                 inside = tuple(
@@ -255,7 +256,7 @@ class _Walk:
                 return alu(node.op, *values)
             case graph.Cast():
                 return Cast((values[0],), node.target)
-            case graph.Custom():
+            case effects.Custom():
                 return Custom(tuple(values), node.name, node.dtype)
             case graph.Bitcast():
                 return Bitcast((values[0],), node.target)

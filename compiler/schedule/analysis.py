@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from compiler.errors import InternalError
-from compiler.graph.nodes import Elementwise, Reduce, Scatter, Sink, TensorNode
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Elementwise, Reduce, Sink, TensorNode
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.schedule.items import (

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
-from compiler.graph.nodes import Index, Prefix, Reduce, Scatter, TensorNode
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Index, Prefix, Reduce, TensorNode
 
 
 @dataclass(slots=True, eq=False)

@@ -20,7 +20,8 @@ Ensures: no assign is computed from its target but through memory; nothing that 
 of an assign, but through memory, depends on the assign; no result is the target of an assign.
 """
 
-from compiler.graph.nodes import Assign, Contiguous, Sink, TensorNode
+from compiler.graph.effects import Assign
+from compiler.graph.nodes import Contiguous, Sink, TensorNode
 from compiler.node import toposort
 from compiler.schedule.partition import Choice, is_in_memory
 

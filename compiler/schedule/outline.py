@@ -25,18 +25,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from compiler import functions
 from compiler.errors import DataError
-from compiler.graph.nodes import (
-    Assign,
-    Buffer,
-    Copy,
-    Custom,
-    Param,
-    Prefix,
-    Sink,
-    Store,
-    TensorNode,
-    Variable,
-)
+from compiler.graph.effects import Assign, Custom
+from compiler.graph.nodes import Buffer, Copy, Param, Prefix, Sink, Store, TensorNode, Variable
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import Node, toposort

@@ -26,18 +26,16 @@ from dataclasses import dataclass, field
 
 from compiler import functions
 from compiler.graph.dependence import is_data, union
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
-    Assign,
     Const,
     Contiguous,
     Copy,
-    Custom,
     Elementwise,
     Iota,
     Reduce,
-    Scatter,
     Sink,
     TensorNode,
     Variable,

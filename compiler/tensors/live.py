@@ -7,7 +7,8 @@ buffer which a program writes are computed in that program, before it is written
 import weakref
 from typing import Any
 
-from compiler.graph.nodes import Assign, Buffer, TensorNode
+from compiler.graph.effects import Assign
+from compiler.graph.nodes import Buffer, TensorNode
 from compiler.node import toposort
 
 _FIRST_LIMIT = 1024

@@ -12,7 +12,8 @@ import numpy as np
 from compiler import dtypes
 from compiler.dtypes import float64, int64
 from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.nodes import Scatter, TensorNode, const, elementwise
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select

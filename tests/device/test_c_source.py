@@ -16,7 +16,8 @@ from compiler.device.buffers import new_buffer
 from compiler.device.c_source import CRenderer, CSource, module
 from compiler.device.launch import ProgramError
 from compiler.dtypes import DType, float32, int64
-from compiler.graph.nodes import Cast, Elementwise, Reduce, Scatter, TensorNode
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Cast, Elementwise, Reduce, TensorNode
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction

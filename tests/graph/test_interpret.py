@@ -9,9 +9,9 @@ import pytest
 from compiler import dtypes
 from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
-    Assign,
     Bind,
     Bitcast,
     Buffer,
@@ -19,7 +19,6 @@ from compiler.graph.nodes import (
     Const,
     Contiguous,
     Copy,
-    Custom,
     Elementwise,
     Expand,
     Flip,
@@ -31,7 +30,6 @@ from compiler.graph.nodes import (
     Prefix,
     Reduce,
     Reshape,
-    Scatter,
     Shrink,
     Sink,
     Store,

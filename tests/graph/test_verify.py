@@ -4,6 +4,7 @@ import pytest
 
 from compiler import dtypes
 from compiler.errors import InternalError
+from compiler.graph.effects import Scatter
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -18,7 +19,6 @@ from compiler.graph.nodes import (
     Permute,
     Reduce,
     Reshape,
-    Scatter,
     Shrink,
     Sink,
     Store,
