@@ -1,5 +1,6 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
+from compiler import custom
 from compiler.compilation import Compilation, compile
 from compiler.device.measure import calibrate
 from compiler.dtypes import (
@@ -61,6 +62,7 @@ __all__ = [
     "cache_info",
     "calibrate",
     "compile",
+    "custom",
     "float16",
     "float32",
     "float64",

@@ -12,6 +12,7 @@ import numpy as np
 
 from compiler.device import buffers
 from compiler.errors import DataError
+from compiler.graph.effects import Assign
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
 from compiler.node import toposort
@@ -144,16 +145,24 @@ def sliced(flat: Iterable[Array], nodes: Iterable[TensorNode], values: Values) -
 
 
 def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
+    """The part of a result that this run means; a copy of memory that another run will write."""
+    if isinstance(node, Assign):
+        flat = flat.copy()
     if flat.shape != node.shape:
         flat = flat.reshape(node.shape)
     return flat[part_of(shape_of(node.shape, node.extents, values))] if node.extents else flat
 
 
-def hold(flat: Array, node: TensorNode, values: Values, device: str) -> TensorNode:
-    """The node that holds a result: a Buffer, with the meaningful part of each axis marked."""
+def hold(
+    flat: Array, node: TensorNode, values: Values, device: str, known: dict[Any, Buffer]
+) -> TensorNode:
+    """The node that holds a result: a Buffer, with the meaningful part of each axis marked.
+
+    Memory that one of `known` holds gets no second Buffer.
+    """
     whole = flat.reshape(node.shape)
     if not node.extents:
-        return buffers.new_buffer(whole, device=device)
+        return buffers.holding(whole, known, device)
     rows = whole[: shape_of(node.shape, node.extents, values)[0]]
     made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
     for axis, extent in enumerate(node.extents):

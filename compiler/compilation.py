@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
 
 Array = np.ndarray[Any, Any]
+Inputs: TypeAlias = Mapping[Buffer, Array]
 T = TypeVar("T")
 
 
@@ -69,16 +70,19 @@ def _node(value: object) -> TensorNode:
 
 
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
-    """Compile and run: for each node a new Buffer with its value. Nothing is recorded.
+    """Compile and run: for each node a Buffer with its value. Nothing is recorded.
 
+    Memory has one Buffer: for an Assign it is that of its target, for equal nodes it is one.
     Where an axis has the extent of a variable, a Prefix marks how much of the Buffer is the value.
     """
     root = Sink(tuple(nodes))
     values = bindings.bindings_of(root).of_run()
     made, found = plans.structure_of(nodes, options or Options(verify=False))
-    flat = plans.run(made, [buffers.data(b).reshape(-1) for b in found], values)
+    data = [buffers.data(b) for b in found]
+    known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}
+    flat = plans.run(made, [array.reshape(-1) for array in data], values)
     rows = zip(flat, nodes, made.devices, strict=True)
-    return [bindings.hold(each, node, values, where) for each, node, where in rows]
+    return [bindings.hold(each, node, values, where, known) for each, node, where in rows]
 
 
 class Compilation:
@@ -317,16 +321,19 @@ class Compilation:
         """Run the machine code; one array per result, of the extents of this run.
 
         `inputs` are data for placeholders, `variables` values over those bound, e.g. {"n": 50};
-        nothing is compiled again. Raises `DataError` for what is missing or does not fit.
+        nothing is compiled again. An Assign takes effect once in each run. Raises `DataError`
+        for what is missing or does not fit.
         """
         values = self.values_of_run(variables)
-        return bindings.sliced(self.run_flat(values, inputs), self.results, values)
+        flat = self.run_flat(values, self.inputs(inputs))
+        return bindings.sliced(flat, self.results, values)
 
-    def run_flat(
-        self, values: bindings.Values, inputs: Mapping[str, object] | None = None
-    ) -> list[Array]:
-        """Run the machine code; one flat array per result, whole: of the greatest extents."""
-        arrays, items = self.inputs(inputs), self._scheduled.items
+    def run_flat(self, values: bindings.Values, arrays: Inputs) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents.
+
+        `arrays` has the flat data of every input.
+        """
+        items = self._scheduled.items
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
         plan = plan_memory(items, results) if self.options.plan_memory else None
         execution.refuse_too_large(items, self.options.memory_limit, plan)

@@ -9,6 +9,7 @@ from compiler.node import toposort
 from compiler.options import Options
 from compiler.pipeline import run_passes
 from compiler.schedule import verify
+from compiler.schedule.hazards import separate
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import ordered
@@ -34,14 +35,15 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     """Cut a program into kernels and order them; `seconds` gets the time of each step."""
     clock = time.perf_counter
     start = clock()
-    parts = partition(simplest, options)
-    outlined = outline(simplest, parts.realized, _turns(simplest, options))
+    separated, copies = separate(simplest)
+    parts = partition(separated, options)
+    outlined = outline(separated, parts.realized, _turns(separated, options))
     cut = clock()
     made = ordered(outlined.root)
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
         verify.verify(outlined.root, made.items, made.dependencies)
-    return Scheduled(outlined, made.items, made.dependencies, made.calls, parts.choices)
+    return Scheduled(outlined, made.items, made.dependencies, made.calls, [*copies, *parts.choices])
 
 
 def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:

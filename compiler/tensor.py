@@ -20,6 +20,7 @@ from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
+from compiler.tensors import live
 from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
@@ -30,7 +31,9 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @traced
 class Tensor(Directives):
-    """A lazy, immutable array of numbers or truth values.
+    """A lazy array of numbers or truth values; no operation changes its operands.
+
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64. An array that is row-major, aligned and native is not copied.
@@ -117,13 +120,19 @@ class Tensor(Directives):
         """Computes this tensor, and `others` in the same program; returns this one.
 
         A realised tensor still knows its graph, for `compile` and `explore`, and so keeps the
-        inputs of that graph alive; `Tensor(t.numpy())` does not.
+        inputs of that graph alive; `Tensor(t.numpy())` does not. The graph reads what its inputs
+        hold now: where one was assigned since, that is another value.
         """
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if buffer_under(tensor.node) is None]
         if tensors:
-            for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
-                tensor._recipe, tensor.node = tensor.node, node
+            tensors = live.together(tensors)
+            nodes = [tensor.node for tensor in tensors]
+            for tensor, node in zip(tensors, realize(nodes), strict=True):
+                if buffer_under(tensor.node) is None:
+                    tensor._recipe = tensor.node
+                tensor.node = node
+            live.release(nodes)
         return self
 
     def numpy(self) -> Array:

@@ -36,6 +36,23 @@ def new_buffer(
     return node
 
 
+def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
+    """The Buffer among `known` that holds this memory, or a new one, which is then known.
+
+    Two Buffers on one memory would be two values, of which either could be overwritten.
+    """
+    place = place_of(array, device)
+    found = known.get(place) if array.size else None
+    if found is None:
+        found = known[place] = new_buffer(array, device=device)
+    return found
+
+
+def place_of(array: Array, device: str) -> tuple[Any, ...]:
+    """What tells one array in memory from another."""
+    return array.ctypes.data, array.shape, array.dtype, device
+
+
 def data(node: Buffer) -> Array:
     """The array that `node` holds; `InternalError` for a node nobody gave data, `DataError` for
     a placeholder.

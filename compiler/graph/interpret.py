@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import random_bits, references
+from compiler import functions, random_bits, references, updates
 from compiler.errors import DataError, InternalError
 from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.kernel import Kernel
 from compiler.graph.markers import Placeholder
@@ -145,6 +146,10 @@ def _value(
             return _reduce(node, op, axes, operands[0], shape)
         case Index():
             return _indexed(node, [operands[0], *_meaningful(node, operands[1:], shape)])
+        case Scatter(op=op):
+            return updates.scattered(op, operands[0], operands[1], operands[2:])
+        case Custom(name=name):
+            return _custom(name).evaluate(*operands)
         case Threefry():
             return random_bits.threefry(*_meaningful(node, operands, shape))
         case Repeat():
@@ -155,7 +160,7 @@ def _value(
             return node.reference(operands)
         case Contiguous() | Copy():
             return np.asarray(operands[0], order="C")
-        case Store():
+        case Store() | Assign():
             return operands[1]
         case Sink():
             return np.zeros(node.shape, node.dtype.numpy)
@@ -196,6 +201,14 @@ def _indexed(node: Index, operands: list[Array]) -> Array:
     if not x.size:
         return np.zeros(inside.shape, x.dtype)
     return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
+
+
+def _custom(name: str) -> functions.Instance:
+    """The function from outside with this symbol."""
+    found = functions.find(name)
+    if found is None:
+        raise InternalError("graph interpreter", f"no function is registered as {name}")
+    return found
 
 
 def _moved(node: TensorNode, x: Array, shape: Shape) -> Array:

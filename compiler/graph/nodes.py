@@ -17,6 +17,7 @@
          | Contiguous(x)                              x, in memory
          | Copy(x, device, clone)                     x, in memory of its own on `device`
          | Store(param, x)                            writes x, element by element, to a Param
+         | Scatter | Custom | Assign                  see `graph/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
          | Composite                                  the kinds listed in `kinds.py`
 

@@ -23,6 +23,12 @@
     `decompose` no Bind is left: the values of a run are no part of the program.
 16. A repeat has a source of its type and shape for each state and Param of its body, which reads
     no variable but its counter, and at least one turn.
+17. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
+    positions per axis, all of the updates' shape.
+18. A custom node has a registered name, and the operands and result of that function; an inline
+    one has one shape throughout.
+19. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
+    is the target of two assigns.
 20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
@@ -31,14 +37,17 @@ that a graph computes what the user wrote (the interpreters and tests do).
 
 from typing import NoReturn
 
+from compiler import functions
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
     LEAVES,
     Bind,
     Bitcast,
+    Buffer,
     Const,
     Elementwise,
     Expand,
@@ -62,6 +71,7 @@ from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
+from compiler.updates import UPDATES
 
 
 def verify(root: TensorNode, is_decomposed: bool = False) -> None:
@@ -69,8 +79,11 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
+    targets: dict[TensorNode, TensorNode] = {}
     for node in toposort([root]):
         verify_node(node)
+        if isinstance(node, Assign) and targets.setdefault(node.sources[0], node) is not node:
+            _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
 
@@ -98,12 +111,16 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink() | Repeat() | Composite():
+        case Sink() | Repeat() | Custom() | Composite():
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry() | Prefix():
+        case Store() | Threefry() | Prefix() | Assign():
             expected = 2
+        case Scatter():
+            expected = 2 + len(node.sources[0].shape) if node.sources else 3
+            if expected == 2:
+                _broken(node, 17, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
@@ -161,6 +178,12 @@ def _node(node: TensorNode) -> None:
                 expected = "a source like each state"
                 _broken(node, 16, "a loop does not fit its body", problem, expected)
             verify(node.body)
+        case Scatter():
+            _scatter(node)
+        case Custom():
+            _custom(node)
+        case Assign():
+            _assign(node)
         case Composite():
             _composite(node)
         case Threefry():
@@ -287,6 +310,42 @@ def _composite(node: Composite) -> None:
         _broken(node, 20, found.what, found.got, found.expected)
     if isinstance(node, Kernel):
         verify(node.body)
+
+
+def _scatter(node: Scatter) -> None:
+    """Invariant 17."""
+    updates = node.sources[1]
+    if node.op not in UPDATES:
+        _broken(node, 17, "no such update", node.op, ", ".join(UPDATES))
+    if updates.dtype != node.dtype:
+        _broken(node, 17, "the updates have another type", updates.dtype, node.dtype)
+    for position in node.sources[2:]:
+        if position.dtype != int64 or position.shape != updates.shape:
+            _broken(node, 17, "a position is no int64 tensor of the updates' shape",
+                    short(position), f"i64{list(updates.shape)}")  # fmt: skip
+
+
+def _custom(node: Custom) -> None:
+    """Invariant 18."""
+    found = functions.find(node.name)
+    if found is None:
+        _broken(node, 18, "no such function", node.name, "one that is registered")
+    got, expected = [short(s) for s in node.sources], [str(t) for t in found.operands]
+    if got != expected:
+        _broken(node, 18, "the operands are others", got, expected)
+    if short(node) != str(found.result) or node.attributes != found.attributes:
+        _broken(node, 18, "the result is another", short(node), found.result)
+    if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
+        _broken(node, 18, "an inline function changes the shape", got, node.shape)
+
+
+def _assign(node: Assign) -> None:
+    """Invariant 19, of one node."""
+    target, value = node.sources
+    if not isinstance(target, Buffer | Assign):
+        _broken(node, 19, "an assign to what is no buffer", operation(target), "buffer or assign")
+    if short(target) != short(value):
+        _broken(node, 19, "an assign does not fit its target", short(value), short(target))
 
 
 def _placement(node: TensorNode) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import written
 from compiler.graph.nodes import (
     Bind,
@@ -63,6 +64,8 @@ def describe_argument(node: TensorNode) -> str:
             return node.target.short
         case Permute() | Flip():
             return _tuple(node.order if isinstance(node, Permute) else node.axes)
+        case Custom():
+            return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
         case Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
         case Shrink():
@@ -84,6 +87,8 @@ def operation(node: TensorNode) -> str:
             return f"reduce {node.op}"
         case Composite():
             return node.word
+        case Scatter():
+            return f"scatter {node.op}"
         case _:
             return type(node).__name__.lower()
 
@@ -95,13 +100,13 @@ def kind(node: TensorNode) -> str:
             return "buffer"
         case Const() | Iota() | Variable() | Bind():
             return "const"
-        case Elementwise() | Threefry():
+        case Elementwise() | Threefry() | Custom():
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Copy() | Store() | Index():
+        case Contiguous() | Copy() | Store() | Index() | Scatter() | Assign():
             return "memory"
         case Sink() | Repeat():
             return "control"

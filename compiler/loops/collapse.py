@@ -31,6 +31,7 @@ from compiler.loops.nodes import (
     Reduce,
     ScalarNode,
     Store,
+    Update,
     alu,
     axis,
     index,
@@ -39,7 +40,7 @@ from compiler.loops.simplify import simplify
 from compiler.node import toposort
 from compiler.trace import Match, Provenance
 
-Nest = Store | Reduce
+Nest = Store | Update | Reduce
 
 
 def collapse(
@@ -63,7 +64,8 @@ def collapse(
 
 def _pairs(body: Body) -> list[tuple[Range, Range]]:
     """Neighbouring ranges of every loop nest, outermost first; those in two nests are left."""
-    nests = [node for node in toposort([body]) if isinstance(node, Store | Reduce)]
+    order: list[ScalarNode] = toposort([body])
+    nests = [node for node in order if isinstance(node, Nest)]
     result: dict[tuple[Range, Range], None] = {}
     for nest in nests:
         pairs = zip(nest.ranges, nest.ranges[1:], strict=False)
@@ -105,8 +107,8 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
 
 
 def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> TypeGuard[Nest]:
-    """Whether `node` is a store or reduction with both ranges among its loops."""
-    return isinstance(node, Store | Reduce) and set(pair) <= set(node.ranges)
+    """Whether `node` is a store, update or reduction with both ranges among its loops."""
+    return isinstance(node, Nest) and set(pair) <= set(node.ranges)
 
 
 def _divisions(body: Body) -> int:

@@ -25,6 +25,7 @@ from compiler.loops.nodes import (
     Range,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import Begin, Block, Fold, Item, dependencies, fused_products, place
 from compiler.machine import NEVER_VECTOR
@@ -53,7 +54,7 @@ class _Count:
         self.products = fused_products(body)
         self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
         self.stretches: list[Stretch] = []
-        self.touched: list[tuple[Load | Store, Path]] = []
+        self.touched: list[tuple[Load | Store | Update, Path]] = []
 
     def run(self) -> Work:
         """Walk the blocks, outermost first."""
@@ -75,12 +76,15 @@ class _Count:
         is_inner = _trips_inside(block) <= UNROLLED
         lane = _lane(path)
         operations = [o for i in items for o in self._operations(i)]
-        accesses = [self._access(i, path, lane) for i in items if isinstance(i, Load | Store)]
+        touching = [i for i in items if isinstance(i, Load | Store | Update)]
+        accesses = [self._access(i, path, lane) for i in touching]
         if not operations and not accesses:
             return
+        is_ordered = any(isinstance(i, Update) for i in items)
         is_gated = any(isinstance(i, Load) and i.gate is not None for i in items)
         is_vector = (
-            is_inner and lane is not None and lane.extent > 1 and not is_gated
+            is_inner and lane is not None and lane.extent > 1
+            and not is_gated and not is_ordered
             and all(a.is_contiguous for a in accesses)
             and not any(o.name in NEVER_VECTOR for o in operations)
         )  # fmt: skip
@@ -101,10 +105,12 @@ class _Count:
                 return [_operation(op, item.sources[-1].dtype)]
             case Cast() if item.bounds is None:
                 return [Operation("cast", 1, item.dtype.itemsize)]
+            case Update():
+                return [_operation("add", item.sources[2].dtype)]
             case _:
                 return []
 
-    def _access(self, node: Load | Store, path: Path, lane: Range | None) -> Access:
+    def _access(self, node: Load | Store | Update, path: Path, lane: Range | None) -> Access:
         argument, index = node.sources[0], node.sources[1]
         assert isinstance(argument, Argument)
         self.touched.append((node, path))
@@ -115,7 +121,7 @@ class _Count:
         depth = depth if depth < len(path) else 0
         reused = _span(strides, path[depth:], argument)
         return Access(
-            argument.slot, argument.element.itemsize, isinstance(node, Store), stride, reused
+            argument.slot, argument.element.itemsize, not isinstance(node, Load), stride, reused
         )
 
     def _footprints(self) -> tuple[Footprint, ...]:

@@ -18,6 +18,8 @@ parameters: reshape flattens and divides again, permute reorders, a broadcast ax
 shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
 An axis whose extent is a variable is a loop that runs to the variable.
 
+A scatter is two nests: the store of what it starts from, then its updates, one after the other.
+
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
 """
@@ -26,7 +28,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
+from compiler import functions
 from compiler.dtypes import bool_, int64
+from compiler.graph import effects
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
@@ -36,6 +40,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     DefineVar,
     Load,
     Range,
@@ -43,6 +48,7 @@ from compiler.loops.nodes import (
     Role,
     ScalarNode,
     Store,
+    Update,
     alu,
     const,
     linear,
@@ -58,11 +64,18 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
-    stores = []
+    stores: list[Store | Custom] = []
+    updates: list[Update] = []
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
+        if isinstance(value, effects.Custom) and is_statement(value):
+            stores.append(_statement(walk, written, value))
+            continue
+        whole = value
+        if isinstance(whole, effects.Scatter):
+            value = whole.sources[0]
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
@@ -73,9 +86,49 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         node = Store((target, where, result, *ranges))
         walk.note(node, value)
         stores.append(node)
-    root = Body(tuple(stores))
+        if isinstance(whole, effects.Scatter):
+            updates += _updates(walk, written, whole)
+    root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def is_statement(node: effects.Custom) -> bool:
+    """Whether a function from outside works on whole buffers."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "kernel"
+
+
+def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> Custom:
+    """The call of a function on the buffer it writes and those it reads."""
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    read = []
+    for source in node.sources:
+        assert isinstance(source, graph.Param)
+        read.append(Argument((), source.slot, source.dtype, source.size, False))
+    made = Custom((target, *read), node.name, None)
+    walk.note(made, node)
+    return made
+
+
+def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[Update]:
+    """The nest that applies the updates of a scatter; none where nothing can be written."""
+    base, changes, *positions = node.sources
+    if not base.size or not changes.size:
+        return []
+    indices = walk.new_ranges(changes.shape, changes.extents, "serial", node)
+    found = [walk.value((position, indices, None)) for position in positions]
+    gate: ScalarNode | None = None
+    for position, extent in zip(found, base.shape, strict=True):
+        gate = _both(gate, is_within(position, index_const(extent)))
+    assert gate is not None
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    where = linear(tuple(map(clamp, found, base.shape)), base.shape)
+    ranges = tuple(i for i in indices if isinstance(i, Range))
+    change = walk.value((changes, indices, None))
+    made = Update((target, where, change, gate, *ranges), node.op)
+    walk.note(made, node)
+    return [made]
 
 
 @dataclass(slots=True)
@@ -155,6 +208,8 @@ class _Walk:
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
                 return [(s, indices, gate) for s in node.sources]
+            case effects.Custom():
+                return [(s, indices, gate) for s in node.sources]
             case graph.Pad():
                 inside = tuple(
                     shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
@@ -215,6 +270,8 @@ class _Walk:
                 return alu(node.op, *values)
             case graph.Cast():
                 return Cast((values[0],), node.target)
+            case effects.Custom():
+                return Custom(tuple(values), node.name, node.dtype)
             case graph.Bitcast():
                 return Bitcast((values[0],), node.target)
             case graph.Pad():
@@ -235,8 +292,7 @@ class _Walk:
         for position, extent in zip(
             positions, symbolic(source.shape, source.extents), strict=True
         ):
-            condition = _both(condition, alu("ge", position, index_const(0)))
-            condition = _both(condition, alu("lt", position, bound(extent)))
+            condition = _both(condition, is_within(position, bound(extent)))
         assert condition is not None
         return alu("where", condition, value, const(0, node.dtype))
 
@@ -260,6 +316,11 @@ def bound(extent: int | Extent) -> ScalarNode:
 def clamp(value: ScalarNode, extent: int) -> ScalarNode:
     """`value`, or the nearest position inside an axis of `extent` elements."""
     return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
+
+
+def is_within(value: ScalarNode, extent: ScalarNode) -> ScalarNode:
+    """Whether `value` is a position on an axis of `extent` elements."""
+    return alu("and", alu("ge", value, index_const(0)), alu("lt", value, extent))
 
 
 def shift(value: ScalarNode, by: int) -> ScalarNode:

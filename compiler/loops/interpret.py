@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
+from compiler import functions, references, updates
 from compiler.errors import DataError, InternalError
 from compiler.loops.nodes import (
     Alu,
@@ -23,12 +23,14 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
     DefineVar,
     Load,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import dependencies
 from compiler.node import toposort
@@ -54,9 +56,14 @@ def interpret(
     """
     run = _Run(body, arguments, limit, variables or {})
     with np.errstate(all="ignore"):
-        for store in body.sources:
-            assert isinstance(store, Store)
-            run.store(store)
+        for nest in body.sources:
+            match nest:
+                case Store():
+                    run.store(nest)
+                case Update():
+                    run.update(nest)
+                case Custom():
+                    run.call(nest)
 
 
 class _Run:
@@ -81,6 +88,30 @@ class _Run:
         for _ in self._in_blocks(node.ranges):
             index, gate, data = self._value(where), None, self._value(value)
             scatter(self.arguments[target.slot], index, data, gate, f"store to {target.name}")
+
+    def update(self, node: Update) -> None:
+        """Apply all updates of a nest in the order of its loops, block by block."""
+        target = node.sources[0]
+        assert isinstance(target, Argument)
+        order = [self.axes[r] for r in node.ranges]
+        for _ in self._in_blocks(node.ranges):
+            shape = [1] * self.rank
+            for each in node.ranges:
+                shape[self.axes[each]] = self.values[each].size
+            index, data, gate = (
+                np.broadcast_to(self._value(s), shape).transpose(
+                    *order, *(a for a in range(self.rank) if a not in order)
+                ).reshape(-1)
+                for s in node.sources[1:4]
+            )  # fmt: skip
+            flat = self.arguments[target.slot]
+            check_inside(flat, index[gate], f"update of {target.name}")
+            updates.apply(node.op, flat, index[gate], data[gate])
+
+    def call(self, node: Custom) -> None:
+        """Call a function from outside on its arguments."""
+        given = [a for a in node.sources if isinstance(a, Argument)]
+        _instance(node).run(*(self.arguments[argument.slot] for argument in given))
 
     def _in_blocks(self, ranges: Sequence[Range]) -> Iterator[None]:
         """Open every combination of blocks of `ranges`, one after the other."""
@@ -146,6 +177,8 @@ class _Run:
                 return references.cast(operands[0], target)
             case Bitcast(target=target):
                 return operands[0].view(target.numpy)
+            case Custom():
+                return _instance(node).elementwise(*operands)
             case Load():
                 return self._load(node, operands)
             case Range():
@@ -176,6 +209,14 @@ class _Run:
         return result
 
 
+def _instance(node: Custom) -> functions.Instance:
+    """The function from outside that a node calls."""
+    found = functions.find(node.name)
+    if found is None:
+        raise InternalError("loops interpreter", f"no function is registered as {node.name}")
+    return found
+
+
 def _given(node: DefineVar, variables: Mapping[str, int]) -> int:
     """The value of a variable, inside its bounds."""
     value = variables.get(node.name)
@@ -199,7 +240,9 @@ def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
 
 def _colour(order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]) -> dict[Range, int]:
     """An axis for each range, so that ranges of one expression or one loop nest differ."""
-    groups = {needs[n] | set(n.ranges) if isinstance(n, Store) else needs[n] for n in order}
+    groups = {
+        needs[n] | set(n.ranges) if isinstance(n, Store | Update) else needs[n] for n in order
+    }
     groups |= {needs[n.sources[0]] | set(n.ranges) for n in order if isinstance(n, Reduce)}
     axes: dict[Range, int] = {}
     for node in order:
@@ -214,7 +257,10 @@ def _blocks(
 ) -> dict[Range, int]:
     """Iterations of each range done at a time: all, or fewer of the outermost ones."""
     blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
-    for each in sorted(blocks, key=lambda r: (r.role != "normal", r.number)):
+    nests = (node.ranges for node in order if isinstance(node, Update))
+    place = {each: depth for ranges in nests for depth, each in enumerate(ranges)}
+    # Serial ranges are cut from the outermost inwards: their order is that of the updates.
+    for each in sorted(blocks, key=lambda r: (r.role != "normal", place.get(r, r.number))):
         while blocks[each] > 1 and _elements(needs, blocks) > limit:
             blocks[each] = (blocks[each] + 1) // 2
     return blocks

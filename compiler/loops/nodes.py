@@ -9,7 +9,11 @@
          | Cast(x, dtype) | Bitcast(x, dtype)
          | Reduce(x, ranges…, op)                    x folded over the ranges
          | Store(argument, index, x, ranges…)        for every value of the ranges
-         | Body(stores…)
+         | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
+                                                    element `index` joined with x by `op`
+         | Custom(operands…; name, dtype)           a function from outside: of scalars, or
+                                                    (dtype None) of arguments, out first
+         | Body(stores…, updates…, customs…)        a nest each, one after the other
     and, in the sizes of a launch and the metadata of a program,
          | Bind(var, value)                          `value`, which `var` stands for
          | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
@@ -29,7 +33,8 @@ from compiler.graph.bits import from_bits, to_bits
 from compiler.node import Node
 from compiler.ops import OPS
 
-Role = Literal["normal", "reduction"]
+Role = Literal["normal", "reduction", "serial"]
+LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
 Bounds: TypeAlias = tuple[int, int] | None
 INT64_MAX = 2**63 - 1
 
@@ -102,7 +107,7 @@ class Range(ScalarNode):
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction."""
+        """`i0` for a normal axis, `r2` for a reduction, `s4` for one whose order counts."""
         return axis_name(self.role, self.number)
 
 
@@ -197,6 +202,37 @@ class Store(ScalarNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Update(ScalarNode):
+    """Joins element `sources[1]` of `sources[0]` with `sources[2]`, for all of `sources[4:]`.
+
+    In order of the ranges, the last fastest, and only where `sources[3]` is true. `op` is a row
+    of `updates.UPDATES`. The element is read and written: its argument was stored to before.
+    """
+
+    op: str
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The loops around the update, outermost first."""
+        return tuple(r for r in self.sources[4:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Custom(ScalarNode):
+    """The function that `functions.find` knows as `name`.
+
+    An inline one is a value of type `result`, its operands are values. Any other is a statement:
+    `result` is None, its operands are Arguments, the first of which it writes in whole.
+    """
+
+    name: str
+    result: DType | None
+
+    def _dtype(self) -> DType:
+        return bool_ if self.result is None else self.result
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class DefineVar(ScalarNode):
     """A whole number given at run time, from `low` to `high`, both included."""
 
@@ -246,7 +282,7 @@ class After(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Body(ScalarNode):
-    """The stores of one kernel."""
+    """The stores of one kernel, then its updates; or a statement from outside."""
 
     def _dtype(self) -> DType:
         return bool_
@@ -297,8 +333,8 @@ def _truncate(a: int, b: int) -> int:
 
 
 def axis_name(role: Role, number: int) -> str:
-    """`i0` for a normal axis, `r2` for a reduction; every stage calls it so."""
-    return f"{'i' if role == 'normal' else 'r'}{number}"
+    """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage."""
+    return f"{LETTERS[role]}{number}"
 
 
 def argument_name(slot: int, is_written: bool) -> str:

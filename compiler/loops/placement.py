@@ -15,7 +15,18 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Alu, Argument, Body, DefineVar, Range, Reduce, ScalarNode, Store
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Custom,
+    DefineVar,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+)
 from compiler.node import toposort, users
 
 
@@ -61,12 +72,12 @@ class _Placement:
         self.placed: dict[Block, set[ScalarNode]] = {}
 
     def run(self) -> Block:
-        """Place every store; each opens its own loops."""
+        """Place every store and update; each opens its own loops."""
         top = self._block(None)
         for store in self.body.sources:
-            assert isinstance(store, Store)
+            assert isinstance(store, Store | Update | Custom)
             path: Path = (top,)
-            for each in store.ranges:
+            for each in () if isinstance(store, Custom) else store.ranges:
                 path = (*path, self._block(each))
             self._place([(store, path)])
             for outer, inner in itertools.pairwise(path):
@@ -116,7 +127,13 @@ class _Placement:
             self._put(task, home[-1])
 
     def _operands(self, node: ScalarNode) -> tuple[ScalarNode, ...]:
-        return node.sources[:3] if isinstance(node, Store) else node.sources
+        match node:
+            case Store():
+                return node.sources[:3]
+            case Update():
+                return node.sources[:4]
+            case _:
+                return node.sources
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
         is_given = isinstance(node, Range | Argument | DefineVar)

@@ -37,9 +37,10 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-from compiler.lowered.machine import DefineVar, Unroll
+from compiler.lowered.machine import Custom, DefineVar, Unroll
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
+from compiler.updates import UPDATES
 
 
 @dataclass(slots=True)
@@ -139,6 +140,11 @@ class _Writer:
             case loops.Store():
                 target, where, value = (self.registers[s] for s in item.sources[:3])
                 self._append(Store(target, where, value, None), item)
+            case loops.Update():
+                self._update(item)
+            case loops.Custom(result=None):
+                memories = tuple(self.registers[s] for s in item.sources)
+                self._append(Custom(None, item.name, memories, None), item)
             case _:
                 self._compute(item)
 
@@ -161,6 +167,20 @@ class _Writer:
         self._append(Alu(register, op, arguments, node.dtype, True), node)
         self._append(Assign(accumulator, register), node)
 
+    def _update(self, node: loops.Update) -> None:
+        """Read the element, join, write it back, all under the gate."""
+        target, where, value, gate = (self.registers[s] for s in node.sources[:4])
+        valid = None if _is_true(node.sources[3]) else gate
+        combine = UPDATES[node.op].combine
+        if combine is not None:
+            dtype, held = node.dtype, self.next
+            joined = self.next + 1
+            self.next += 2
+            self._append(Load(held, target, where, valid, dtype), node)
+            self._append(Alu(joined, combine, (held, value), dtype), node)
+            value = joined
+        self._append(Store(target, where, value, valid), node)
+
     def _compute(self, node: ScalarNode) -> None:
         """An instruction for a node that computes one value from registers."""
         of = [self.registers.get(s, -1) for s in node.sources]
@@ -172,10 +192,16 @@ class _Writer:
                 self._emit(node, lambda out: Cast(out, of[0], node.dtype))
             case loops.Bitcast():
                 self._emit(node, lambda out: Bitcast(out, of[0], node.dtype))
+            case loops.Custom():
+                self._emit(node, lambda out: Custom(out, node.name, tuple(of), node.dtype))
             case loops.Alu():
                 self._emit(node, lambda out: Alu(out, node.op, tuple(of), node.dtype))
             case _:
                 raise AssertionError(f"{type(node).__name__} is no value")
+
+
+def _is_true(gate: ScalarNode) -> bool:
+    return isinstance(gate, loops.Const) and bool(gate.value)
 
 
 def _identity(node: loops.Reduce) -> loops.Const:

@@ -151,7 +151,7 @@ def describe(instruction: Instruction) -> tuple[str, str]:
         case Const(bits=bits, dtype=dtype):
             return "const", f"{from_bits(bits, dtype)} {dtype.short}"
         case Range():
-            role = " reduction" if instruction.role == "reduction" else ""
+            role = "" if instruction.role == "normal" else f" {instruction.role}"
             return "range", f"{instruction.name}{role}"
         case EndRange():
             return "end", ""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from compiler.errors import InternalError
+from compiler.graph.effects import Scatter
 from compiler.graph.nodes import Buffer, Elementwise, Reduce, Sink, TensorNode
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
@@ -25,6 +26,7 @@ from compiler.schedule.items import (
     ScheduleItem,
 )
 from compiler.schedule.work import Work, estimate
+from compiler.updates import UPDATES
 
 OPERATIONS_PER_NS = 20.0
 BYTES_PER_NS = 20.0
@@ -88,6 +90,9 @@ def _operations_of(node: TensorNode) -> int:
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
         return node.sources[0].size * OPS[REDUCTIONS[node.op].combine].cost
+    if isinstance(node, Scatter):
+        combine = UPDATES[node.op].combine
+        return node.sources[1].size * (OPS[combine].cost if combine else 0)
     return 0
 
 

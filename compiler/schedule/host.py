@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from compiler.errors import CompileError, ScheduleError
+from compiler.functions import registered
 from compiler.schedule.items import HostCallback, MemoryTransfer, Synchronization
 from compiler.schedule.regions import copy
 
@@ -63,12 +64,13 @@ class Host:
 
     def call(self, name: str, arrays: Sequence[Array], counters: Mapping[str, int]) -> None:
         """Call the function registered as `name`."""
-        if name not in self.functions:
+        function = self.functions.get(name) or registered(name)
+        if function is None:
             known = ", ".join(sorted(self.functions)) or "none"
             what = f"custom call {name}: no function of this name is registered"
             raise ScheduleError("schedule", what, got=name, expected=known)
         try:
-            self.functions[name](*arrays, **counters)
+            function(*arrays, **counters)
         except CompileError:
             raise
         except Exception as error:

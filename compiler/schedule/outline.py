@@ -11,31 +11,37 @@
              %6 = after %0 [%5]
              sink %6
 
-Relies on: `partition` lists every result and cuts every region it must.
+The call of an assign writes the buffer of its target, once all calls that read the target have
+run: its argument 0 is `After(target, readers…)`.
+
+Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every
+result and cuts every region it must.
 Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
-name; argument 0 is written, the others are read, in the order in which the body meets them. A
+name; argument 0 alone is written, the others are read, in the order in which the body meets them. A
 copy is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from compiler import functions
 from compiler.errors import DataError
+from compiler.graph.effects import Assign, Custom
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import Fuse
-from compiler.graph.nodes import (
-    Buffer,
-    Copy,
-    Param,
-    Prefix,
-    Sink,
-    Store,
-    TensorNode,
-    Variable,
-)
+from compiler.graph.nodes import Buffer, Copy, Param, Prefix, Sink, Store, TensorNode, Variable
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import Node, toposort
-from compiler.schedule.kinds import After, Call, KernelSink, Transfer, buffer_of
+from compiler.schedule.kahn import kahn
+from compiler.schedule.kinds import (
+    After,
+    Call,
+    Callable,
+    CustomCall,
+    KernelSink,
+    Transfer,
+    buffer_of,
+)
 from compiler.schedule.operations import device_of, is_disk
 from compiler.schedule.outlined import Outlined, Turn, outside
 from compiler.schedule.pitch import pitched
@@ -50,7 +56,7 @@ def outline(
     `turns` has, for the body of each `Repeat`, what a turn of it computes.
     """
     result = Outlined(KernelSink(()), turns=turns or {})
-    realized = tuple(realized)
+    realized = _in_order(list(realized))
     for node in realized:
         if isinstance(node, Kernel):
             _name_body(result, node)
@@ -86,24 +92,33 @@ def _kernel_body(node: Kernel) -> Sink:
 def _add_call(result: Outlined, node: TensorNode) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    call: Call | Transfer
+    call: Callable
     if isinstance(node, Copy):
         call, inputs = _transfer(result, node)
     else:
+        if isinstance(node, Assign):
+            region = toposort([node.sources[1]], leaves=result.buffers)
         call, inputs = _call(result, node, region)
+    for read in inputs:
+        result.readers.setdefault(read, []).append(call)
     buffer = call.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
     result.runs.append(call)
-    computed = frozenset(n for n in region if n not in inputs)
+    computed = frozenset((node, *(n for n in region if n not in inputs)))
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.note(made, frozenset(origin))
 
 
 def _call(
     result: Outlined, node: TensorNode, region: list[TensorNode]
-) -> tuple[Call, list[TensorNode]]:
-    """The call that computes `node`, and what it reads."""
+) -> tuple[Callable, list[TensorNode]]:
+    """The call that computes `node`, and what it reads: of a kernel or on the host."""
+    if isinstance(node, Custom) and is_on_host(node):
+        holders = [result.holder(source) for source in node.sources]
+        device = _device(node, [buffer_of(holder) for holder in holders])
+        arguments = (result.new_buffer(node, device), *holders)
+        return CustomCall(arguments, node.name, (0,)), list(node.sources)
     if isinstance(node, Kernel):
         body, inputs = _called(result, node)
     else:
@@ -111,8 +126,50 @@ def _call(
     name = result.name_of(body)
     holders = [result.holder(i) for i in inputs]
     device = _device(node, [buffer_of(holder) for holder in holders])
-    arguments = (result.new_buffer(node, device), *holders, *_counter(result, region))
+    target = _target(result, node) if isinstance(node, Assign) else result.new_buffer(node, device)
+    arguments = (target, *holders, *_counter(result, region))
     return Call(arguments, body, name), inputs
+
+
+def _target(result: Outlined, node: Assign) -> Node:
+    """The buffer an assign writes, once every call that reads what it holds has run."""
+    target = node.sources[0]
+    held, readers = result.holder(target), result.readers.get(target, [])
+    return After((held, *dict.fromkeys(readers))) if readers else held
+
+
+def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
+    """`realized`, each assign behind all that read its target."""
+    if not any(isinstance(node, Assign) for node in realized):
+        return realized
+    places = {node: place for place, node in enumerate(realized)}
+    edges: set[tuple[int, int]] = set()
+    readers: dict[TensorNode, list[int]] = {}
+    for node, place in places.items():
+        leaves = (*(set(places) - {node}), *node.sources[: isinstance(node, Assign)])
+        for read in _read(node, set(leaves)):
+            readers.setdefault(read, []).append(place)
+            if read in places:
+                edges.add((places[read], place))
+    for node, place in places.items():
+        if isinstance(node, Assign):
+            edges |= {(other, place) for other in readers.get(node.sources[0], [])}
+            if node.sources[0] in places:
+                edges.add((places[node.sources[0]], place))
+    return [realized[place] for place in kahn(len(realized), sorted(edges))]
+
+
+def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
+    """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
+    root = node.sources[1] if isinstance(node, Assign) else node
+    found: list[TensorNode] = toposort([root], leaves=cut)
+    return [n for n in found if n is not node and (n in cut or isinstance(n, Buffer))]
+
+
+def is_on_host(node: Custom) -> bool:
+    """Whether `node` is a Python function, which runs between kernels."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "host"
 
 
 def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
@@ -178,7 +235,7 @@ def _body(
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.note(done[node], frozenset((node,)))
     written = Param((), 0, root.shape, root.dtype)
-    store = Store((written, done[root]))
+    store = Store((written, done[root.sources[1] if isinstance(root, Assign) else root]))
     body = Sink((store,))
     for node in (written, store, body):
         result.note(node, frozenset((root,)))

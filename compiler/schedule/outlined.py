@@ -31,6 +31,8 @@ class Outlined:
     """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
     buffers: dict[TensorNode, Node] = field(default_factory=dict)
     """For each realized node (and input) the kernel-graph node that holds its value."""
+    readers: dict[TensorNode, list[Node]] = field(default_factory=dict)
+    """For each realized node (and input) the calls that read it."""
     turns: Mapping[Sink, Turn] = field(default_factory=dict)
     """For the body of each loop what a turn of it computes."""
     names: Iterator[str] = field(default_factory=lambda: (f"k{n}" for n in itertools.count()))

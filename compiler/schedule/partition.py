@@ -12,11 +12,11 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Copy` or a `Repeat` and
-what it reads), or if computing it inside its users costs more than memory would; each such choice
-is recorded with its reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its
-inputs are in memory, and its body is left whole: what another kernel would cut in two is computed
-again inside.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, an `Assign`, a
+`Copy` or a `Repeat` and what it reads, what a function from outside reads or writes), or if
+computing it inside its users costs more than memory would; each such choice is recorded with its
+reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in memory,
+and its body is left whole: what another kernel would cut in two is computed again inside.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`;
@@ -26,7 +26,9 @@ unless `Fuse` or `Kernel` asks for it.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from compiler import functions
 from compiler.graph.dependence import is_data, union
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.kernel import Kernel
 from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
@@ -62,8 +64,27 @@ SERIAL_REDUCTION = 4096
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
 
-ENDS = (Contiguous, Copy, Repeat, Kernel)
+_SCATTERED = "its updates are written one after the other to an array that is there already"
+
+
+ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
 """Kinds of node that are always in memory."""
+
+
+def is_called(node: TensorNode) -> bool:
+    """Whether `node` is a function from outside that works on memory: a call of its own."""
+    found = functions.find(node.name) if isinstance(node, Custom) else None
+    return found is not None and found.kind != "inline"
+
+
+def is_in_memory(node: TensorNode) -> bool:
+    """Whether `node` is written to memory whoever reads it."""
+    return isinstance(node, ENDS) or is_called(node)
+
+
+def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
+    """What the functions that work on memory read."""
+    return [source for node in order if is_called(node) for source in node.sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +119,8 @@ class _Walk:
         self.weights = _weights(self.order)
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
-        """What copies and loops read in memory."""
+        self.copied.update(_operands_in_memory(self.order))
+        """What copies, loops and functions from outside read in memory."""
         self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
         """What the user's own kernels read, with one that does."""
         self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
@@ -166,8 +188,10 @@ class _Walk:
         if node in self.results:
             return asked and f"{asked}it is a result: it has to be in memory"
         if node in self.copied:
-            return asked and f"{asked}a copy or a loop reads it in memory"
-        if isinstance(node, ENDS):
+            return asked and f"{asked}a copy, a loop or a function reads it in memory"
+        if isinstance(node, Scatter):
+            return asked + _SCATTERED
+        if is_in_memory(node):
             return asked and f"{asked}{operation(node)} asks for memory"
         return None
 
@@ -227,8 +251,8 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_inside = not isinstance(source, (*ENDS, *LEAVES))
-                if is_inside and (source, below) not in seen:
+                is_cut = isinstance(source, LEAVES) or is_in_memory(source)
+                if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
@@ -281,7 +305,8 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
         own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise, Fuse)) else 1
-        below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
+        is_cut = isinstance(node, Reduce | Scatter | Assign)
+        below = 0.0 if is_cut else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
 

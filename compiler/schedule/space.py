@@ -1,7 +1,7 @@
 """The iteration space of a kernel, and what surrounds it: how its loops lie on the machine.
 
     space      = axes  mapping  tiles  masked
-    axis       = name  size  variable  role ∈ {normal, reduction}
+    axis       = name  size  variable  role ∈ {normal, reduction, serial}
     mapping    = block  thread  vec  serial             which axes run at which level
     tiles      = for each axis its parts, outer to inner
     hint       = Vectorize(axis, width) | Unroll(axis, factor)
@@ -31,7 +31,7 @@ from typing import Literal, TypeAlias
 from compiler.errors import ScheduleError
 from compiler.schedule.layout import Scope
 
-Role = Literal["normal", "reduction"]
+Role = Literal["normal", "reduction", "serial"]
 Within = Literal["none", "tree", "welford", "shuffle"]
 Between = Literal["none", "shared tree", "atomic", "grid"]
 
@@ -47,7 +47,7 @@ class Axis:
 
     def __str__(self) -> str:
         size = f"{self.variable} ≤ {self.size}" if self.variable else str(self.size)
-        return f"{self.name}:{size}" + (" reduction" if self.role == "reduction" else "")
+        return f"{self.name}:{size}" + ("" if self.role == "normal" else f" {self.role}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class Construction(Losses):
 
     @classmethod
     def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
+        made = cls.__new__(cls)
         made.node = node
         return made
 

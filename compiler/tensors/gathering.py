@@ -12,6 +12,7 @@ import numpy as np
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.graph.extents import Extent, Extents
 from compiler.graph.joins import Gather
 from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
 from compiler.graph.shaping import counting as counting
@@ -77,14 +78,21 @@ def _from_end(node: TensorNode, extent: int) -> TensorNode:
 
 
 def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
-    """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it.
+    """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it."""
+    refuse_symbolic("getitem", node, [axis for axis, item in enumerate(items) if item is not None])
+    return Index((node, *selected(node.shape, items, node.extents)))
+
+
+def selected(
+    extents: Shape, items: Sequence[object], symbolic: Extents = ()
+) -> list[TensorNode]:
+    """The positions that such an index takes from a tensor of these extents, one per axis.
 
     The arrays broadcast together; their axes stand where the first of them stood if they are
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
-    refuse_symbolic("getitem", node, axes)
-    arrays = [positions_of("getitem", items[axis], node.shape[axis], axis) for axis in axes]
+    arrays = [positions_of("getitem", items[axis], extents[axis], axis) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
@@ -95,28 +103,28 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
         ) from None  # fmt: skip
     is_together = axes[-1] - axes[0] + 1 == len(axes)
     place = axes[0] if is_together else 0
-    kept = [axis for axis in range(len(node.shape)) if axis not in axes]
+    kept = [axis for axis in range(len(extents)) if axis not in axes]
     before = [axis for axis in kept if axis < axes[0]] if is_together else []
     after = [axis for axis in kept if axis not in before]
     shape = (
-        *(node.shape[a] for a in before), *common, *(node.shape[a] for a in after)
+        *(extents[a] for a in before), *common, *(extents[a] for a in after)
     )  # fmt: skip
     target = {axis: i for i, axis in enumerate(before)}
     target |= {axis: place + len(common) + i for i, axis in enumerate(after)}
     found: list[TensorNode] = []
-    for axis in range(len(node.shape)):
+    for axis in range(len(extents)):
         if axis in target:
-            found.append(_every(node, axis, shape, target[axis]))
+            found.append(_every(symbolic[axis] if symbolic else None, shape, target[axis]))
             continue
         array = broadcast_node(arrays[axes.index(axis)], common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
         found.append(broadcast_node(reshaped(array, wide), shape))
-    return Index((node, *found))
+    return found
 
 
-def _every(node: TensorNode, axis: int, shape: Shape, place: int) -> TensorNode:
-    """All positions of an axis of `node`, along axis `place` of `shape`."""
-    made, extent = counting(shape, place), node.extents[axis] if node.extents else None
+def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
+    """All positions of an axis, which may be symbolic, along axis `place` of `shape`."""
+    made = counting(shape, place)
     if extent is None:
         return made
     return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))

@@ -13,10 +13,10 @@ from compiler.errors import ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.apply import apply
-from compiler.tensors.indexing import Indexing
 from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
 from compiler.tensors.value import broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import count
+from compiler.tensors.writing import Writing
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
@@ -67,7 +67,7 @@ def refuse_maybe_empty(method: str, node: TensorNode, axes: Shape) -> None:
 
 
 @traced
-class Reductions(Indexing):
+class Reductions(Writing):
     """Folds over axes, and the normalisations built from them."""
 
     __slots__ = ()

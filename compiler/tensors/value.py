@@ -3,7 +3,7 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Reductions → Normalizations → Products → Windows → Scans → Sorting
+                → Writing → Reductions → Normalizations → Products → Windows → Scans → Sorting
                 → Arrangement → Elementary → Linear → Losses → Construction → Files
                 → Directives → Tensor
 """
@@ -23,10 +23,11 @@ from compiler.graph.shaping import cast_to as cast_to
 from compiler.graph.shaping import reshaped as reshaped
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
+from compiler.tensors import live
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
-_QUIET = {"__hash__", "__repr__", "__init__"}
+_QUIET = {"__hash__", "__new__", "__repr__", "__init__"}
 
 
 def traced(cls: C) -> C:
@@ -52,7 +53,7 @@ def _traced_member(member: Any) -> Any:
 
 
 class TensorValue:
-    """A lazy, immutable value: `node` says how it is computed, `realize()` replaces it by data."""
+    """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
     __slots__ = ("__weakref__", "_recipe", "node")
     node: TensorNode
@@ -93,9 +94,15 @@ class TensorValue:
         """The number of elements."""
         return self.node.size
 
+    def __new__(cls, *arguments: object, **keywords: object) -> Self:
+        """A tensor, remembered for as long as it exists."""
+        made = object.__new__(cls)
+        live.note(made)
+        return made
+
     def _new(self, node: TensorNode) -> Self:
         """A tensor of this class that holds `node`."""
-        made = object.__new__(type(self))
+        made = type(self).__new__(type(self))
         made.node = node
         return made
 

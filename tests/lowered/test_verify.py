@@ -84,6 +84,7 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (7, swap(8, Load(8, 2, 7, None, f32)), "%2 is accessed as", "8 (load)", "DefineGlobal"),
     (7, swap(8, Load(8, 0, 7, None, f32)), "the wrong access", "8 (load)", "only written"),
     (7, swap(12, Store(1, 5, 6, None)), "the wrong access", "12 (store)", "only read"),
+    (7, put(13, Load(20, 0, 5, None, f32)), "the wrong access", "13 (load)", "only written"),
     (7, swap(8, Load(8, 1, 3, None, f32)), "the index, %3", "8 (load)", "int64"),
     (7, swap(8, Load(8, 1, 7, 2, f32)), "the gate, %2", "8 (load)", "bool"),
     (7, swap(8, Load(8, 1, 7, None, i32)), "a load of another type", "8 (load)", "float32"),
@@ -140,3 +141,16 @@ def test_right_programs_pass(name: str) -> None:
     for body in kernels(PROGRAMS[name]()):
         for form in forms(body):
             verify(linearize(form).instructions)
+
+
+def test_the_argument_written_is_read_in_serial_loops() -> None:
+    joined = (
+        Range(5, 2, 0, "serial"),
+        Load(6, 0, 5, 4, f32),
+        Alu(7, "add", (6, 3), f32),
+        Store(0, 5, 7, 4),
+        EndRange(5),
+    )
+    verify((*RIGHT[:5], *joined))
+    with pytest.raises(InternalError, match="invariant 7: the wrong access"):
+        verify((*RIGHT[:5], Range(5, 2, 0, "normal"), *joined[1:]))
