@@ -22,7 +22,7 @@ from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors import random
-from compiler.tensors.scans import Scans
+from compiler.tensors.placement import Placement, is_realized
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
@@ -30,7 +30,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Scans):
+class Tensor(Placement):
     """A lazy, immutable array of numbers or truth values.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list

@@ -18,6 +18,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Device,
     Elementwise,
     Expand,
     Flip,
@@ -33,8 +34,10 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
+    Unique,
     Variable,
 )
+from compiler.graph.placement import Copy, Multi
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -117,7 +120,11 @@ def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
             return np.asarray(operands[0], order="C")
         case Store():
             return operands[1]
-        case Sink():
+        case Copy():
+            return operands[0]
+        case Multi(axis=axis):
+            return operands[0] if axis is None else np.concatenate(operands, axis)
+        case Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return _moved(node, operands[0])

@@ -5,6 +5,7 @@
          | Const(bits, dtype, shape)                  one value everywhere
          | Variable(name, low, high)                  an integer known when the program runs
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
+         | Device(name) | Unique(id)                  where a Copy goes | tells two clones apart
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
@@ -13,11 +14,14 @@
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
+         | Copy(x, device) | Copy(x, device, unique)  x on a device | a clone: `placement.py`
+         | Multi(shards…; axis, real_mask)            one value on several devices: `placement.py`
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
+`devices` says where the value is computed: on none in particular where that follows from no input.
 """
 
 import math
@@ -29,6 +33,7 @@ import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
+from compiler.graph.devices import DISK, Devices, common_devices
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -41,11 +46,12 @@ LARGEST = 2**48
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class TensorNode(Node):
-    """Base of the tensor nodes: adds `shape` and `dtype`."""
+    """Base of the tensor nodes: adds `shape`, `dtype` and `devices`."""
 
     sources: "tuple[TensorNode, ...]"
     shape: Shape = field(init=False)
     dtype: DType = field(init=False)
+    devices: Devices = field(init=False)
 
     def __post_init__(self) -> None:
         shape, dtype = self._infer()
@@ -58,10 +64,18 @@ class TensorNode(Node):
             )
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dtype", dtype)
+        object.__setattr__(self, "devices", self._placed())
 
     def _infer(self) -> tuple[Shape, DType]:
         """Shape and element type; the default is those of the only source."""
         return self.sources[0].shape, self.sources[0].dtype
+
+    def _placed(self) -> Devices:
+        """The device of each shard; the default is where the sources are, which must be one place.
+
+        Raises `DeviceError` where they are not.
+        """
+        return common_devices(self)
 
     @property
     def size(self) -> int:
@@ -86,6 +100,9 @@ class Buffer(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.given_shape, self.given_dtype
+
+    def _placed(self) -> Devices:
+        return () if self.device == DISK else (self.device,)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -138,6 +155,26 @@ class Variable(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return (), int64
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Device(TensorNode):
+    """The device called `name`; no value of its own: a Copy reads it."""
+
+    name: str
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), bool_
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Unique(TensorNode):
+    """Equal to no other: a Copy that reads it is a clone, and two clones are two values."""
+
+    id: int
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), bool_
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -283,9 +320,12 @@ class Sink(TensorNode):
     def _infer(self) -> tuple[Shape, DType]:
         return (), bool_
 
+    def _placed(self) -> Devices:
+        return ()
+
 
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
-LEAVES = (Buffer, Param, Const, Iota, Variable)
+LEAVES = (Buffer, Param, Const, Iota, Variable, Device, Unique)
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:

@@ -34,6 +34,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.ops import OPS, REDUCTIONS
 from compiler.trace import Match, Provenance
@@ -232,12 +233,23 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
     return Reduce(inner.sources, node.op, tuple(sorted({*inner.axes, *node.axes})))
 
 
+@rule(Copy)
+def copy_to_itself(node: Copy) -> TensorNode | None:
+    """copy(x, device of x) = x, and copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    source = node.sources[0]
+    if not node.clone and source.devices == node.devices:
+        return source
+    is_stopover = isinstance(source, Copy) and not source.clone
+    return node.with_sources((source.sources[0], *node.sources[1:])) if is_stopover else None
+
+
 RULES = RuleSet(
     (
         fold_constants, multiply_by_one, multiply_by_zero, add_zero, subtract_zero, divide_by_one,
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
+        copy_to_itself,
     )
 )  # fmt: skip
 

@@ -17,6 +17,10 @@
     negative; a Variable has a possible value.
 13. An index has one int64 tensor of positions per axis, all of the result's shape.
 14. The operands of a Threefry are uint64 and of one shape.
+30. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
+    these. A Multi has shards of one type that differ along its axis only, one per device, and
+    knows which of them hold elements.
+31. After `shard`: no Multi is left.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -47,13 +51,14 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import Copy, Multi, placement_problem
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
 
 
-def verify(root: TensorNode, is_decomposed: bool = False) -> None:
-    """Check every node under `root`; `is_decomposed` adds invariant 11.
+def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False) -> None:
+    """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 31.
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
@@ -64,6 +69,8 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
         _placement(node)
         if is_decomposed:
             _machine_operation(node)
+        if is_sharded and isinstance(node, Multi):
+            _broken(node, 31, "a value is still in shards", operation(node), "no multi")
 
 
 def _broken(node: TensorNode, number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -87,6 +94,8 @@ def _arity(node: TensorNode) -> None:
             expected = OPS[node.op].arity
         case Store() | Threefry():
             expected = 2
+        case Copy() | Multi() if node.sources:
+            return
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
@@ -112,7 +121,11 @@ def _leaf(node: TensorNode) -> None:
 
 
 def _node(node: TensorNode) -> None:
-    """Invariants 1 to 10, whichever are about nodes of this kind."""
+    """Invariants 1 to 10 and 30, whichever are about nodes of this kind."""
+    problem = placement_problem(node)
+    if problem:
+        what, got, expected = problem
+        _broken(node, 30, what, got, expected)
     match node:
         case Elementwise():
             _elementwise(node, OPS[node.op])

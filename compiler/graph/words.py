@@ -8,6 +8,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Device,
     Elementwise,
     Flip,
     Index,
@@ -21,8 +22,11 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
+    Unique,
     Variable,
 )
+from compiler.graph.devices import written
+from compiler.graph.placement import Copy, Multi
 
 
 def short(node: TensorNode) -> str:
@@ -35,10 +39,15 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable():
+        case Buffer() | Variable() | Device():
             return node.name
         case Param():
             return str(node.slot)
+        case Copy():
+            return f"to {written(node.devices)}"
+        case Multi():
+            axis = "whole" if node.axis is None else f"axis {node.axis}"
+            return f"{axis} on {written(node.devices)}"
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -73,7 +82,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable():
+        case Const() | Iota() | Variable() | Device() | Unique():
             return "const"
         case Elementwise() | Threefry():
             return "elementwise"
@@ -81,7 +90,7 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Store() | Index() | Copy() | Multi():
             return "memory"
         case Sink():
             return "control"
