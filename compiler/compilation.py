@@ -28,7 +28,8 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
-from compiler.schedule.calls import Call, KernelGraph, buffer_of
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
@@ -173,10 +174,7 @@ class Compilation:
         costs = analysis.analyse(made.items)
         times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
-        calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}
-        parents = tuple(
-            (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
-        )
+        parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
@@ -267,19 +265,21 @@ class Compilation:
 
     # -- running -------------------------------------------------------------------------------
 
-    def load(self) -> dict[Sink, Program]:
-        """Every kernel's machine code, compiled unless it is loaded already."""
+    def load(self) -> dict[tuple[Sink, str], Program]:
+        """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
-        programs = {body: self._program(body) for body in self._scheduled.outlined.bodies}
+        kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
+        wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
+        programs = {key: self._program(key[0], device.get(key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
-    def _program(self, body: Sink) -> Program:
+    def _program(self, body: Sink, where: device.Device) -> Program:
         """The loaded program of a body; one that is loaded already needs no stage at all."""
-        held = kernel_cache.PROGRAMS.holds(body, device.CPU, self.options.optimize)
+        held = kernel_cache.PROGRAMS.holds(body, where, self.options.optimize)
         if held is not None:
             return held
-        return kernel_cache.PROGRAMS.get(self.kernel(body), device.CPU, self.options.optimize)
+        return kernel_cache.PROGRAMS.get(self.kernel(body), where, self.options.optimize)
 
     def inputs(self) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays."""

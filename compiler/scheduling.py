@@ -7,7 +7,8 @@ from compiler.graph.nodes import Sink
 from compiler.options import Options
 from compiler.schedule import verify
 from compiler.schedule.items import Dependency, ScheduleItem
-from compiler.schedule.order import order
+from compiler.schedule.kinds import Callable
+from compiler.schedule.order import ordered
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import Choice, partition
 
@@ -19,6 +20,8 @@ class Scheduled:
     outlined: Outlined
     items: tuple[ScheduleItem, ...]
     dependencies: tuple[Dependency, ...]
+    calls: tuple[Callable, ...]
+    """For each item the call of the kernel graph that it runs."""
     choices: list[Choice]
 
 
@@ -29,8 +32,8 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     parts = partition(simplest, options)
     outlined = outline(simplest, parts.realized)
     cut = clock()
-    items, dependencies = order(outlined.root)
+    made = ordered(outlined.root)
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
-        verify.verify(outlined.root, items, dependencies)
-    return Scheduled(outlined, items, dependencies, parts.choices)
+        verify.verify(outlined.root, made.items, made.dependencies)
+    return Scheduled(outlined, made.items, made.dependencies, made.calls, parts.choices)

@@ -1,7 +1,7 @@
 """Runs the kernel graph call by call, and the schedule item by item, on NumPy."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -9,24 +9,36 @@ from compiler.errors import ScheduleError
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.node import toposort
-from compiler.schedule.calls import Call, KernelSink, buffer_of
+from compiler.schedule.host import Array, Functions, Host
 from compiler.schedule.instantiate import ScheduledCall, ScheduleResult
-from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.items import Kernel, Operation, ScheduleItem
+from compiler.schedule.kinds import (
+    CALLABLE,
+    EFFECTS,
+    Call,
+    CustomCall,
+    KernelSink,
+    Region,
+    Synchronize,
+    Transfer,
+    buffer_of,
+)
+from compiler.schedule.operations import operations, synchronization
+from compiler.schedule.prepare import create_pre_schedule
+from compiler.schedule.regions import copy
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
-Functions: TypeAlias = Mapping[str, Callable[..., object]]
-"""What custom calls call, by name: functions of flat arrays, which they may write."""
 
 
-def interpret_kernels(root: KernelSink, inputs: Mapping[Buffer, Array]) -> list[Array]:
-    """The results of a kernel graph as flat arrays: every call once its arguments are there."""
-    held = dict(inputs)
-    for node in toposort([root]):
-        if isinstance(node, Call):
-            arguments = tuple(buffer_of(a) for a in node.sources)
-            run_kernel(Kernel(node.name, node.body, arguments), _bind(arguments, held))
-    return [held[buffer_of(source)] for source in root.sources]
+def interpret_kernels(
+    root: KernelSink, inputs: Mapping[Buffer, Array], functions: Functions | None = None
+) -> list[Array]:
+    """The results of a kernel graph as flat arrays: every call in turn, loops unrolled."""
+    held, host = dict(inputs), Host(functions or {})
+    if any(isinstance(node, CALLABLE) for node in toposort([root])):
+        for operation in operations(create_pre_schedule(root)):
+            _run(operation, _bind(operation.arguments, held), run_kernel, host)
+    return [held[buffer_of(source)] for source in root.sources if not isinstance(source, EFFECTS)]
 
 
 def interpret(
@@ -34,12 +46,21 @@ def interpret(
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
     run: RunKernel,
+    functions: Functions | None = None,
 ) -> list[Array]:
     """The results of a schedule as flat arrays; `run` runs one kernel on flat arrays."""
-    held = dict(inputs)
+    held, host = dict(inputs), Host(functions or {})
     for item in items:
-        run(item.operation, _bind(item.operation.arguments, held))
+        _run(item.operation, _bind(item.operation.arguments, held), run, host)
     return [held[buffer] for buffer in results]
+
+
+def _run(operation: Operation, arrays: list[Array], run: RunKernel, host: Host) -> None:
+    """Run one operation: a kernel by `run`, anything else on the host."""
+    if isinstance(operation, Kernel):
+        run(operation, arrays)
+    else:
+        host.run(operation, arrays)
 
 
 def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]:
@@ -53,8 +74,8 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
 
 
 def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
-    """Run a kernel's body on NumPy; argument 0 is written in place."""
-    run_body(kernel.body, arguments)
+    """Run a kernel's body on NumPy; what it stores is written in place."""
+    run_body(kernel.body, arguments, dict(kernel.fixed))
 
 
 def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
@@ -62,23 +83,24 @@ def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -
 
     Raises `ScheduleError` for a variable without a value, and for an unknown function.
     """
+    host = Host(functions or {})
     for item in schedule.items:
-        run_item(item, functions or {})
+        run_item(item, host)
     return [buffer.array for buffer in schedule.outputs]
 
 
-def run_item(item: ScheduledCall, functions: Functions) -> None:
+def run_item(item: ScheduledCall, host: Host) -> None:
     """Run one item of a strict schedule on its memory."""
     arrays = [buffer.array for buffer in item.buffers]
-    name = item.kernel.name
-    if item.body is not None:
-        run_body(item.body, arrays, item.fixed_variables)
-    elif name in functions:
-        functions[name](*arrays, **item.fixed_variables)
-    else:
-        known = ", ".join(sorted(functions)) or "none"
-        what = f"custom call {name}: no function of this name is registered"
-        raise ScheduleError("schedule interpreter", what, got=name, expected=known)
+    match item.kernel:
+        case Call(body=body):
+            run_body(body, arrays, item.fixed_variables)
+        case CustomCall(name=name):
+            host.call(name, arrays, item.fixed_variables)
+        case Transfer():
+            copy(item.kernel.region or Region((arrays[1].size,)), *arrays)
+        case Synchronize():
+            host.synchronize(synchronization(item.kernel))
 
 
 def run_body(

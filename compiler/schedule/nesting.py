@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 from compiler.errors import InternalError, ScheduleError
 from compiler.node import Node
+from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import CALLABLE, Bind, Callable, DefineVar, End, Range
-from compiler.schedule.order import kahn
 from compiler.schedule.sources import Names, callable_of
 
 Edges: TypeAlias = frozenset[tuple[int, int]]

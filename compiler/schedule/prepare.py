@@ -21,6 +21,7 @@ from compiler.graph.nodes import Sink
 from compiler.node import Node
 from compiler.schedule.kinds import (
     CALLABLE,
+    EFFECTS,
     Call,
     Callable,
     DefineVar,
@@ -96,21 +97,18 @@ def create_pre_schedule(root: KernelSink) -> PreSchedule:
     calls = [node for node in names.nodes if isinstance(node, CALLABLE)]
     if not calls:
         names.refuse(root, "there are no calls to schedule")
-    waits = _waits(calls, names)
+    waits = waits_between(calls, names)
     steps = arrange(waits)
     order = flatten(steps)
     around = loops_around(steps)
     items = tuple(_item(call, waits, around[call]) for call in order)
     outputs = tuple(
-        storage_of(source, names) for source in root.sources if not isinstance(source, _EFFECTS)
+        storage_of(source, names) for source in root.sources if not isinstance(source, EFFECTS)
     )
     return PreSchedule(items, _invocations(steps, order, items, names), outputs, names)
 
 
-_EFFECTS = (*CALLABLE, End)
-
-
-def _waits(calls: list[Callable], names: Names) -> Waits:
+def waits_between(calls: list[Callable], names: Names) -> Waits:
     """All waits between calls: through arguments, and those that only order."""
     index = {call: i for i, call in enumerate(calls)}
     pairs = [(wait, call) for call in calls for wait in producers(call, names)]

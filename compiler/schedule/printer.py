@@ -10,7 +10,18 @@ import networkx as nx
 
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import is_critical
-from compiler.schedule.items import Dependency, ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    WORDS,
+    Dependency,
+    HostCallback,
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
 from compiler.schedule.memory import Lifetime
 from compiler.stage import Stage
 from compiler.trace import Line
@@ -66,7 +77,7 @@ class Schedule(Stage):
         slack = self.times[item.item_id].slack / 1000
         return (
             f"{item.item_id:>3}",
-            f"kernel {operation.name}",
+            f"{WORDS[type(operation)]} {_title(operation)}",
             f"reads {' '.join(_name(b) for b in operation.reads)}",
             f"writes {' '.join(_name(b) for b in operation.writes)}",
             f"{cost.flops:,} flops",
@@ -80,27 +91,34 @@ class Schedule(Stage):
         graph: nx.DiGraph[Any] = nx.DiGraph()
         for item in self.items:
             graph.add_node(self.entity(item.item_id), **self._facts(item))
-        for edge in self.dependencies:
+        between: dict[tuple[int, int], list[Dependency]] = {}
+        for each in self.dependencies:
+            between.setdefault((each.producer, each.consumer), []).append(each)
+        for (producer, consumer), edges in between.items():
             graph.add_edge(
-                self.entity(edge.producer),
-                self.entity(edge.consumer),
+                self.entity(producer),
+                self.entity(consumer),
                 operand=-1,
-                kind=edge.kind,
-                nbytes=edge.nbytes,
-                critical=is_critical(self.times[edge.producer], self.times[edge.consumer]),
+                kind=edges[0].kind,
+                kinds=tuple(edge.kind for edge in edges),
+                nbytes=sum(edge.nbytes for edge in edges),
+                critical=is_critical(self.times[producer], self.times[consumer]),
             )
         return graph
 
     def _facts(self, item: ScheduleItem) -> dict[str, Any]:
         cost, time = self.analysis[item.item_id], self.times[item.item_id]
-        written = item.operation.writes[0]
+        operation = item.operation
+        written = next(iter(operation.writes), None)
+        word = WORDS[type(operation)]
         return {
-            "op": "kernel",
-            "kind": "kernel",
-            "argument": item.operation.name,
-            "dtype": written.dtype.short,
-            "shape": f"[{','.join(map(str, written.shape))}]",
-            "name": item.operation.name,
+            "op": word,
+            "kind": word,
+            "argument": _title(operation),
+            "dtype": written.dtype.short if written else "",
+            "shape": f"[{','.join(map(str, written.shape))}]" if written else "",
+            "name": operation.name,
+            "devices": operation.devices,
             "parents": self.parents[item.item_id],
             "group": "",
             "cost": {
@@ -113,6 +131,24 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def _title(operation: Operation) -> str:
+    """What is printed of an operation behind its word: the name, what it is for, its counters."""
+    parts = [operation.name]
+    match operation:
+        case MemoryTransfer(source_device=source, destination_device=destination):
+            parts.append(f"{source} → {destination}")
+            if operation.is_pitched:
+                parts.append(f"[{','.join(map(str, operation.dims))}]")
+        case Synchronization(kind=kind, event=event, is_wait=is_wait):
+            number = "" if event is None else f" {event}"
+            parts.append(("wait for " if is_wait else "") + kind + number)
+        case Kernel(fixed=fixed) | HostCallback(fixed=fixed):
+            parts += [f"{name} = {value}" for name, value in fixed]
+            if isinstance(operation, Kernel) and operation.device != "CPU":
+                parts.append(f"on {operation.device}")
+    return " ".join(parts)
 
 
 def _name(buffer: Buffer) -> str:

@@ -6,11 +6,12 @@ import random
 import pytest
 
 from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.errors import InternalError, ScheduleError
 from compiler.graph.nodes import Buffer, Param, Sink, Store, elementwise
 from compiler.node import Node
 from compiler.schedule.calls import After, Call, KernelSink
-from compiler.schedule.order import kahn, order
+from compiler.schedule.kahn import kahn
+from compiler.schedule.order import order
 from compiler.schedule.verify import verify
 
 f32 = dtypes.float32
@@ -78,7 +79,8 @@ def test_an_after_of_an_after_waits_for_all() -> None:
     nested = After((first, other.sources[1]))
     items, dependencies = order(KernelSink((call(data(-3), nested),)))
     assert items[2].depends_on == (0, 1)
-    assert [[b.name for b in d.buffers] for d in dependencies] == [["b-1"], ["b-1"]]
+    assert [d.kind for d in dependencies] == ["data", "control"]
+    assert [[b.name for b in d.buffers] for d in dependencies] == [["b-1"], []]
     twice = After((After((first,)), first.sources[1]))
     items, _ = order(KernelSink((call(data(-3), twice),)))
     assert items[1].depends_on == (0,)
@@ -86,12 +88,12 @@ def test_an_after_of_an_after_waits_for_all() -> None:
 
 def test_an_after_of_anything_else_is_refused() -> None:
     wrong = After((data(-1), Param((), 0, (4,), f32)))
-    with pytest.raises(InternalError) as caught:
+    with pytest.raises(ScheduleError) as caught:
         order(KernelSink((call(data(-2), wrong),)))
     assert str(caught.value) == (
-        "order: an After may wait for calls and Afters only\n"
+        "schedule: after (%3): it waits for param (%2), which is no call\n"
         "  got:      Param\n"
-        "  expected: Call or After"
+        "  expected: Call, End(Call), Store or After"
     )
 
 
