@@ -270,7 +270,7 @@ class Compilation:
         start = time.perf_counter()
         kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
         wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
-        programs = {key: self._program(key[0], device.get(key[1])) for key in wanted}
+        programs = {key: self._program(key[0], device.get(self.options.device or key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 

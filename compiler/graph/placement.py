@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from compiler.dtypes import DType
 from compiler.errors import InternalError
 from compiler.graph.devices import Devices, first_device
-from compiler.graph.nodes import Device, Shape, TensorNode, Unique
+from compiler.graph.nodes import MOVEMENT, Buffer, Device, Shape, TensorNode, Unique
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -77,6 +77,19 @@ def multi(shards: "tuple[TensorNode, ...]", axis: int | None) -> Multi:
 def copy_to(node: TensorNode, device: str) -> TensorNode:
     """`node` on `device`, itself where it is there."""
     return node if node.devices == (device,) else Copy((node, Device((), device)))
+
+
+def is_computed(node: Copy) -> bool:
+    """Whether a kernel makes the value where it is wanted: what it comes from is on no device.
+
+    Constants are; so is what is made of them and of files, but not a part of a file.
+    """
+    base = node.sources[0]
+    if base.devices:
+        return False
+    while isinstance(base, MOVEMENT):
+        base = base.sources[0]
+    return not isinstance(base, Buffer)
 
 
 def placement_problem(node: TensorNode) -> tuple[str, object, object] | None:

@@ -11,7 +11,10 @@ from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
 from compiler.graph.join import joined
 from compiler.graph.nodes import (
+    MOVEMENT,
+    Buffer,
     Const,
+    Contiguous,
     Device,
     Expand,
     Flip,
@@ -79,7 +82,7 @@ class Moves:
             here = [shard for shard in node.sources if shard.devices == (device,)]
             return here[0] if here else self.copy(node.sources[0], device, why)
         shards = [shard for _, shard in node.real] or list(node.sources[:1])
-        return joined([self.copy(shard, device, why) for shard in shards], node.axis)
+        return _joined([self.copy(shard, device, why) for shard in shards], node.axis)
 
     def shards(self, node: TensorNode, layout: Layout, why: str) -> list[TensorNode]:
         """`node` in the shards of `layout`."""
@@ -95,7 +98,22 @@ class Moves:
             here = node.devices.index(device) if device in node.devices else 0
             return self.copy(part(node.sources[here], bounds), device, why)
         pieces = [self.copy(piece, device, why) for piece in _pieces(node, bounds)]
-        return joined(pieces, node.axis)
+        return _joined(pieces, node.axis)
+
+
+def _joined(pieces: list[TensorNode], axis: int) -> TensorNode:
+    """The pieces one after the other, each computed before: joining evaluates all of them for
+    every element of the whole."""
+    return pieces[0] if len(pieces) == 1 else joined([_in_memory(each) for each in pieces], axis)
+
+
+def _in_memory(node: TensorNode) -> TensorNode:
+    """`node`, written to memory where it is not there yet."""
+    base = node
+    while isinstance(base, MOVEMENT):
+        base = base.sources[0]
+    is_there = isinstance(base, (Buffer, Const, Contiguous, Copy))
+    return node if is_there else Contiguous((node,))
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:

@@ -19,9 +19,13 @@ argument 0 is written, the others are read, in the order in which the body meets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.graph.devices import first_device
+from compiler.graph.nodes import Buffer, Device, Param, Sink, Store, TensorNode, Unique
+from compiler.graph.placement import Copy, is_computed
 from compiler.node import Node, toposort
 from compiler.schedule.calls import After, Call, KernelSink
+from compiler.schedule.kinds import Transfer
+from compiler.schedule.pitch import pitched
 from compiler.trace import Provenance
 
 
@@ -60,16 +64,35 @@ def _holder(result: Outlined, node: TensorNode) -> Node:
 
 def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
+    if isinstance(node, Copy) and not is_computed(node):
+        _add_transfer(result, node, number)
+        return
     region = toposort([node], leaves=result.buffers)
     body, inputs = _body(result, node, region)
     name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
+    buffer = _made(node, number)
     call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
     after = After((buffer, call))
     result.buffers[node] = after
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.origins.add(made, frozenset(origin))
+
+
+def _made(node: TensorNode, number: int) -> Buffer:
+    """The buffer that a realized value is written to, on its device."""
+    device = first_device(node.devices)
+    return Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
+
+
+def _add_transfer(result: Outlined, node: Copy, number: int) -> None:
+    """Copy the value that `node` moves to a new buffer on its device."""
+    source, region = pitched(node.sources[0])
+    buffer = _made(node, number)
+    call = Transfer((buffer, _holder(result, source)), region=region)
+    result.buffers[node] = After((buffer, call))
+    for made in (buffer, call, result.buffers[node]):
+        result.origins.add(made, frozenset((node,)))
 
 
 def _body(
@@ -79,7 +102,11 @@ def _body(
     done: dict[TensorNode, TensorNode] = {}
     inputs: list[TensorNode] = []
     for node in region:
-        if node in result.buffers or isinstance(node, Buffer):
+        if isinstance(node, (Device, Unique)):
+            continue
+        if isinstance(node, Copy) and node not in result.buffers:
+            done[node] = done[node.sources[0]]
+        elif node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
             done[node] = Param((), len(inputs), node.shape, node.dtype)
         else:

@@ -33,10 +33,12 @@ from compiler.graph.nodes import (
     Sink,
     TensorNode,
 )
+from compiler.graph.placement import Copy, is_computed
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
 from compiler.schedule.demand import Demand, KernelPlan
+from compiler.schedule.pitch import pitched
 
 OPERATION_NS = 0.02
 """Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
@@ -82,6 +84,9 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
         self.results = set(root.sources)
+        moved = [n for n in self.order if isinstance(n, Copy) and not is_computed(n)]
+        self.copied = {pitched(node.sources[0])[0] for node in moved}
+        """What copies read in memory."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -107,12 +112,13 @@ class _Walk:
         """Leave demands at the sources of a node that is computed where it is demanded."""
         for demand in demands:
             demand.plan.operations += 1
-            for operand, source in enumerate(node.sources):
+            read = node.sources[:1] if isinstance(node, Copy) else node.sources
+            for operand, source in enumerate(read):
                 self.demands.setdefault(source, {})[demand.below(node, operand)] = None
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        if node in self.results or node in self.copied or isinstance(node, (Contiguous, Copy)):
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -180,7 +186,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                if not isinstance(source, (Contiguous, Copy, *LEAVES)) and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
