@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import execution, sharding
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
@@ -30,8 +30,10 @@ from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
+from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
+from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
@@ -64,10 +66,22 @@ def _node(value: object) -> TensorNode:
     )
 
 
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
-    """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
-    made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
+def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
+    """Compile and run: for each node a new Buffer with its value, on its device.
+
+    A value in shards stays so: a Multi of one Buffer per device. Nothing is recorded.
+    """
+    whole = sharding.in_shards(nodes)
+    made = Compilation(sharding.flat(whole), options or Options(verify=False), "realize")
+    return sharding.regrouped(whole, _buffers(made))
+
+
+def _buffers(made: "Compilation") -> list[Buffer]:
+    """The results of a program in new buffers."""
+    return [
+        buffers.new_buffer(value, device=where)
+        for value, where in zip(made.run(), made.devices, strict=True)
+    ]
 
 
 class Compilation:
@@ -187,11 +201,18 @@ class Compilation:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, with its reason."""
-        return tuple(
+        """Every choice about fusion, and every copy nobody wrote, with its reason."""
+        fused = (
             Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
+        copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
+        return (*fused, *copied)
+
+    @property
+    def transfers(self) -> tuple[Traffic, ...]:
+        """What one run moves between devices: transfers and bytes by pair of devices."""
+        return sharding.traffic(self._scheduled.items)
 
     # -- kernels -------------------------------------------------------------------------------
 
@@ -270,7 +291,8 @@ class Compilation:
         start = time.perf_counter()
         kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
         wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
-        programs = {key: self._program(key[0], device.get(self.options.device or key[1])) for key in wanted}
+        chosen = self.options.device
+        programs = {key: self._program(key[0], device.get(chosen or key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
@@ -285,6 +307,12 @@ class Compilation:
         """The data of every input buffer, as flat arrays."""
         nodes = toposort([self.simplest])
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [device_of([holder]) for holder in holders]
 
     def run(self) -> list[Array]:
         """Run the machine code; one array per result."""
@@ -352,7 +380,8 @@ class Compilation:
             f"{instructions} lowered instructions, "
             f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",
         ]
-        return "\n".join(lines)
+        moved = [f"moved {', '.join(map(str, self.transfers))}"] if self.transfers else []
+        return "\n".join([*lines, *moved])
 
     def __repr__(self) -> str:
         made = self._scheduled

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from compiler.device.buffers import data
 from compiler.graph.decompose import decompose
 from compiler.graph.devices import written
 from compiler.graph.merge import merge
@@ -46,6 +47,7 @@ def decisions(
     if record is None:
         return
     before = record.before
+    assert isinstance(before, Sink)
     why = reasons(before)
     for node in toposort([root]):
         if isinstance(node, Copy) and node in why:
@@ -60,12 +62,20 @@ def is_sharded(node: TensorNode) -> bool:
 
 def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
     """The same values; those on several devices as Multi nodes over shards without any Multi."""
-    if not any(map(is_sharded, nodes)):
+    if all(not is_sharded(node) or _is_in_memory(node) for node in nodes):
         return list(nodes)
     root = merge(Sink(tuple(nodes)), Provenance())
     plain = decompose(root, Provenance())
     assert isinstance(plain, Sink)
-    return list(spread(plain).sources)
+    result = spread(plain)
+    for node in toposort([result]):
+        if isinstance(node, Buffer):
+            data(node)  # the data live as long as these nodes from now on
+    return list(result.sources)
+
+
+def _is_in_memory(node: TensorNode) -> bool:
+    return isinstance(node, Multi) and all(isinstance(shard, Buffer) for shard in node.sources)
 
 
 def flat(nodes: Iterable[TensorNode]) -> list[TensorNode]:

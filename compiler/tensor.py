@@ -17,7 +17,9 @@ from compiler.compilation import realize
 from compiler.device.buffers import data
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.graph.devices import written as places
 from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
+from compiler.graph.placement import Multi, copy_to
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
@@ -138,15 +140,18 @@ class Tensor(Placement):
         inputs of that graph alive; `Tensor(t.numpy())` does not.
         """
         given: tuple[TensorValue, ...] = (self, *others)
-        tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
+        tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
             for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
                 tensor._recipe, tensor.node = tensor.node, node
         return self
 
     def numpy(self) -> Array:
-        """The data, computed if they are not yet; read-only, since tensors share them."""
+        """The data, computed if they are not yet, gathered where they are in shards; read-only,
+        since tensors share them."""
         node = self.realize().node
+        if isinstance(node, Multi):
+            (node,) = realize([copy_to(node, node.devices[0])])
         assert isinstance(node, Buffer)
         view = data(node).view()
         view.flags.writeable = False
@@ -194,7 +199,8 @@ class Tensor(Placement):
 
     def __repr__(self) -> str:
         if not isinstance(self.node, Buffer):
-            return f"Tensor({short(self.node)}, lazy)"
+            state = f"in shards on {places(self.node.devices)}"
+            return f"Tensor({short(self.node)}, {state if is_realized(self.node) else 'lazy'})"
         values = np.array2string(data(self.node), separator=", ", threshold=20, prefix="Tensor(")
         return f"Tensor({values}, {short(self.node)})"
 

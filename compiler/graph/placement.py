@@ -79,6 +79,14 @@ def copy_to(node: TensorNode, device: str) -> TensorNode:
     return node if node.devices == (device,) else Copy((node, Device((), device)))
 
 
+def beside(node: TensorNode, other: TensorNode) -> TensorNode:
+    """`node`, whole on each device that `other` is on."""
+    if not other.devices or node.devices == other.devices:
+        return node
+    copies = tuple(copy_to(node, device) for device in other.devices)
+    return copies[0] if len(copies) == 1 else multi(copies, None)
+
+
 def is_computed(node: Copy) -> bool:
     """Whether a kernel makes the value where it is wanted: what it comes from is on no device.
 
@@ -117,8 +125,9 @@ def _copy_problem(node: Copy) -> tuple[str, object, object] | None:
 
 
 def _multi_problem(node: Multi) -> tuple[str, object, object] | None:
-    if len(node.real_mask) != len(node.sources) or len(set(node.devices)) != len(node.sources):
-        return "a multi has not one shard per device", node.devices, f"{len(node.real_mask)} devices"
+    count = len(node.real_mask)
+    if not count == len(node.sources) == len(set(node.devices)):
+        return "a multi has not one shard per device", node.devices, f"{count} devices"
     shapes = {
         tuple(n for axis, n in enumerate(s.shape) if axis != node.axis) for s in node.sources
     }

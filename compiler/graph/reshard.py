@@ -6,6 +6,7 @@ reorders elements (expand, permute, reshape, flip, pad) is done again after the 
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
@@ -153,7 +154,8 @@ def part(node: TensorNode, bounds: Pairs) -> TensorNode:
 def _rebuilt(node: TensorNode, above: list[tuple[type[TensorNode], object]]) -> TensorNode:
     """The movements of `above`, outermost first, done to `node`; what changes nothing is left."""
     for kind, argument in reversed(above):
-        made = kind((node,), argument)
+        make: Any = kind
+        made: TensorNode = make((node,), argument)
         is_nothing = kind in (Expand, Reshape) and made.shape == node.shape
         node = node if is_nothing else made
     return node

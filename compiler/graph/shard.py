@@ -135,7 +135,7 @@ def reduction(moves: Moves, node: Reduce) -> TensorNode | None:
     if source.axis not in node.axes:
         return _each(node, source, source.axis)
     shards = source.real or ((0, source.sources[0]),)
-    partial = [node.with_sources((shard,)) for _, shard in shards]
+    partial: list[TensorNode] = [node.with_sources((shard,)) for _, shard in shards]
     home = source.devices[shards[0][0]]
     why = f"all-reduce: {node.op} over axis {source.axis}, which is in shards"
     total = partial[0]

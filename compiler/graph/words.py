@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from compiler.graph.devices import written
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -25,7 +26,6 @@ from compiler.graph.nodes import (
     Unique,
     Variable,
 )
-from compiler.graph.devices import written
 from compiler.graph.placement import Copy, Multi
 
 

@@ -12,8 +12,9 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Copy` and what it reads),
+or if computing it inside its users costs more than memory would; each such choice is recorded
+with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
@@ -105,8 +106,9 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it."""
+        is_read = node in self.results or node in self.copied
+        return is_read and isinstance(node, (Const, Iota))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -118,7 +120,7 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or node in self.copied or isinstance(node, (Contiguous, Copy)):
+        if node in self.results or node in self.copied or isinstance(node, Contiguous | Copy):
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -186,7 +188,8 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, Copy, *LEAVES)) and (source, below) not in seen:
+                is_inside = not isinstance(source, (Contiguous, Copy, *LEAVES))
+                if is_inside and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached

@@ -13,6 +13,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
+from compiler.graph.placement import beside
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 
@@ -26,8 +27,12 @@ def is_data(item: object) -> bool:
     return isinstance(item, list)
 
 
-def positions_of(operation: str, item: object, extent: int, axis: int) -> TensorNode:
-    """One axis' positions as int64 from 0 on; `AxisError` where known ones are out of range."""
+def positions_of(operation: str, item: object, node: TensorNode, axis: int) -> TensorNode:
+    """Positions along an axis of `node` as int64 from 0 on; arrays are put where `node` is.
+
+    `AxisError` where known ones are out of range.
+    """
+    extent = node.shape[axis]
     known = _known(item)
     if known is None:
         assert isinstance(item, TensorValue)
@@ -48,7 +53,9 @@ def positions_of(operation: str, item: object, extent: int, axis: int) -> Tensor
             expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
         )
     whole = known.astype(np.int64)
-    return new_buffer(np.ascontiguousarray(np.where(whole < 0, whole + extent, whole)))
+    positions = np.ascontiguousarray(np.where(whole < 0, whole + extent, whole))
+    own = item.node.devices if isinstance(item, TensorValue) else ()
+    return new_buffer(positions, device=own[0]) if own else beside(new_buffer(positions), node)
 
 
 def _known(item: object) -> Array | None:
@@ -87,7 +94,7 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
-    arrays = [positions_of("getitem", items[axis], node.shape[axis], axis) for axis in axes]
+    arrays = [positions_of("getitem", items[axis], node, axis) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
@@ -119,7 +126,7 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
-    positions = positions_of("gather", index, node.shape[axis], axis)
+    positions = positions_of("gather", index, node, axis)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(shape, node.shape, strict=True))

@@ -19,6 +19,7 @@ from compiler.graph.devices import DEFAULT, DISK, written
 from compiler.graph.nodes import Buffer, Device, TensorNode, Unique
 from compiler.graph.placement import Copy, Multi, multi
 from compiler.graph.reshard import Layout, even_lengths, part
+from compiler.sharding import in_shards
 from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
@@ -45,7 +46,7 @@ def device_name(operation: str, name: object) -> str:
 
 def _device_names(operation: str, given: object) -> tuple[str, ...]:
     """Distinct devices, at least one."""
-    names = (given,) if isinstance(given, str) else tuple(given) if _is_many(given) else (given,)
+    names = tuple(given) if isinstance(given, list | tuple) else (given,)
     found = tuple(device_name(operation, name) for name in names)
     if not found or len(set(found)) != len(found):
         raise DeviceError(
@@ -53,10 +54,6 @@ def _device_names(operation: str, given: object) -> tuple[str, ...]:
             expected="different devices, at least one", hint="CPU:0 is CPU",
         )  # fmt: skip
     return found
-
-
-def _is_many(given: object) -> bool:
-    return isinstance(given, Sequence)
 
 
 @traced
@@ -115,6 +112,18 @@ class Placement(Scans):
         pairs = zip(parts, names, strict=True)
         shards = tuple(Copy((piece, Device((), name))) for piece, name in pairs)
         return self._new(multi(shards, layout.axis))
+
+    @property
+    def shards(self) -> "list[Self]":
+        """The parts of the tensor, one per device, each a tensor there; all of it on one."""
+        (node,) = in_shards([self.node])
+        return [self._new(s) for s in node.sources] if isinstance(node, Multi) else [self]
+
+    @property
+    def axis(self) -> int | None:
+        """The axis along which the tensor is cut; None where it is whole on each device."""
+        (node,) = in_shards([self.node])
+        return node.axis if isinstance(node, Multi) else None
 
     @property
     def is_on_disk(self) -> bool:
