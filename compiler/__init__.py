@@ -1,6 +1,7 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler.compilation import Compilation, compile
+from compiler.device.device import Device
 from compiler.dtypes import (
     DType,
     bool_,
@@ -20,6 +21,7 @@ from compiler.errors import (
     AxisError,
     CompileError,
     DataError,
+    DeviceError,
     DTypeError,
     InternalError,
     ShapeError,
@@ -35,6 +37,8 @@ __all__ = [
     "DType",
     "DTypeError",
     "DataError",
+    "Device",
+    "DeviceError",
     "InternalError",
     "Options",
     "ShapeError",

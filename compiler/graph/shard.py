@@ -1,25 +1,29 @@
 """shard: operations on values in shards become operations on each device's shard, and copies.
 
-    Before:  %0 = buffer a … f32[2,3]
-             %1 = buffer b … f32[2,3]
-             %2 = multi %0 %1 axis 0 on CPU, CPU:1 f32[4,3]
-             %3 = exp %2               f32[4,3]
-             %4 = reduce sum %3 axes (0) f32[1,3]
+    Before:  %0 = buffer a                          f32[2,3]
+             %1 = buffer b                          f32[2,3]
+             %2 = multi %0 %1 axis 0 on CPU, CPU:1  f32[4,3]
+             %3 = exp %2                            f32[4,3]
+             %4 = reduce sum %3 axes (0)            f32[1,3]
              sink %4
-    After:   %0 = buffer a … f32[2,3]
-             … = exp %0                f32[2,3]
-             … = reduce sum … axes (0) f32[1,3]
-             %1 = buffer b … f32[2,3]
-             … = exp %1                f32[2,3]
-             … = reduce sum … axes (0) f32[1,3]
-             … = device CPU … = copy … to CPU f32[1,3]
-             … = add … f32[1,3]
-             sink …
+    After:   %0 = buffer a                          f32[2,3]
+             %6 = exp %0                            f32[2,3]
+             %9 = reduce sum %6 axes (0)            f32[1,3]
+             %1 = buffer b                          f32[2,3]
+             %7 = exp %1                            f32[2,3]
+             %10 = reduce sum %7 axes (0)           f32[1,3]
+             %11 = device CPU                       bool[]
+             %12 = copy %10 %11 to CPU              f32[1,3]
+             %13 = add %9 %12                       f32[1,3]
+             sink %13
 
 A shard that holds no elements takes no part in reductions and is not gathered. An all-reduce of
 B bytes over n devices sends the partial results to the first device, combines them there, and
 sends the result to those that read it: at most 2 (n - 1) B bytes in 2 (n - 1) transfers. No
 algorithm moves less in total; a ring moves as much, in n times as many transfers.
+
+Each shard is a value of its own from here on, with a buffer on its device: the kernel graph needs
+no MStack to keep them together.
 
 Relies on: invariant 11 of `verify.py`: only kinds of the core are left.
 Ensures: no Multi is left; a value read by the user is gathered on the first of its devices.

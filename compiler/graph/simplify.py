@@ -235,12 +235,18 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
 
 @rule(Copy)
 def copy_to_itself(node: Copy) -> TensorNode | None:
-    """copy(x, device of x) = x, and copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    """copy(x, device of x) = x; a clone stays"""
     source = node.sources[0]
-    if not node.clone and source.devices == node.devices:
-        return source
-    is_stopover = isinstance(source, Copy) and not source.clone
-    return node.with_sources((source.sources[0], *node.sources[1:])) if is_stopover else None
+    return source if not node.clone and source.devices == node.devices else None
+
+
+@rule(Copy)
+def copy_twice(node: Copy) -> TensorNode | None:
+    """copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    source = node.sources[0]
+    if not isinstance(source, Copy) or source.clone:
+        return None
+    return node.with_sources((source.sources[0], *node.sources[1:]))
 
 
 RULES = RuleSet(
@@ -249,7 +255,7 @@ RULES = RuleSet(
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
-        copy_to_itself,
+        copy_to_itself, copy_twice,
     )
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
+    Device,
     Elementwise,
     Expand,
     Flip,
@@ -31,10 +32,12 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
+    Unique,
     Variable,
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy, Multi
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -74,6 +77,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
+    others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 
