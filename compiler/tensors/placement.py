@@ -15,7 +15,7 @@ from typing import Self
 
 from compiler.device import device as devices
 from compiler.errors import DataError, DeviceError, ShapeError
-from compiler.graph.devices import DEFAULT, DISK, written
+from compiler.graph.devices import DEFAULT, written
 from compiler.graph.nodes import Buffer, Device, TensorNode, Unique
 from compiler.graph.placement import Copy, Multi, multi
 from compiler.graph.reshard import Layout, even_lengths, part
@@ -124,11 +124,6 @@ class Placement(Scans):
         """The axis along which the tensor is cut; None where it is whole on each device."""
         (node,) = in_shards([self.node])
         return node.axis if isinstance(node, Multi) else None
-
-    @property
-    def is_on_disk(self) -> bool:
-        """Whether the data are in a file, which is read where it is touched."""
-        return isinstance(self.node, Buffer) and self.node.device == DISK
 
 
 def is_realized(node: TensorNode) -> bool:
