@@ -27,11 +27,15 @@ from compiler.errors import (
     ShapeError,
     SizeError,
 )
+from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.repeat import repeat
+from compiler.tensors.variables import Variable
 
 __all__ = [
     "AxisError",
+    "CacheInfo",
     "Compilation",
     "CompileError",
     "DType",
@@ -44,7 +48,9 @@ __all__ = [
     "ShapeError",
     "SizeError",
     "Tensor",
+    "Variable",
     "bool_",
+    "cache_info",
     "compile",
     "float16",
     "float32",
@@ -53,6 +59,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "repeat",
     "uint8",
     "uint16",
     "uint32",

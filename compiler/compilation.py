@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution, sharding
+from compiler import bindings, execution, sharding
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
@@ -69,19 +69,16 @@ def _node(value: object) -> TensorNode:
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
     """Compile and run: for each node a new Buffer with its value, on its device.
 
-    A value in shards stays so: a Multi of one Buffer per device. Nothing is recorded.
+    A value in shards stays so: a Multi of one Buffer per device. Where an axis has the extent of
+    a variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded.
     """
     whole = sharding.in_shards(nodes)
-    made = Compilation(sharding.flat(whole), options or Options(verify=False), "realize")
-    return sharding.regrouped(whole, _buffers(made))
-
-
-def _buffers(made: "Compilation") -> list[Buffer]:
-    """The results of a program in new buffers."""
-    return [
-        buffers.new_buffer(value, device=where)
-        for value, where in zip(made.run(), made.devices, strict=True)
-    ]
+    each = sharding.flat(whole)
+    made = Compilation(each, options or Options(verify=False), "realize")
+    values = made.values_of_run()
+    rows = zip(made.run_flat(values), each, made.devices, strict=True)
+    held = [bindings.hold(flat, node, values, where) for flat, node, where in rows]
+    return sharding.regrouped(whole, held)
 
 
 class Compilation:
@@ -101,6 +98,7 @@ class Compilation:
         self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
+            self.variables = bindings.bound_values(self.written)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -314,28 +312,35 @@ class Compilation:
         holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
         return [device_of([holder]) for holder in holders]
 
-    def run(self) -> list[Array]:
-        """Run the machine code; one array per result."""
+    def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
+        return bindings.values_of_run(self.written, self.variables, variables)
+
+    def run(self, variables: bindings.Values | None = None) -> list[Array]:
+        """Run the machine code; one array per result, of the extents of this run.
+
+        `variables` are values over those bound, e.g. {"n": 50}; nothing is compiled again.
+        """
+        values = self.values_of_run(variables)
+        return bindings.sliced(self.run_flat(values), self.results, values)
+
+    def run_flat(self, values: bindings.Values) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents."""
         items = self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
-        return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
+        return execution.run(items, results, self.inputs(), programs, values)
 
-    def check(self) -> Report:
+    def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
-        return check(self)
+        return check(self, variables)
 
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
         for root in (self.written, self.simplest):
-            nodes: list[TensorNode] = toposort([root])
-            data: dict[TensorNode, Array] = {
-                n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
-            }
-            found |= evaluate_all(root.sources, data)
+            found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found
 
     def values(self, entity: str) -> Array | None:

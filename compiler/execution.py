@@ -23,27 +23,38 @@ def run(
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
     programs: Programs,
+    values: Mapping[str, int] | None = None,
     host: Host | None = None,
 ) -> list[Array]:
     """The results as flat arrays. Buffers that are no input are allocated first.
 
-    `host` holds the functions that callbacks call, and says afterwards what it did.
+    `values` are those of the variables; the counters of an item come over them. `host` holds the
+    functions that callbacks call, and says afterwards what it did.
     """
     held, host = dict(inputs), host or Host()
     held |= {buffer: _allocated(buffer) for buffer in memory.made_buffers(items)}
     for item in items:
         operation = item.operation
         if isinstance(operation, Kernel):
-            _launch(operation, programs, held)
+            _launch(operation, programs, held, values or {})
         else:
             host.run(operation, [held[buffer] for buffer in operation.arguments])
     return [held[buffer] for buffer in results]
 
 
-def _launch(kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array]) -> None:
+def _launch(
+    kernel: Kernel,
+    programs: Programs,
+    held: Mapping[Buffer, Array],
+    values: Mapping[str, int],
+) -> None:
     """Run the machine code of a kernel on its device."""
     program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
-    program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+    known = {**values, **dict(kernel.fixed)} if program.variables else {}
+    program.execute(
+        [held[arguments[slot]].ctypes.data for slot in program.slots],
+        [known[name] for name in program.variables],
+    )
 
 
 def _allocated(buffer: Buffer) -> Array:

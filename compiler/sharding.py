@@ -83,12 +83,12 @@ def flat(nodes: Iterable[TensorNode]) -> list[TensorNode]:
     return [s for n in nodes for s in (n.sources if isinstance(n, Multi) else (n,))]
 
 
-def regrouped(nodes: Iterable[TensorNode], made: Iterable[Buffer]) -> list[TensorNode]:
-    """Buffers in the place of `flat(nodes)`, with the Multi nodes around them again."""
-    buffers = iter(made)
+def regrouped(nodes: Iterable[TensorNode], made: Iterable[TensorNode]) -> list[TensorNode]:
+    """What was made in the place of `flat(nodes)`, with the Multi nodes around them again."""
+    values = iter(made)
     return [
-        node.with_sources(tuple(next(buffers) for _ in node.sources))
+        node.with_sources(tuple(next(values) for _ in node.sources))
         if isinstance(node, Multi)
-        else next(buffers)
+        else next(values)
         for node in nodes
     ]

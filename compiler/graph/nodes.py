@@ -4,6 +4,8 @@
          | Param(slot, shape, dtype)                  an argument of a kernel body
          | Const(bits, dtype, shape)                  one value everywhere
          | Variable(name, low, high)                  an integer known when the program runs
+         | Bind(variable; value)                      the variable, with its value in this run
+         | Prefix(x, variable; axis)                  the first `variable` elements of an axis
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
          | Device(name) | Unique(id)                  where a Copy goes | tells two clones apart
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
@@ -22,6 +24,7 @@
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
 `devices` says where the value is computed: on none in particular where that follows from no input.
+An axis whose extent is a variable has the greatest one in `shape`, and itself in `extents`.
 """
 
 import math
@@ -33,7 +36,9 @@ import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
+from compiler.graph import extents as rules
 from compiler.graph.devices import DISK, Devices, common_devices
+from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -46,12 +51,17 @@ LARGEST = 2**48
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class TensorNode(Node):
-    """Base of the tensor nodes: adds `shape`, `dtype` and `devices`."""
+    """Base of the tensor nodes: adds `shape`, `dtype`, `devices` and `extents`.
+
+    A kind refuses axes of variable extent unless its `_extents` says what becomes of them.
+    """
 
     sources: "tuple[TensorNode, ...]"
     shape: Shape = field(init=False)
     dtype: DType = field(init=False)
     devices: Devices = field(init=False)
+    extents: Extents = field(init=False)
+    _extents = rules.refused
 
     def __post_init__(self) -> None:
         shape, dtype = self._infer()
@@ -62,9 +72,15 @@ class TensorNode(Node):
                 got=f"shape {shape}, {math.prod(shape):,} elements",
                 expected=f"at most {LARGEST:,}",
             )
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", dtype)
-        object.__setattr__(self, "devices", self._placed())
+        assign = object.__setattr__
+        assign(self, "shape", shape)
+        assign(self, "dtype", dtype)
+        assign(self, "devices", self._placed())
+        for source in self.sources:
+            if source.extents:
+                assign(self, "extents", self._extents())
+                return
+        assign(self, "extents", ())
 
     def _infer(self) -> tuple[Shape, DType]:
         """Shape and element type; the default is those of the only source."""
@@ -158,6 +174,25 @@ class Variable(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bind(TensorNode):
+    """The Variable `sources[0]`, whose value in this run is `value`; compiled as the Variable."""
+
+    value: int
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Prefix(TensorNode):
+    """Of `axis` only the first `sources[1]` elements, a Variable or Bind, are meaningful."""
+
+    axis: int
+    _extents = rules.prefixed
+
+    def __post_init__(self) -> None:
+        TensorNode.__post_init__(self)
+        object.__setattr__(self, "extents", self._extents())
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Device(TensorNode):
     """The device called `name`; no value of its own: a Copy reads it."""
 
@@ -182,6 +217,7 @@ class Elementwise(TensorNode):
     """Operation `op` of the table, element by element."""
 
     op: str
+    _extents = rules.united
 
     def _infer(self) -> tuple[Shape, DType]:
         dtypes = tuple(s.dtype for s in self.sources)
@@ -193,6 +229,7 @@ class Cast(TensorNode):
     """The value converted to another type (float → int saturates, NaN → 0)."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -203,6 +240,7 @@ class Bitcast(TensorNode):
     """The same bits read as another type of the same width."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -213,6 +251,7 @@ class Reshape(TensorNode):
     """The same elements in row-major order under another shape of equal size."""
 
     new_shape: Shape
+    _extents = rules.reshaped
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -223,6 +262,7 @@ class Permute(TensorNode):
     """Axes reordered: result axis i is source axis `order[i]`."""
 
     order: Shape
+    _extents = rules.permuted
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -234,6 +274,7 @@ class Expand(TensorNode):
     """Axes of extent 1 repeated to `new_shape` (same rank)."""
 
     new_shape: Shape
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -244,6 +285,7 @@ class Pad(TensorNode):
     """Zeros put before and after each axis: `widths` is one (before, after) per axis."""
 
     widths: Pairs
+    _extents = rules.padded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -256,6 +298,7 @@ class Shrink(TensorNode):
     """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis."""
 
     bounds: Pairs
+    _extents = rules.shrunk
 
     def _infer(self) -> tuple[Shape, DType]:
         return tuple(end - begin for begin, end in self.bounds), self.sources[0].dtype
@@ -266,6 +309,7 @@ class Flip(TensorNode):
     """The given axes reversed."""
 
     axes: Shape
+    _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -274,6 +318,7 @@ class Reduce(TensorNode):
 
     op: str
     axes: Shape
+    _extents = rules.folded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -288,6 +333,8 @@ class Index(TensorNode):
     The positions have equal shapes, which is that of the result. A position outside reads 0.
     """
 
+    _extents = rules.indexed
+
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[0].dtype
 
@@ -299,15 +346,21 @@ class Threefry(TensorNode):
     Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
     """
 
+    _extents = rules.united
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
+    _extents = rules.kept
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
     """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
+
+    _extents = rules.stored
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[1].dtype
@@ -317,6 +370,8 @@ class Store(TensorNode):
 class Sink(TensorNode):
     """The roots of a program; it has no value of its own."""
 
+    _extents = rules.none
+
     def _infer(self) -> tuple[Shape, DType]:
         return (), bool_
 
@@ -324,7 +379,7 @@ class Sink(TensorNode):
         return ()
 
 
-MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
+MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
 LEAVES = (Buffer, Param, Const, Iota, Variable, Device, Unique)
 
 

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 
 from compiler.dtypes import DType
 from compiler.errors import InternalError
+from compiler.graph import extents as rules
 from compiler.graph.devices import Devices, first_device
-from compiler.graph.nodes import MOVEMENT, Buffer, Device, Shape, TensorNode, Unique
+from compiler.graph.nodes import MOVEMENT, Buffer, Device, Param, Shape, TensorNode, Unique
+from compiler.node import toposort
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Copy(TensorNode):
     """The value of `sources[0]` on the devices that the other sources name."""
+
+    _extents = rules.kept
 
     def _placed(self) -> Devices:
         return tuple(source.name for source in self.sources[1:] if isinstance(source, Device))
@@ -90,14 +94,17 @@ def beside(node: TensorNode, other: TensorNode) -> TensorNode:
 def is_computed(node: Copy) -> bool:
     """Whether a kernel makes the value where it is wanted: what it comes from is on no device.
 
-    Constants are; so is what is made of them and of files, but not a part of a file.
+    Constants are on none; so is what is made of them and of files, but not a part of a file.
+    Where the Params of a loop's step are is not known yet.
     """
     base = node.sources[0]
     if base.devices:
         return False
     while isinstance(base, MOVEMENT):
         base = base.sources[0]
-    return not isinstance(base, Buffer)
+    if isinstance(base, Buffer):
+        return False
+    return not any(isinstance(each, Param) for each in toposort([base]))
 
 
 def placement_problem(node: TensorNode) -> tuple[str, object, object] | None:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from compiler.graph.devices import written
+from compiler.graph import devices
+from compiler.graph.extents import written
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -17,6 +19,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Shrink,
     Sink,
@@ -27,11 +30,12 @@ from compiler.graph.nodes import (
     Variable,
 )
 from compiler.graph.placement import Copy, Multi
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
-    """`f32[64,784]`: type and shape as printed programs write them."""
-    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+    """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
 def describe_argument(node: TensorNode) -> str:
@@ -39,15 +43,23 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable() | Device():
+        case Buffer() | Device():
             return node.name
+        case Variable():
+            return f"{node.name} {node.low} … {node.high}"
+        case Bind():
+            return f"= {node.value}"
+        case Prefix():
+            return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
         case Copy():
-            return f"to {written(node.devices)}"
+            return f"to {devices.written(node.devices)}"
         case Multi():
             axis = "whole" if node.axis is None else f"axis {node.axis}"
-            return f"{axis} on {written(node.devices)}"
+            return f"{axis} on {devices.written(node.devices)}"
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -82,7 +94,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable() | Device() | Unique():
+        case Const() | Iota() | Variable() | Bind() | Device() | Unique():
             return "const"
         case Elementwise() | Threefry():
             return "elementwise"
@@ -92,7 +104,7 @@ def kind(node: TensorNode) -> str:
             return "reduce"
         case Contiguous() | Store() | Index() | Copy() | Multi():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
         case _:
             return "movement"

@@ -2,7 +2,7 @@
 
 The estimate is a roofline: the greater of arithmetic time and memory time, plus the launch.
 The figures are those of one core of a current x86-64 server with 512-bit vectors; they order
-kernels by cost and are not a measurement.
+kernels by cost and are not a measurement. Extents that are variables count as their maxima.
 """
 
 from collections import Counter

@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from compiler.errors import ScheduleError
+from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.node import toposort
@@ -31,13 +32,23 @@ RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
 
 
 def interpret_kernels(
-    root: KernelSink, inputs: Mapping[Buffer, Array], functions: Functions | None = None
+    root: KernelSink,
+    inputs: Mapping[Buffer, Array],
+    values: Mapping[str, int] | None = None,
+    functions: Functions | None = None,
 ) -> list[Array]:
-    """The results of a kernel graph as flat arrays: every call in turn, loops unrolled."""
+    """The results of a kernel graph as flat arrays: every call in turn, loops unrolled.
+
+    `values` are those of the variables.
+    """
     held, host = dict(inputs), Host(functions or {})
+
+    def run(kernel: Kernel, arguments: Sequence[Array]) -> None:
+        run_kernel(kernel, arguments, values)
+
     if any(isinstance(node, CALLABLE) for node in toposort([root])):
         for operation in operations(create_pre_schedule(root)):
-            _run(operation, _bind(operation.arguments, held), run_kernel, host)
+            _run(operation, _bind(operation.arguments, held), run, host)
     return [held[buffer_of(source)] for source in root.sources if not isinstance(source, EFFECTS)]
 
 
@@ -73,9 +84,11 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
     return [held[buffer] for buffer in arguments]
 
 
-def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
+def run_kernel(
+    kernel: Kernel, arguments: Sequence[Array], values: Mapping[str, int] | None = None
+) -> None:
     """Run a kernel's body on NumPy; what it stores is written in place."""
-    run_body(kernel.body, arguments, dict(kernel.fixed))
+    run_body(kernel.body, arguments, {**(values or {}), **dict(kernel.fixed)})
 
 
 def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
@@ -112,7 +125,7 @@ def run_body(
     """
     nodes: list[TensorNode] = toposort([body])
     parameters: dict[TensorNode, Array] = {
-        node: arguments[node.slot].reshape(node.shape) for node in nodes if isinstance(node, Param)
+        node: _shaped(arguments[node.slot], node) for node in nodes if isinstance(node, Param)
     }
     parameters |= {
         node: _variable(node, variables or {}) for node in nodes if isinstance(node, Variable)
@@ -123,7 +136,13 @@ def run_body(
     for store, value in zip(body.sources, values, strict=True):
         written = store.sources[0]
         assert isinstance(written, Param)
-        arguments[written.slot][...] = value.reshape(-1)
+        arguments[written.slot].reshape(written.shape)[part_of(value.shape)] = value
+
+
+def _shaped(argument: Array, node: Param) -> Array:
+    """A flat argument with the axes of its Param; it may hold fewer rows."""
+    is_whole = argument.size == node.size
+    return argument.reshape(node.shape if is_whole else (-1, *node.shape[1:]))
 
 
 def _variable(node: Variable, values: Mapping[str, int]) -> Array:

@@ -16,7 +16,8 @@ the order they run in. `depends_on` and `dependencies` agree (verified).
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compiler.graph.nodes import Buffer, Shape, Sink
+from compiler.graph.nodes import Buffer, Shape, Sink, TensorNode, Variable
+from compiler.node import toposort
 from compiler.schedule.access import Scope, SynchronizationKind, slots_of
 from compiler.schedule.kinds import Region
 
@@ -27,13 +28,23 @@ Fixed: TypeAlias = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Run the compiled `body` on `arguments`, one per Param, with the loop counters `fixed`."""
+    """Run the compiled `body` on `arguments`, one per Param.
+
+    `fixed` are the values of loop counters by name; other variables are given by the user.
+    """
 
     name: str
     body: Sink
     arguments: tuple[Buffer, ...]
     device: str = "CPU"
     fixed: Fixed = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that the body reads and no loop counts in, by name."""
+        read: list[TensorNode] = toposort([self.body])
+        names = {node.name for node in read if isinstance(node, Variable)}
+        return tuple(sorted(names - dict(self.fixed).keys()))
 
     @property
     def reads(self) -> tuple[Buffer, ...]:

@@ -84,6 +84,7 @@ class Schedule(Stage):
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             f"{cost.estimated_ns / 1000:,.1f} µs",
             "critical" if is_on_path else f"slack {slack:,.1f} µs",
+            _variables(operation),
         )
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
@@ -131,6 +132,12 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def _variables(operation: Operation) -> str:
+    """The variables that a kernel takes from the user."""
+    names = operation.variables if isinstance(operation, Kernel) else ()
+    return f"variables {' '.join(names)}" if names else ""
 
 
 def _title(operation: Operation) -> str:

@@ -14,6 +14,7 @@ from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
 from compiler.graph.placement import beside
+from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 
@@ -94,6 +95,7 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
+    _refuse_symbolic("getitem", node, axes)
     arrays = [positions_of("getitem", items[axis], node, axis) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -124,8 +126,20 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     return Index((node, *found))
 
 
+def _refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
+    """`ShapeError` for an axis whose end, from which positions may count, is not known."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None:
+            raise ShapeError(
+                method, f"axis {axis} has {extent.described} elements: what is outside is not known",
+                got=short(node), expected="positions on an axis of fixed extent",
+            )  # fmt: skip
+
+
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
+    _refuse_symbolic("gather", node, [axis])
     positions = positions_of("gather", index, node, axis)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(

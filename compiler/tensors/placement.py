@@ -23,6 +23,7 @@ from compiler.sharding import in_shards
 from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
+from compiler.tensors.variables import buffer_under
 
 _clones = itertools.count(1)
 
@@ -130,4 +131,4 @@ def is_realized(node: TensorNode) -> bool:
     """Whether the data are there, in one piece or in shards."""
     if isinstance(node, Multi):
         return all(isinstance(shard, Buffer) for shard in node.sources)
-    return isinstance(node, Buffer)
+    return buffer_under(node) is not None

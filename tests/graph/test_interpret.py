@@ -11,6 +11,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -25,6 +26,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Shrink,
@@ -76,6 +78,7 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Bind, Prefix}  # tests/graph/test_extents.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
     names = {kind.__name__ for kind in tested | others}

@@ -1,0 +1,143 @@
+"""The values that variables have in a run: collected from Binds, checked before anything runs.
+
+A program is compiled for all values of its variables; these are what one run gives them.
+Memory, costs and transfers are counted for the greatest values throughout.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import buffers
+from compiler.errors import DataError
+from compiler.graph.extents import part_of, shape_of
+from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
+from compiler.node import toposort
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Values: TypeAlias = Mapping[str, int]
+
+
+def bound_values(root: Sink) -> dict[str, int]:
+    """The value that each bound variable of a program has.
+
+    Raises `DataError` where one name has two values, or two pairs of bounds.
+    """
+    values: dict[str, int] = {}
+    for node in toposort([root]):
+        if isinstance(node, Bind):
+            name = _variable(node).name
+            if values.setdefault(name, node.value) != node.value:
+                got = f"{values[name]} and {node.value}"
+                _refuse(f"variable {name} is bound to two values", got, "one in each program",
+                        "two extents that differ are two variables", node)  # fmt: skip
+    variables_of(root)
+    return values
+
+
+def _variable(node: TensorNode) -> Variable:
+    """The variable itself, of a variable or of a Bind."""
+    variable = node.sources[0] if isinstance(node, Bind) else node
+    assert isinstance(variable, Variable)
+    return variable
+
+
+def variables_of(root: TensorNode) -> dict[str, Variable]:
+    """The variables of a program by name; `DataError` where two have one name."""
+    found: dict[str, Variable] = {}
+    for node in toposort([root]):
+        if isinstance(node, Variable):
+            first = found.setdefault(node.name, node)
+            if (first.low, first.high) != (node.low, node.high):
+                got = f"{first.low} … {first.high} and {node.low} … {node.high}"
+                _refuse(f"variable {node.name} has two pairs of bounds", got, "one pair",
+                        "give one of the two another name", node)  # fmt: skip
+    return found
+
+
+def values_of_run(root: Sink, bound: Values, given: Values | None) -> dict[str, int]:
+    """What the variables of a run are: those given, else those bound.
+
+    Raises `DataError` for a name that the program has not, a variable without a value, a value
+    outside its bounds, and a buffer that holds fewer elements than the value says.
+    """
+    variables = variables_of(root)
+    values = {**bound, **(given or {})}
+    for name in given or {}:
+        if name not in variables:
+            known = ", ".join(variables) or "no variable"
+            _refuse(f"the program has no variable {name}", name, known)
+    for name, variable in variables.items():
+        _check(variable, values.get(name))
+    result = {name: int(values[name]) for name in variables}
+    _refuse_short(root, result)
+    return result
+
+
+def _check(variable: Variable, value: object) -> None:
+    """Refuse what is no value of the variable."""
+    bounds = f"{variable.low} … {variable.high}"
+    if value is None:
+        hint = f"bind it, as in {variable.name}.bind({variable.high}), or run with "
+        hint += f'variables={{"{variable.name}": {variable.high}}}'
+        _refuse(f"variable {variable.name} has no value", "nothing", bounds, hint)
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or not variable.low <= int(str(value)) <= variable.high:
+        _refuse(f"variable {variable.name} is outside its bounds", str(value), bounds)
+
+
+def _refuse_short(root: Sink, values: Values) -> None:
+    """Refuse values that ask for more rows than the data of an input have."""
+    for node in toposort([root]):
+        if not isinstance(node, Prefix) or node.axis or not isinstance(node.sources[0], Buffer):
+            continue
+        rows, extent = len(buffers.data(node.sources[0])), node.extents[0]
+        if extent is not None and rows < values[extent.name]:
+            name = node.sources[0].name or "an input"
+            what = f"{name} holds fewer rows than variable {extent.name} says"
+            _refuse(what, f"{rows} rows, {extent.name} = {values[extent.name]}", f"at most {rows}")
+
+
+def _refuse(
+    what: str, got: str, expected: str, hint: str = "", node: TensorNode | None = None
+) -> None:
+    """Raise the error."""
+    origin = node.origin if node else None
+    raise DataError("variables", what, got=got, expected=expected, hint=hint, origin=origin)
+
+
+def graph_inputs(root: TensorNode, values: Values) -> dict[TensorNode, Array]:
+    """The data of every Buffer and Variable under `root`, as the graph interpreter takes them."""
+    data: dict[TensorNode, Array] = {}
+    for node in toposort([root]):
+        if isinstance(node, Buffer):
+            data[node] = buffers.data(node)
+        elif isinstance(node, Variable) and node.name in values:
+            data[node] = np.array(values[node.name], np.int64)
+    return data
+
+
+def sliced(flat: Iterable[Array], nodes: Iterable[TensorNode], values: Values) -> list[Array]:
+    """Results as arrays of the extents of this run, from memory for the greatest ones."""
+    return [_meaningful(each, node, values) for each, node in zip(flat, nodes, strict=True)]
+
+
+def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
+    if flat.shape != node.shape:
+        flat = flat.reshape(node.shape)
+    return flat[part_of(shape_of(node.shape, node.extents, values))] if node.extents else flat
+
+
+def hold(flat: Array, node: TensorNode, values: Values, device: str) -> TensorNode:
+    """The node that holds a result: a Buffer, with the meaningful part of each axis marked."""
+    whole = flat.reshape(node.shape)
+    if not node.extents:
+        return buffers.new_buffer(whole, device=device)
+    rows = whole[: shape_of(node.shape, node.extents, values)[0]]
+    made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            variable = Variable((), extent.name, extent.low, extent.high)
+            made = Prefix((made, Bind((variable,), values[extent.name])), axis)
+    return made
