@@ -1,7 +1,7 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -64,21 +64,6 @@ def _node(value: object) -> TensorNode:
     raise DataError(
         "compile", "only tensors can be compiled", got=type(value).__name__, expected="Tensor"
     )
-
-
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
-    """Compile and run: for each node a new Buffer with its value, on its device.
-
-    A value in shards stays so: a Multi of one Buffer per device. Where an axis has the extent of
-    a variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded.
-    """
-    whole = sharding.in_shards(nodes)
-    each = sharding.flat(whole)
-    made = Compilation(each, options or Options(verify=False), "realize")
-    values = made.values_of_run()
-    rows = zip(made.run_flat(values), each, made.devices, strict=True)
-    held = [bindings.hold(flat, node, values, where) for flat, node, where in rows]
-    return sharding.regrouped(whole, held)
 
 
 class Compilation:

@@ -13,7 +13,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from compiler import dtypes
-from compiler.compilation import realize
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, DTypeError, ShapeError
 from compiler.graph.devices import written as places
@@ -21,6 +20,7 @@ from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.placement import Multi, copy_to
 from compiler.graph.words import short
 from compiler.origin import user_call
+from compiler.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import random
 from compiler.tensors.placement import Placement, is_realized

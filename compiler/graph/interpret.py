@@ -22,7 +22,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Device,
     Elementwise,
     Expand,
     Flip,
@@ -40,10 +39,9 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
-    Unique,
     Variable,
 )
-from compiler.graph.placement import Copy, Multi
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort

@@ -7,7 +7,6 @@
          | Bind(variable; value)                      the variable, with its value in this run
          | Prefix(x, variable; axis)                  the first `variable` elements of an axis
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
-         | Device(name) | Unique(id)                  where a Copy goes | tells two clones apart
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
@@ -16,8 +15,7 @@
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
-         | Copy(x, device) | Copy(x, device, unique)  x on a device | a clone: `placement.py`
-         | Multi(shards…; axis, real_mask)            one value on several devices: `placement.py`
+         | Device | Unique | Copy | Multi             where a value is: `placement.py`
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
 
@@ -193,26 +191,6 @@ class Prefix(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Device(TensorNode):
-    """The device called `name`; no value of its own: a Copy reads it."""
-
-    name: str
-
-    def _infer(self) -> tuple[Shape, DType]:
-        return (), bool_
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Unique(TensorNode):
-    """Equal to no other: a Copy that reads it is a clone, and two clones are two values."""
-
-    id: int
-
-    def _infer(self) -> tuple[Shape, DType]:
-        return (), bool_
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Elementwise(TensorNode):
     """Operation `op` of the table, element by element."""
 
@@ -380,7 +358,7 @@ class Sink(TensorNode):
 
 
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
-LEAVES = (Buffer, Param, Const, Iota, Variable, Device, Unique)
+LEAVES = (Buffer, Param, Const, Iota, Variable)
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:

@@ -1,5 +1,6 @@
 """Nodes that say where a value is: copies to devices, and values in shards.
 
+    Device(name) | Unique(id)  a device | equal to nothing else; neither has a value
     Copy(x, device)            x on the device; nothing to do where x is there already
     Copy(x, device, unique)    a clone: always memory of its own; `unique` tells two clones apart
     Copy(x, device…)           x in as many shards, each on the device at its place
@@ -12,12 +13,32 @@ Multi out of a program.
 
 from dataclasses import dataclass
 
-from compiler.dtypes import DType
+from compiler.dtypes import DType, bool_
 from compiler.errors import InternalError
 from compiler.graph import extents as rules
 from compiler.graph.devices import Devices, first_device
-from compiler.graph.nodes import MOVEMENT, Buffer, Device, Param, Shape, TensorNode, Unique
+from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Shape, TensorNode
 from compiler.node import toposort
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Device(TensorNode):
+    """The device called `name`; no value of its own: a Copy reads it."""
+
+    name: str
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), bool_
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Unique(TensorNode):
+    """Equal to no other: a Copy that reads it is a clone, and two clones are two values."""
+
+    id: int
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return (), bool_
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -70,6 +91,9 @@ class Multi(TensorNode):
         """The shards that hold elements, each with its place."""
         places = enumerate(zip(self.sources, self.real_mask, strict=True))
         return tuple((place, shard) for place, (shard, is_real) in places if is_real)
+
+
+WITHOUT_SOURCES = (*LEAVES, Device, Unique)
 
 
 def multi(shards: "tuple[TensorNode, ...]", axis: int | None) -> Multi:

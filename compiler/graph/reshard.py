@@ -16,7 +16,6 @@ from compiler.graph.nodes import (
     Buffer,
     Const,
     Contiguous,
-    Device,
     Expand,
     Flip,
     Pad,
@@ -27,7 +26,7 @@ from compiler.graph.nodes import (
     Shrink,
     TensorNode,
 )
-from compiler.graph.placement import Copy, Multi
+from compiler.graph.placement import Copy, Device, Multi
 
 
 @dataclass(frozen=True, slots=True)

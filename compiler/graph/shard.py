@@ -40,7 +40,6 @@ from compiler.graph.nodes import (
     Bitcast,
     Cast,
     Contiguous,
-    Device,
     Elementwise,
     Expand,
     Flip,
@@ -54,10 +53,9 @@ from compiler.graph.nodes import (
     Shrink,
     Sink,
     TensorNode,
-    Unique,
     elementwise,
 )
-from compiler.graph.placement import Copy, Multi, multi
+from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, Moves, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
 from compiler.node import toposort

@@ -36,7 +36,6 @@ from typing import NoReturn
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
-    LEAVES,
     Bind,
     Bitcast,
     Const,
@@ -58,7 +57,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
-from compiler.graph.placement import Copy, Multi, placement_problem
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
@@ -109,7 +108,7 @@ def _arity(node: TensorNode) -> None:
             if expected == 1:
                 _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case _:
-            expected = 0 if isinstance(node, LEAVES) else 1
+            expected = 0 if isinstance(node, WITHOUT_SOURCES) else 1
     if len(node.sources) != expected:
         _broken(node, 1, "the number of operands is wrong", len(node.sources), expected)
 

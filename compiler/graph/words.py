@@ -11,7 +11,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Device,
     Elementwise,
     Flip,
     Index,
@@ -26,10 +25,9 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
-    Unique,
     Variable,
 )
-from compiler.graph.placement import Copy, Multi
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 
 

@@ -22,16 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from compiler.errors import DeviceError
 from compiler.graph.nodes import (
     Buffer,
-    Device,
     Param,
     Prefix,
     Sink,
     Store,
     TensorNode,
-    Unique,
     Variable,
 )
-from compiler.graph.placement import Copy, is_computed
+from compiler.graph.placement import Copy, Device, Unique, is_computed
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import Node, toposort

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 
 from compiler.graph.dependence import is_data, union
 from compiler.graph.nodes import (
-    LEAVES,
     MOVEMENT,
     Const,
     Contiguous,
@@ -37,7 +36,7 @@ from compiler.graph.nodes import (
     TensorNode,
     Variable,
 )
-from compiler.graph.placement import Copy, is_computed
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, is_computed
 from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS
@@ -100,7 +99,7 @@ class _Walk:
     def run(self) -> Partition:
         """Visit users before sources; collect what must be in memory."""
         for node in reversed(self.order):
-            is_leaf = isinstance(node, LEAVES) and not self._is_made(node)
+            is_leaf = isinstance(node, WITHOUT_SOURCES) and not self._is_made(node)
             if is_leaf or isinstance(node, Sink):
                 continue
             if self._is_realized(node):
@@ -196,7 +195,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_inside = not isinstance(source, (*ENDS, *LEAVES))
+                is_inside = not isinstance(source, (*ENDS, *WITHOUT_SOURCES))
                 if is_inside and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
@@ -249,7 +248,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     weights: dict[TensorNode, float] = {}
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
-        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
+        own += 0 if isinstance(node, (*MOVEMENT, *WITHOUT_SOURCES, Elementwise)) else 1
         below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights

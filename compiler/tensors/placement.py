@@ -16,8 +16,8 @@ from typing import Self
 from compiler.device import device as devices
 from compiler.errors import DataError, DeviceError, ShapeError
 from compiler.graph.devices import DEFAULT, written
-from compiler.graph.nodes import Buffer, Device, TensorNode, Unique
-from compiler.graph.placement import Copy, Multi, multi
+from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, even_lengths, part
 from compiler.sharding import in_shards
 from compiler.tensors.scans import Scans

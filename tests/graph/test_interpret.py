@@ -17,7 +17,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Device,
     Elementwise,
     Expand,
     Flip,
@@ -34,12 +33,11 @@ from compiler.graph.nodes import (
     Store,
     TensorNode,
     Threefry,
-    Unique,
     Variable,
     const,
     elementwise,
 )
-from compiler.graph.placement import Copy, Multi
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same

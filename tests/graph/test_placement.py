@@ -8,8 +8,8 @@ from compiler.device.buffers import data, new_buffer
 from compiler.errors import DeviceError, InternalError
 from compiler.graph.devices import common_devices
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Device, Sink, TensorNode, Unique, elementwise
-from compiler.graph.placement import Copy, Multi, copy_to, multi
+from compiler.graph.nodes import Buffer, Sink, TensorNode, elementwise
+from compiler.graph.placement import Copy, Device, Multi, Unique, copy_to, multi
 from compiler.graph.verify import verify
 from compiler.graph.words import describe_argument
 from compiler.node import toposort

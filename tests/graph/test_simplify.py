@@ -12,7 +12,6 @@ from compiler.graph.nodes import (
     Buffer,
     Cast,
     Const,
-    Device,
     Expand,
     Flip,
     Iota,
@@ -26,7 +25,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.graph.placement import Copy
+from compiler.graph.placement import Copy, Device
 from compiler.graph.simplify import RULES, simplify
 from compiler.graph.verify import verify
 from compiler.node import toposort
