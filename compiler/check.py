@@ -7,7 +7,8 @@ differ by a few units in the last place.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -129,7 +130,7 @@ def _engines(
     """Every way to run the program, in order of stage."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     engines: list[tuple[str, Callable[[], list[Array]]]] = [
-        (f"pass {record.name}", lambda record=record: _graph(record.after, values))  # type: ignore[misc]
+        (f"pass {record.name}", partial(_graph, cast(Sink, record.after), values))
         for record in passes
     ]
     return [

@@ -324,6 +324,8 @@ class Compilation:
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
+        if any(name not in self.variables for name in bindings.variables_of(self.written)):
+            return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
             found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found

@@ -166,8 +166,16 @@ def kept(node: Any) -> Extents:
 
 
 def indexed(node: Any) -> Extents:
-    """The extents of the positions; those of the source bound what a position may be."""
-    return tidy(_united(node, node.sources[1:]))
+    """The extents of the positions; those of the source bound what a position may be.
+
+    Positions that know nothing of a variable of the source would make an axis of its maximum.
+    """
+    result = _united(node, node.sources[1:])
+    for axis, extent in enumerate(node.sources[0].extents):
+        if extent is not None and extent not in result:
+            hint = f"take positions from a tensor that has an axis of {extent.name}"
+            refuse(node, axis, extent, "has positions of another extent", hint)
+    return tidy(result)
 
 
 def stored(node: Any) -> Extents:

@@ -75,7 +75,7 @@ class TensorNode(Node):
         assign(self, "dtype", dtype)
         assign(self, "devices", self._placed())
         for source in self.sources:
-            if source.extents:
+            if getattr(source, "extents", ()):
                 assign(self, "extents", self._extents())
                 return
         assign(self, "extents", ())

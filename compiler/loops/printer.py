@@ -193,8 +193,9 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
-    kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer", Load: "memory", Store: "memory",
-             Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
+    kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer",
+             Load: "memory", Store: "memory", Cast: "cast", Bitcast: "cast", Reduce: "reduce",
+             Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
     match node:

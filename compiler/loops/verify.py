@@ -100,8 +100,9 @@ def _describe(node: ScalarNode) -> str:
 def _structure(node: ScalarNode) -> None:
     """Invariant 1."""
     kinds = _allowed_sources(node)
-    counts = {Const: (0, 0), DefineVar: (0, 0), Argument: (0, 0), Range: (1, 1), Cast: (1, 1), Bitcast: (1, 1),
-              Load: (2, 3), Reduce: (1, None), Store: (3, None)}  # fmt: skip
+    counts = {Const: (0, 0), DefineVar: (0, 0), Argument: (0, 0), Range: (1, 1),
+              Cast: (1, 1), Bitcast: (1, 1), Load: (2, 3), Reduce: (1, None),
+              Store: (3, None)}  # fmt: skip
     least, most = counts.get(type(node), (0, None))
     if len(node.sources) < least or (most is not None and len(node.sources) > most):
         _broken(node, 1, "the number of operands is wrong", len(node.sources), least)

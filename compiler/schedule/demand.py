@@ -1,8 +1,9 @@
 """Demands: who reads a value, in which kernel, under which index.
 
 A kernel's loops are its output axes, outermost first, and inside them the axes of each
-reduction; an extent that is a variable counts as its maximum. An expression is computed in the outermost loop that has all axes it depends on, so
-the loops around that place, divided by those it depends on, tell how often it is repeated.
+reduction; an extent that is a variable counts as its maximum. An expression is computed in the
+outermost loop that has all axes it depends on, so the loops around that place, divided by those
+it depends on, tell how often it is repeated.
 """
 
 import math

@@ -1,17 +1,21 @@
 """Kahn's algorithm, first-in first-out, ids ascending; a cycle is refused by its path."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from compiler.errors import InternalError
 
+Name: TypeAlias = Callable[[int], str]
+"""How messages call an item."""
+
 
 def kahn(
-    count: int, edges: Sequence[tuple[int, int]], names: Sequence[str] | None = None
+    count: int, edges: Sequence[tuple[int, int]], name: Name = str
 ) -> list[int]:
     """0 … count-1 so that `a` stands before `b` for each edge (a, b): first-in first-out.
 
-    Raises `InternalError` with the cycle as a path where there is one, written with `names`.
+    Raises `InternalError` with the cycle as a path where there is one, written with `name`.
     """
     waiting = [0] * count
     dependents: list[list[int]] = [[] for _ in range(count)]
@@ -29,7 +33,7 @@ def kahn(
                 queue.append(other)
     if len(result) < count:
         path = _cycle(count, dependents, set(result))
-        words = (names[i] if names else str(i) for i in path)
+        words = map(name, path)
         raise InternalError("order", "the items wait for each other", got=" → ".join(words))
     return result
 

@@ -20,12 +20,12 @@ Ensures: item i is at index i; producers stand before consumers; a cycle is refu
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compiler.node import toposort
 from compiler.schedule.dependencies import conflicts, waits_in_turn
 from compiler.schedule.items import Dependency, DependencyKind, Operation, ScheduleItem
-from compiler.schedule.kinds import CALLABLE, Callable, KernelSink
+from compiler.schedule.kinds import Callable, KernelSink
 from compiler.schedule.operations import operations
-from compiler.schedule.prepare import PreSchedule, create_pre_schedule
+from compiler.schedule.prepare import PreSchedule, pre_schedule
+from compiler.schedule.sources import Names
 
 KINDS: tuple[DependencyKind, ...] = ("data", "anti", "output", "control")
 
@@ -47,9 +47,10 @@ def order(root: KernelSink) -> tuple[tuple[ScheduleItem, ...], tuple[Dependency,
 
 def ordered(root: KernelSink) -> Ordered:
     """The calls under `root` in order. Raises `ScheduleError` where `create_pre_schedule` does."""
-    if not any(isinstance(node, CALLABLE) for node in toposort([root])):
+    names = Names(root)
+    if not names.calls:
         return Ordered()
-    pre = create_pre_schedule(root)
+    pre = pre_schedule(root, names)
     runs = operations(pre)
     dependencies = tuple(_dependencies(pre, runs))
     calls = tuple(pre.items[run.item].kernel for run in pre.invocations)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from compiler.graph.nodes import Sink
 from compiler.node import Node
 from compiler.schedule.kinds import (
-    CALLABLE,
     EFFECTS,
     Call,
     Callable,
@@ -93,11 +92,14 @@ def create_pre_schedule(root: KernelSink) -> PreSchedule:
     Raises `ScheduleError`: no calls, a cycle (with its path), a wait for what is no call, a bad
     lane index, a Bind of what is no DefineVar, loops that do not nest (`nesting.py`).
     """
-    names = Names(root)
-    calls = [node for node in names.nodes if isinstance(node, CALLABLE)]
-    if not calls:
+    return pre_schedule(root, Names(root))
+
+
+def pre_schedule(root: KernelSink, names: Names) -> PreSchedule:
+    """`create_pre_schedule` of a graph whose nodes have been named."""
+    if not names.calls:
         names.refuse(root, "there are no calls to schedule")
-    waits = waits_between(calls, names)
+    waits = waits_between(names.calls, names)
     steps = arrange(waits)
     order = flatten(steps)
     around = loops_around(steps)

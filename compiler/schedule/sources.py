@@ -39,6 +39,7 @@ class Names:
 
     def __init__(self, root: Node) -> None:
         self.nodes: list[Node] = toposort([root])
+        self.calls: list[Callable] = [n for n in self.nodes if isinstance(n, CALLABLE)]
         self._numbers = {node: number for number, node in enumerate(self.nodes)}
 
     def __getitem__(self, node: Node) -> int:

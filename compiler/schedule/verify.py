@@ -48,7 +48,6 @@ from compiler.schedule.kinds import (
     After,
     Bind,
     Call,
-    Callable,
     CustomCall,
     DefineVar,
     End,
@@ -179,7 +178,7 @@ def _arguments(call: Call) -> None:
 def _order(root: KernelSink) -> None:
     """Invariants 5 and 6."""
     names = Names(root)
-    calls: list[Callable] = [node for node in names.nodes if isinstance(node, CALLABLE)]
+    calls = names.calls
     before = _before(len(calls), waits_between(calls, names).edges)
     touching: dict[Buffer, dict[int, bool]] = {}
     for i, call in enumerate(calls):

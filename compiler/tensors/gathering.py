@@ -132,7 +132,7 @@ def _refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None
         extent = node.extents[axis] if node.extents else None
         if extent is not None:
             raise ShapeError(
-                method, f"axis {axis} has {extent.described} elements: what is outside is not known",
+                method, f"axis {axis} has {extent.described} elements: its end is not known",
                 got=short(node), expected="positions on an axis of fixed extent",
             )  # fmt: skip
 

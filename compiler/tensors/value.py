@@ -101,7 +101,9 @@ class TensorValue:
         return self._new(tensor_data.tensor(operand))
 
 
-Operand: TypeAlias = TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+Operand: TypeAlias = (
+    TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+)
 """What the other side of an operation may be; Python numbers take the tensor's type."""
 
 

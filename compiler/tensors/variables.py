@@ -58,8 +58,8 @@ class Variable:
     def __post_init__(self) -> None:
         is_name = isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()
         if not is_name or keyword.iskeyword(self.name) or _TAKEN.fullmatch(self.name):
-            _refuse("the name cannot be used", repr(self.name),
-                    "an identifier that generated programs do not use, such as n or batch")  # fmt: skip
+            expected = "an identifier that generated programs do not use, such as n or batch"
+            _refuse("the name cannot be used", repr(self.name), expected)
         for bound in ("low", "high"):
             object.__setattr__(self, bound, _integer(self.name, getattr(self, bound)))
         if not -LIMIT <= self.low <= self.high <= LIMIT:
