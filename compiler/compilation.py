@@ -31,7 +31,7 @@ from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
-from compiler.schedule.printer import Schedule
+from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.sharding import Traffic
 from compiler.stage import Stage
@@ -367,7 +367,7 @@ class Compilation:
             f"{after if changed else ', which no pass changed'}",
             f"{_count(len(made.items), 'schedule item')}, "
             f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
-            f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
+            f"critical path {path_of(self.schedule.critical_path)}, "
             f"peak {self.schedule.peak_bytes:,} bytes",
             f"{instructions} lowered instructions, "
             f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",

@@ -160,7 +160,8 @@ def _node(node: TensorNode) -> None:
         case Repeat():
             problem = node.problem()
             if problem:
-                _broken(node, 16, "a loop does not fit its body", problem, "sources like its states")
+                expected = "a source like each state"
+                _broken(node, 16, "a loop does not fit its body", problem, expected)
             verify(node.body)
         case Threefry():
             for source in node.sources:

@@ -69,7 +69,7 @@ class KernelGraphBuilder:
 
     def buffer(self, name: str, shape: Shape, dtype: DType) -> Buffer:
         """A buffer without data: a call has to write it before another reads it."""
-        return Buffer((), self._next(), shape, dtype, name)
+        return Buffer((), -self._next(), shape, dtype, name)
 
     def local(self, size: int, dtype: DType) -> DefineLocal:
         """Scratch memory of `size` elements."""

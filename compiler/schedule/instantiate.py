@@ -6,9 +6,9 @@
              2  step  buffers (x, t)  i = 2  after 1
 
 Where a buffer is looked for: an After or a lane in what was allocated, then in the inputs; a
-plain buffer in the inputs, then in what was allocated, and if it is only written it is allocated:
-on the device of the call's first argument that is not on disk, else on the CPU. A DefineLocal is
-always allocated. One item has one set of buffers, whatever its loops.
+plain buffer in the inputs, then in what was allocated. What is found nowhere and is only written
+is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A
+DefineLocal is always allocated. One item has one set of buffers, whatever its loops.
 """
 
 from collections.abc import Mapping, Sequence
@@ -213,11 +213,12 @@ def _find(
     is_made_here: bool,
 ) -> DeviceBuffer:
     """The memory of one argument, by the order of look-up at the top of this file."""
-    if not isinstance(value, STORAGE):
+    known = inputs.get(node) or allocated.get(node)
+    is_new = known is None and (is_made_here or isinstance(node, DefineLocal))
+    if not is_new and not isinstance(value, STORAGE):
         found = _existing(node, names, (allocated, inputs))
         return allocated.setdefault(node, found)
-    known = inputs.get(node) or allocated.get(node)
-    if known is not None or not (is_made_here or isinstance(node, DefineLocal)):
+    if not is_new:
         return _existing(node, names, (inputs, allocated))
     size = node.size
     return allocated.setdefault(node, DeviceBuffer(device, node.dtype, size))

@@ -28,6 +28,8 @@ from compiler.trace import Line
 
 QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
+LONGEST_PATH = 20
+"""Items of the critical path that are printed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,7 +67,7 @@ class Schedule(Stage):
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
             for text, item in zip(texts, self.items, strict=True)
         ]
-        path = " → ".join(map(str, self.critical_path))
+        path = path_of(self.critical_path)
         total = f"{self.estimated_ns / 1000:,.1f} µs"
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
         return tuple(rows)
@@ -132,6 +134,14 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def path_of(items: tuple[int, ...]) -> str:
+    """`0 → 1 → 4`; of a long path the ends."""
+    words = list(map(str, items))
+    if len(words) > LONGEST_PATH:
+        words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
+    return " → ".join(words)
 
 
 def _variables(operation: Operation) -> str:

@@ -38,6 +38,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.placement import Copy, Device, Multi, Unique
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -77,6 +78,7 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Bind, Prefix}  # tests/graph/test_extents.py
+    others |= {Repeat}  # tests/test_repeat.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
     names = {kind.__name__ for kind in tested | others}
