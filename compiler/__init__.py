@@ -30,6 +30,7 @@ from compiler.errors import (
 from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
@@ -60,6 +61,7 @@ __all__ = [
     "int32",
     "int64",
     "repeat",
+    "save",
     "uint8",
     "uint16",
     "uint32",

@@ -5,7 +5,8 @@ Memory, costs and transfers are counted for the greatest values throughout.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -19,60 +20,73 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Values: TypeAlias = Mapping[str, int]
 
 
-def bound_values(root: Sink) -> dict[str, int]:
-    """The value that each bound variable of a program has.
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What a program says about its variables: each by name, the values bound, and the inputs
+    whose rows are counted by one."""
+
+    variables: dict[str, Variable]
+    bound: dict[str, int]
+    inputs: tuple[Prefix, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether every variable has a value."""
+        return all(name in self.bound for name in self.variables)
+
+    def of_run(self, given: Values | None = None) -> dict[str, int]:
+        """What the variables of a run are: those given, else those bound.
+
+        Raises `DataError` for a name that the program has not, a variable without a value, a
+        value outside its bounds, and an input that holds fewer rows than the value says.
+        """
+        values = {**self.bound, **(given or {})}
+        for name in given or {}:
+            if name not in self.variables:
+                known = ", ".join(self.variables) or "no variable"
+                _refuse(f"the program has no variable {name}", name, known)
+        for name, variable in self.variables.items():
+            _check(variable, values.get(name))
+        result = {name: int(values[name]) for name in self.variables}
+        for node in self.inputs:
+            _check_rows(node, result)
+        return result
+
+
+def bindings_of(root: Sink) -> Bindings:
+    """The variables of a program, found in one walk.
 
     Raises `DataError` where one name has two values, or two pairs of bounds.
     """
-    values: dict[str, int] = {}
+    found = Bindings({}, {}, ())
+    inputs: list[Prefix] = []
     for node in toposort([root]):
-        if isinstance(node, Bind):
-            name = _variable(node).name
-            if values.setdefault(name, node.value) != node.value:
-                got = f"{values[name]} and {node.value}"
-                _refuse(f"variable {name} is bound to two values", got, "one in each program",
-                        "two extents that differ are two variables", node)  # fmt: skip
-    variables_of(root)
-    return values
+        match node:
+            case Variable():
+                _note_variable(found, node)
+            case Bind():
+                _note_value(found, node)
+            case Prefix(axis=0, sources=(Buffer(), _)):
+                inputs.append(node)
+    return replace(found, inputs=tuple(inputs))
 
 
-def _variable(node: TensorNode) -> Variable:
-    """The variable itself, of a variable or of a Bind."""
-    variable = node.sources[0] if isinstance(node, Bind) else node
+def _note_variable(found: Bindings, node: Variable) -> None:
+    first = found.variables.setdefault(node.name, node)
+    if (first.low, first.high) != (node.low, node.high):
+        got = f"{first.low} … {first.high} and {node.low} … {node.high}"
+        _refuse(f"variable {node.name} has two pairs of bounds", got, "one pair",
+                "give one of the two another name", node)  # fmt: skip
+
+
+def _note_value(found: Bindings, node: Bind) -> None:
+    variable = node.sources[0]
     assert isinstance(variable, Variable)
-    return variable
-
-
-def variables_of(root: TensorNode) -> dict[str, Variable]:
-    """The variables of a program by name; `DataError` where two have one name."""
-    found: dict[str, Variable] = {}
-    for node in toposort([root]):
-        if isinstance(node, Variable):
-            first = found.setdefault(node.name, node)
-            if (first.low, first.high) != (node.low, node.high):
-                got = f"{first.low} … {first.high} and {node.low} … {node.high}"
-                _refuse(f"variable {node.name} has two pairs of bounds", got, "one pair",
-                        "give one of the two another name", node)  # fmt: skip
-    return found
-
-
-def values_of_run(root: Sink, bound: Values, given: Values | None) -> dict[str, int]:
-    """What the variables of a run are: those given, else those bound.
-
-    Raises `DataError` for a name that the program has not, a variable without a value, a value
-    outside its bounds, and a buffer that holds fewer elements than the value says.
-    """
-    variables = variables_of(root)
-    values = {**bound, **(given or {})}
-    for name in given or {}:
-        if name not in variables:
-            known = ", ".join(variables) or "no variable"
-            _refuse(f"the program has no variable {name}", name, known)
-    for name, variable in variables.items():
-        _check(variable, values.get(name))
-    result = {name: int(values[name]) for name in variables}
-    _refuse_short(root, result)
-    return result
+    first = found.bound.setdefault(variable.name, node.value)
+    if first != node.value:
+        got, hint = f"{first} and {node.value}", "two extents that differ are two variables"
+        what = f"variable {variable.name} is bound to two values"
+        _refuse(what, got, "one in each program", hint, node)
 
 
 def _check(variable: Variable, value: object) -> None:
@@ -87,21 +101,19 @@ def _check(variable: Variable, value: object) -> None:
         _refuse(f"variable {variable.name} is outside its bounds", str(value), bounds)
 
 
-def _refuse_short(root: Sink, values: Values) -> None:
-    """Refuse values that ask for more rows than the data of an input have."""
-    for node in toposort([root]):
-        if not isinstance(node, Prefix) or node.axis or not isinstance(node.sources[0], Buffer):
-            continue
-        rows, extent = len(buffers.data(node.sources[0])), node.extents[0]
-        if extent is not None and rows < values[extent.name]:
-            name = node.sources[0].name or "an input"
-            what = f"{name} holds fewer rows than variable {extent.name} says"
-            _refuse(what, f"{rows} rows, {extent.name} = {values[extent.name]}", f"at most {rows}")
+def _check_rows(node: Prefix, values: Values) -> None:
+    """Refuse a value that asks for more rows than the data of an input have."""
+    buffer, extent = node.sources[0], node.extents[0]
+    assert isinstance(buffer, Buffer) and extent is not None
+    rows = len(buffers.data(buffer))
+    if rows < values[extent.name]:
+        what = f"{buffer.name or 'an input'} holds fewer rows than variable {extent.name} says"
+        _refuse(what, f"{rows} rows, {extent.name} = {values[extent.name]}", f"at most {rows}")
 
 
 def _refuse(
     what: str, got: str, expected: str, hint: str = "", node: TensorNode | None = None
-) -> None:
+) -> NoReturn:
     """Raise the error."""
     origin = node.origin if node else None
     raise DataError("variables", what, got=got, expected=expected, hint=hint, origin=origin)

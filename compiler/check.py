@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from compiler.bindings import Values, graph_inputs, sliced, values_of_run
+from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -35,8 +35,6 @@ class Checkable(Protocol):
 
     written: Sink
     results: list[TensorNode]
-    variables: dict[str, int]
-    """The values that variables are bound to."""
 
     @property
     def passes(self) -> tuple[PassRecord, ...]:
@@ -59,6 +57,10 @@ class Checkable(Protocol):
 
     def inputs(self) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays."""
+        ...
+
+    def values_of_run(self, variables: Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound."""
         ...
 
     def run(self, variables: Values | None = None) -> list[Array]:
@@ -107,7 +109,7 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
 
     `variables` are values over those bound. Raises `DataError` as `run` does.
     """
-    values = values_of_run(compilation.written, compilation.variables, variables)
+    values = compilation.values_of_run(variables)
     expected = _graph(compilation.written, values)
     rows = [Row("graph", True, 0.0, 0.0, "reference")]
     for name, run in _engines(compilation, values):
@@ -151,7 +153,7 @@ def run_bodies(
     `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
     bound. Raises `DataError` as `run` does.
     """
-    values = values_of_run(compilation.written, compilation.variables, variables)
+    values = compilation.values_of_run(variables)
     inputs = compilation.inputs()
     if engine == "kernels":
         flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs, values)

@@ -83,7 +83,7 @@ class Compilation:
         self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
-            self.variables = bindings.bound_values(self.written)
+            self._bindings = bindings.bindings_of(self.written)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -292,6 +292,11 @@ class Compilation:
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
 
     @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
+
+    @property
     def devices(self) -> list[str]:
         """Where each result is; one that is an input on disk is as good as on the CPU."""
         holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
@@ -299,7 +304,7 @@ class Compilation:
 
     def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
-        return bindings.values_of_run(self.written, self.variables, variables)
+        return self._bindings.of_run(variables)
 
     def run(self, variables: bindings.Values | None = None) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
@@ -324,7 +329,7 @@ class Compilation:
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
-        if any(name not in self.variables for name in bindings.variables_of(self.written)):
+        if not self._bindings.is_bound:
             return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
             found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))

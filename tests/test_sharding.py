@@ -12,6 +12,7 @@ from compiler.errors import AxisError, DeviceError, ShapeError
 from compiler.options import Options
 from compiler.sharding import Traffic
 from compiler.tensor import Tensor
+from examples import shared_network
 from tests.evaluate import assert_same, evaluate, every_engine, samples
 
 TWO = ("CPU:0", "CPU:1")
@@ -191,3 +192,36 @@ def test_shards_on_the_interpreter() -> None:
     y = (Tensor(X).shard(TWO, 0) @ Tensor(W).shard(TWO)).sum(0)
     (found,) = Compilation([y.node], Options(device="INTERPRET"), "safe").run()
     np.testing.assert_allclose(found, (X @ W).sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_the_example_moves_the_least() -> None:
+    expected = shared_network.network(*map(Tensor, shared_network.arrays())).numpy()
+    for y, least in ((shared_network.by_rows(), 0),
+                     (shared_network.by_weights(), 2 * expected.nbytes)):  # fmt: skip
+        assert shared_network.report("", y, least) == least
+        np.testing.assert_allclose(y.numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+# --- with what else there is --------------------------------------------------------------------
+
+
+@every_engine
+def test_a_repeated_step_may_copy_and_shard(engine: str) -> None:
+    def step(i: Tensor, state: Tensor) -> Tensor:
+        halves = state.shard(TWO, 0) * 0.5
+        return (halves.to("CPU:1") + 1).to("CPU:2").to("CPU:1")
+
+    y = compiler.repeat(3, step, Tensor(X).to("CPU:1"))
+    assert isinstance(y, Tensor) and y.device == "CPU:1"
+    np.testing.assert_allclose(evaluate(y, engine), X / 8 + 1.75, rtol=1e-6)
+
+
+def test_loops_and_variables_in_shards_are_refused() -> None:
+    x = Tensor(X).shard(TWO, 0)
+    with pytest.raises(DeviceError, match="repeat: cannot be done on shards"):
+        compiler.repeat(2, lambda i, state: state + 1, x).numpy()  # type: ignore[union-attr]
+    n = compiler.Variable("n", 1, 16)
+    symbolic = Tensor(X, symbolic={0: n})
+    np.testing.assert_allclose(symbolic.to("CPU:1").sum(0).numpy(), X.sum(0), rtol=1e-5)
+    with pytest.raises(ShapeError, match="multi is not defined for such an axis"):
+        symbolic.shard(TWO, 1)

@@ -119,12 +119,14 @@ def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
     return device_of(inputs)
 
 
-def _parameter(node: TensorNode, slot: int) -> TensorNode:
+def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
     """The Param that `node` is read from, marked where an axis has the extent of a variable."""
     made: TensorNode = Param((), slot, node.shape, node.dtype)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
             made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+    for each in toposort([made]):
+        result.origins.add(each, frozenset((node,)))
     return made
 
 
@@ -137,7 +139,7 @@ def _body(
     for node in region:
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
-            done[node] = _parameter(node, len(inputs))
+            done[node] = _parameter(result, node, len(inputs))
         elif isinstance(node, Param):
             raise outside(node)
         elif isinstance(node, Device | Unique):

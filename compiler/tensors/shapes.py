@@ -13,7 +13,7 @@ from compiler.graph.nodes import LARGEST, Shape, TensorNode
 Axes: TypeAlias = int | Sequence[int] | None
 
 
-def written(shape: Shape) -> str:
+def written(shape: Sequence[object]) -> str:
     """`(2, 3)`, as error messages write a shape."""
     return str(tuple(shape))
 

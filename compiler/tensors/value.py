@@ -3,7 +3,9 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Reductions → Normalizations → Products → Windows → Scans → Tensor
+                → Reductions → Normalizations → Products → Windows → Scans → Sorting
+                → Arrangement → Elementary → Linear → Losses → Construction → Files
+                → Placement → Tensor
 """
 
 from collections.abc import Sequence
