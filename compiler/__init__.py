@@ -23,10 +23,13 @@ from compiler.errors import (
     DataError,
     DeviceError,
     DTypeError,
+    GraphError,
     InternalError,
     ShapeError,
     SizeError,
 )
+from compiler.graph.builder import GraphBuilder
+from compiler.graph.views import Strided
 from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
@@ -44,10 +47,13 @@ __all__ = [
     "DataError",
     "Device",
     "DeviceError",
+    "GraphBuilder",
+    "GraphError",
     "InternalError",
     "Options",
     "ShapeError",
     "SizeError",
+    "Strided",
     "Tensor",
     "Variable",
     "bool_",

@@ -137,6 +137,10 @@ def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
     return chosen
 
 
+_STYLES = {"data": "solid", "anti": "dotted", "output": "bold"}
+"""How Graphviz draws the kinds of edges; what only orders is dashed."""
+
+
 def _svg(graph: Any, title: str) -> str:
     return svg(graph, title=visible(title))
 
@@ -155,7 +159,7 @@ def _dot(graph: Any, title: str) -> str:
         look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
         picture.node(number[box.entity], label, **look)
     for arrow in drawing.arrows:
-        style = "solid" if arrow.kind == "data" else "dashed"
+        style = _STYLES.get(arrow.kind, "dashed")
         picture.edge(number[arrow.source], number[arrow.target], style=style)
     return str(picture.source)
 

@@ -29,7 +29,7 @@ LAYERS = (
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.scheduling", "compiler.sharding", "compiler.realize",
-                    "compiler.bindings",
+                    "compiler.bindings", "compiler.feeding", "compiler.summary",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor"),
     ("compiler", "compiler"),

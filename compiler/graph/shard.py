@@ -36,6 +36,7 @@ from typing import Any
 from compiler.errors import DeviceError
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import written
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
     Bitcast,
     Cast,
@@ -121,9 +122,9 @@ def _cheapest(operands: tuple[TensorNode, ...]) -> Layout | None:
     return min(layouts, key=cost)
 
 
-@_on(Cast, Bitcast, Contiguous)
+@_on(Cast, Bitcast, Contiguous, Fuse)
 def same_place(moves: Moves, node: TensorNode) -> TensorNode | None:
-    """f(multi(a…)) = multi(f(a)…) for casts, bitcasts and contiguous"""
+    """f(multi(a…)) = multi(f(a)…) for casts, bitcasts, contiguous and fuse"""
     source = node.sources[0]
     return _each(node, source, source.axis) if isinstance(source, Multi) else None
 

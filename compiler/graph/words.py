@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.graph import devices
+from compiler.graph.composite import Composite
 from compiler.graph.extents import written
 from compiler.graph.nodes import (
     Bind,
@@ -59,7 +60,9 @@ def describe_argument(node: TensorNode) -> str:
             axis = "whole" if node.axis is None else f"axis {node.axis}"
             return f"{axis} on {devices.written(node.devices)}"
         case Reduce():
-            return f"axes {_tuple(node.axes)}"
+            return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
+        case Composite():
+            return node.describe()
         case Cast() | Bitcast():
             return node.target.short
         case Permute() | Flip():
@@ -83,6 +86,8 @@ def operation(node: TensorNode) -> str:
             return node.op
         case Reduce():
             return f"reduce {node.op}"
+        case Composite():
+            return node.word
         case _:
             return type(node).__name__.lower()
 
@@ -104,5 +109,7 @@ def kind(node: TensorNode) -> str:
             return "memory"
         case Sink() | Repeat():
             return "control"
+        case Composite():
+            return node.colour
         case _:
             return "movement"

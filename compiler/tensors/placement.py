@@ -20,7 +20,7 @@ from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, even_lengths, part
 from compiler.sharding import in_shards
-from compiler.tensors.files import Files
+from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
 from compiler.tensors.variables import buffer_under
@@ -58,7 +58,7 @@ def _device_names(operation: str, given: object) -> tuple[str, ...]:
 
 
 @traced
-class Placement(Files):
+class Placement(Directives):
     """Where a tensor is."""
 
     __slots__ = ()
