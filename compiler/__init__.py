@@ -2,6 +2,7 @@
 
 from compiler import custom
 from compiler.compilation import Compilation, compile
+from compiler.device.device import Device
 from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
@@ -22,6 +23,7 @@ from compiler.errors import (
     AxisError,
     CompileError,
     DataError,
+    DeviceError,
     DTypeError,
     GraphError,
     InternalError,
@@ -46,6 +48,8 @@ __all__ = [
     "DType",
     "DTypeError",
     "DataError",
+    "Device",
+    "DeviceError",
     "ExecutionPlan",
     "GraphBuilder",
     "GraphError",

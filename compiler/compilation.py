@@ -1,19 +1,19 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, execution, feeding, plans
+from compiler import bindings, execution, feeding, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
 from compiler.costing import figures
-from compiler.device import buffers, device
+from compiler.device import device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
@@ -35,6 +35,7 @@ from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
+from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
@@ -67,22 +68,6 @@ def _node(value: object) -> TensorNode:
     raise DataError(
         "compile", "only tensors can be compiled", got=type(value).__name__, expected="Tensor"
     )
-
-
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
-    """Compile and run: for each node a Buffer with its value. Nothing is recorded.
-
-    Memory has one Buffer: for an Assign it is that of its target, for equal nodes it is one.
-    Where an axis has the extent of a variable, a Prefix marks how much of the Buffer is the value.
-    """
-    root = Sink(tuple(nodes))
-    values = bindings.bindings_of(root).of_run()
-    made, found = plans.structure_of(nodes, options or Options(verify=False))
-    data = [buffers.data(b) for b in found]
-    known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}
-    flat = plans.run(made, [array.reshape(-1) for array in data], values)
-    rows = zip(flat, nodes, made.devices, strict=True)
-    return [bindings.hold(each, node, values, where, known) for each, node, where in rows]
 
 
 class Compilation:
@@ -199,11 +184,18 @@ class Compilation:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, with its reason."""
-        return tuple(
+        """Every choice about fusion, and every copy nobody wrote, with its reason."""
+        fused = (
             Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
+        copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
+        return (*fused, *copied)
+
+    @property
+    def transfers(self) -> tuple[Traffic, ...]:
+        """What one run moves between devices: transfers and bytes by pair of devices."""
+        return sharding.traffic(self._scheduled.items)
 
     # -- kernels -------------------------------------------------------------------------------
 
@@ -282,7 +274,8 @@ class Compilation:
         start = time.perf_counter()
         kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
         wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
-        programs = {key: self._program(key[0], device.get(key[1])) for key in wanted}
+        chosen = self.options.device
+        programs = {key: self._program(key[0], device.get(chosen or key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 

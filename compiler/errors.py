@@ -2,6 +2,7 @@
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      DeviceError                                                 the user's placement
       GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       InternalError                                               ours: a broken invariant
@@ -64,6 +65,10 @@ class SizeError(CompileError, MemoryError):
 
 class DataError(CompileError, TypeError):
     """Data that cannot become a tensor."""
+
+
+class DeviceError(CompileError, ValueError):
+    """A device that does not exist or cannot do this, or values on devices that do not fit."""
 
 
 class GraphError(CompileError, ValueError):

@@ -163,7 +163,8 @@ def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Progr
             key = body, where.base_key
             if key not in result:
                 number = list(names).index(body)
-                result[key] = _program(names[body], body, number, where, options)
+                chosen = device.get(options.device) if options.device else where
+                result[key] = _program(names[body], body, number, chosen, options)
     return result
 
 

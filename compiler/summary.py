@@ -6,6 +6,7 @@ from compiler.graph.nodes import Sink
 from compiler.node import Node, toposort
 from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled
+from compiler.sharding import traffic
 from compiler.trace import PassRecord
 
 
@@ -31,7 +32,8 @@ def summary(
         f"{sum(count for count, _ in kernels)} lowered instructions, "
         f"{sum(lines for _, lines in kernels)} lines of LLVM IR",
     ]
-    return "\n".join(lines)
+    moved = ", ".join(map(str, traffic(scheduled.items)))
+    return "\n".join([*lines, f"moved {moved}"] if moved else lines)
 
 
 def _count(number: int, noun: str) -> str:

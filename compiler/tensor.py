@@ -13,15 +13,17 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from compiler import dtypes
-from compiler.compilation import realize
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
+from compiler.graph.devices import written as places
 from compiler.graph.nodes import Iota, TensorNode, const, elementwise
+from compiler.graph.placement import Multi, copy_to
 from compiler.graph.words import short
 from compiler.origin import user_call
+from compiler.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live
-from compiler.tensors.directives import Directives
+from compiler.tensors.placement import Placement, is_realized
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
@@ -30,7 +32,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Directives):
+class Tensor(Placement):
     """A lazy array of numbers or truth values; no operation changes its operands.
 
     Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
@@ -124,7 +126,7 @@ class Tensor(Directives):
         hold now: where one was assigned since, that is another value.
         """
         given: tuple[TensorValue, ...] = (self, *others)
-        tensors = [tensor for tensor in given if buffer_under(tensor.node) is None]
+        tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
             tensors = live.together(tensors)
             nodes = [tensor.node for tensor in tensors]
@@ -136,11 +138,15 @@ class Tensor(Directives):
         return self
 
     def numpy(self) -> Array:
-        """The data, computed if they are not yet; read-only, since tensors share them.
+        """The data, computed if they are not yet, gathered where they are in shards; read-only,
+        since tensors share them.
 
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
-        view = array_of(self.realize().node).view()
+        node = self.realize().node
+        if isinstance(node, Multi):
+            (node,) = realize([copy_to(node, node.devices[0])])
+        view = array_of(node).view()
         view.flags.writeable = False
         return view
 
@@ -185,6 +191,8 @@ class Tensor(Directives):
         return operator.index(self.numpy()[()])
 
     def __repr__(self) -> str:
+        if isinstance(self.node, Multi) and is_realized(self.node):
+            return f"Tensor({short(self.node)}, in shards on {places(self.node.devices)})"
         buffer = buffer_under(self.node)
         if buffer is None or not is_bound(self.node):
             return f"Tensor({short(self.node)}, lazy)"

@@ -26,7 +26,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -46,6 +45,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
@@ -158,11 +158,15 @@ def _value(
             return _called(node, operands)
         case Composite():
             return node.reference(operands)
-        case Contiguous() | Copy():
+        case Contiguous():
             return np.asarray(operands[0], order="C")
         case Store() | Assign():
             return operands[1]
-        case Sink():
+        case Copy():
+            return operands[0]
+        case Multi(axis=axis):
+            return operands[0] if axis is None else np.concatenate(operands, axis)
+        case Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return _moved(node, operands[0], shape)

@@ -15,7 +15,7 @@
          | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
-         | Copy(x, device, clone)                     x, in memory of its own on `device`
+         | Device | Unique | Copy | Multi             where a value is: `placement.py`
          | Store(param, x)                            writes x, element by element, to a Param
          | Scatter | Custom | Assign                  see `graph/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
@@ -23,6 +23,7 @@
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
+`devices` says where the value is computed: on none in particular where that follows from no input.
 An axis whose extent is a variable has the greatest one in `shape`, and itself in `extents`.
 """
 
@@ -34,6 +35,7 @@ from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
 from compiler.graph import extents as rules
 from compiler.graph.bits import from_bits, to_bits
+from compiler.graph.devices import DISK, Devices, common_devices
 from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
@@ -47,7 +49,7 @@ LARGEST = 2**48
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class TensorNode(Node):
-    """Base of the tensor nodes: adds `shape`, `dtype` and `extents`.
+    """Base of the tensor nodes: adds `shape`, `dtype`, `devices` and `extents`.
 
     A kind refuses axes of variable extent unless its `_extents` says what becomes of them.
     """
@@ -55,6 +57,7 @@ class TensorNode(Node):
     sources: "tuple[TensorNode, ...]"
     shape: Shape = field(init=False)
     dtype: DType = field(init=False)
+    devices: Devices = field(init=False)
     extents: Extents = field(init=False)
     _extents = rules.refused
 
@@ -70,6 +73,7 @@ class TensorNode(Node):
         assign = object.__setattr__
         assign(self, "shape", shape)
         assign(self, "dtype", dtype)
+        assign(self, "devices", self._placed())
         for source in self.sources:
             if getattr(source, "extents", ()):
                 assign(self, "extents", self._extents())
@@ -79,6 +83,13 @@ class TensorNode(Node):
     def _infer(self) -> tuple[Shape, DType]:
         """Shape and element type; the default is those of the only source."""
         return self.sources[0].shape, self.sources[0].dtype
+
+    def _placed(self) -> Devices:
+        """The device of each shard; the default is where the sources are, which must be one place.
+
+        Raises `DeviceError` where they are not.
+        """
+        return common_devices(self)
 
     @property
     def size(self) -> int:
@@ -103,6 +114,9 @@ class Buffer(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.given_shape, self.given_dtype
+
+    def _placed(self) -> Devices:
+        return () if self.device == DISK else (self.device,)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -336,15 +350,6 @@ class Contiguous(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Copy(TensorNode):
-    """The source, copied to `device`; `clone` tells several copies apart, 0 is no clone."""
-
-    device: str
-    clone: int = 0
-    _extents = rules.kept
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
     """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
 
@@ -362,6 +367,9 @@ class Sink(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return (), bool_
+
+    def _placed(self) -> Devices:
+        return ()
 
 
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)

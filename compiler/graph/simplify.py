@@ -35,6 +35,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.ops import OPS, REDUCTIONS
 from compiler.trace import Match, Provenance
@@ -240,13 +241,29 @@ def simplify_body(node: Kernel) -> TensorNode | None:
     return node.with_body(lambda body: rewrite(body, RULES, Provenance()))
 
 
+@rule(Copy)
+def copy_to_itself(node: Copy) -> TensorNode | None:
+    """copy(x, device of x) = x; a clone stays"""
+    source = node.sources[0]
+    return source if not node.clone and source.devices == node.devices else None
+
+
+@rule(Copy)
+def copy_twice(node: Copy) -> TensorNode | None:
+    """copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    source = node.sources[0]
+    if not isinstance(source, Copy) or source.clone:
+        return None
+    return node.with_sources((source.sources[0], *node.sources[1:]))
+
+
 RULES = RuleSet(
     (
         fold_constants, multiply_by_one, multiply_by_zero, add_zero, subtract_zero, divide_by_one,
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
-        simplify_body,
+        copy_to_itself, copy_twice, simplify_body,
     )
 )  # fmt: skip
 

@@ -30,6 +30,10 @@
 19. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
     is the target of two assigns.
 20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
+30. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
+    these. A Multi has shards of one type that differ along its axis only, one per device, and
+    knows which of them hold elements.
+31. After `shard`: no Multi is left.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -44,7 +48,6 @@ from compiler.graph.composite import Composite
 from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
-    LEAVES,
     Bind,
     Bitcast,
     Buffer,
@@ -67,6 +70,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
@@ -74,8 +78,8 @@ from compiler.ops import OPS, REDUCTIONS, Op
 from compiler.updates import UPDATES
 
 
-def verify(root: TensorNode, is_decomposed: bool = False) -> None:
-    """Check every node under `root`; `is_decomposed` adds invariant 11.
+def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False) -> None:
+    """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 31.
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
@@ -86,6 +90,8 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
             _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
+        if is_sharded and isinstance(node, Multi):
+            _broken(node, 31, "a value is still in shards", operation(node), "no multi")
 
 
 def verify_node(node: TensorNode) -> None:
@@ -117,6 +123,8 @@ def _arity(node: TensorNode) -> None:
             expected = OPS[node.op].arity
         case Store() | Threefry() | Prefix() | Assign():
             expected = 2
+        case Copy() | Multi() if node.sources:
+            return
         case Scatter():
             expected = 2 + len(node.sources[0].shape) if node.sources else 3
             if expected == 2:
@@ -127,7 +135,7 @@ def _arity(node: TensorNode) -> None:
                 _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
             expected += len(node.sources) == expected + 1
         case _:
-            expected = 0 if isinstance(node, LEAVES) else 1
+            expected = 0 if isinstance(node, WITHOUT_SOURCES) else 1
     if len(node.sources) != expected:
         _broken(node, 1, "the number of operands is wrong", len(node.sources), expected)
 
@@ -149,7 +157,11 @@ def _leaf(node: TensorNode) -> None:
 
 
 def _node(node: TensorNode) -> None:
-    """Invariants 1 to 10, whichever are about nodes of this kind."""
+    """Invariants 1 to 10 and 30, whichever are about nodes of this kind."""
+    misplaced = placement_problem(node)
+    if misplaced:
+        what, got, expected = misplaced
+        _broken(node, 30, what, got, expected)
     match node:
         case Elementwise():
             _elementwise(node, OPS[node.op])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from compiler.graph import devices
 from compiler.graph.composite import Composite
 from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import written
@@ -12,7 +13,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Copy,
     Elementwise,
     Flip,
     Index,
@@ -29,6 +29,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 
 
@@ -42,7 +43,7 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer():
+        case Buffer() | Device():
             return node.name
         case Variable():
             return f"{node.name} {node.low} … {node.high}"
@@ -55,7 +56,10 @@ def describe_argument(node: TensorNode) -> str:
         case Repeat():
             return f"{node.count} turns, state {node.index}"
         case Copy():
-            return node.device + (" clone" if node.clone else "")
+            return f"to {devices.written(node.devices)}"
+        case Multi():
+            axis = "whole" if node.axis is None else f"axis {node.axis}"
+            return f"{axis} on {devices.written(node.devices)}"
         case Reduce():
             return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
         case Composite():
@@ -98,7 +102,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable() | Bind():
+        case Const() | Iota() | Variable() | Bind() | Device() | Unique():
             return "const"
         case Elementwise() | Threefry() | Custom():
             return "elementwise"
@@ -106,7 +110,7 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Copy() | Store() | Index() | Scatter() | Assign():
+        case Contiguous() | Copy() | Multi() | Store() | Index() | Scatter() | Assign():
             return "memory"
         case Sink() | Repeat():
             return "control"

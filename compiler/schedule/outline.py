@@ -24,11 +24,12 @@ copy is a transfer; a call runs, and makes its buffer, on the device of its inpu
 from collections.abc import Iterable, Mapping, Sequence
 
 from compiler import functions
-from compiler.errors import DataError
+from compiler.errors import DeviceError
 from compiler.graph.effects import Assign, Custom
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import Fuse
-from compiler.graph.nodes import Buffer, Copy, Param, Prefix, Sink, Store, TensorNode, Variable
+from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
+from compiler.graph.placement import Copy, Device, Unique, is_computed
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import Node, toposort
@@ -93,7 +94,7 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
     call: Callable
-    if isinstance(node, Copy):
+    if isinstance(node, Copy) and not is_computed(node):
         call, inputs = _transfer(result, node)
     else:
         if isinstance(node, Assign):
@@ -126,6 +127,7 @@ def _call(
     name = result.name_of(body)
     holders = [result.holder(i) for i in inputs]
     device = _device(node, [buffer_of(holder) for holder in holders])
+    device = node.device if isinstance(node, Copy) else device
     target = _target(result, node) if isinstance(node, Assign) else result.new_buffer(node, device)
     arguments = (target, *holders, *_counter(result, region))
     return Call(arguments, body, name), inputs
@@ -190,7 +192,7 @@ def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
     """Where a kernel runs: where its inputs are, those on disk aside."""
     devices = {b.device: None for b in inputs if not is_disk(b.device)}
     if len(devices) > 1:
-        raise DataError(
+        raise DeviceError(
             operation(node), "the operands are on different devices", got=" and ".join(devices),
             expected="one device", hint="to(device) copies a tensor", origin=node.origin,
         )  # fmt: skip
@@ -229,7 +231,9 @@ def _body(
             done[node] = _parameter(result, node, len(inputs))
         elif isinstance(node, Param):
             raise outside(node)
-        elif isinstance(node, Fuse):
+        elif isinstance(node, Device | Unique):
+            continue
+        elif isinstance(node, Copy | Fuse):
             done[node] = done[node.sources[0]]
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))

@@ -32,11 +32,9 @@ from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.kernel import Kernel
 from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
-    LEAVES,
     MOVEMENT,
     Const,
     Contiguous,
-    Copy,
     Elementwise,
     Iota,
     Reduce,
@@ -44,6 +42,7 @@ from compiler.graph.nodes import (
     TensorNode,
     Variable,
 )
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, is_computed
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import toposort
@@ -130,7 +129,7 @@ class _Walk:
     def run(self) -> Partition:
         """Visit users before sources; collect what must be in memory."""
         for node in reversed(self.order):
-            is_leaf = isinstance(node, LEAVES) and not self._is_made(node)
+            is_leaf = isinstance(node, WITHOUT_SOURCES) and not self._is_made(node)
             if is_leaf or isinstance(node, Sink):
                 continue
             if self._is_realized(node):
@@ -152,7 +151,8 @@ class _Walk:
         """Leave demands at the sources of a node that is computed where it is demanded."""
         for demand in demands:
             demand.plan.operations += 1
-            for operand, source in enumerate(node.sources):
+            read = node.sources[:1] if isinstance(node, Copy) else node.sources
+            for operand, source in enumerate(read):
                 self.demands.setdefault(source, {})[demand.below(node, operand)] = None
 
     def _is_realized(self, node: TensorNode) -> bool:
@@ -251,7 +251,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_cut = isinstance(source, LEAVES) or is_in_memory(source)
+                is_cut = isinstance(source, WITHOUT_SOURCES) or is_in_memory(source)
                 if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
@@ -260,7 +260,7 @@ class _Walk:
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
     """What a node reads in memory, whatever it costs."""
-    if isinstance(node, Copy):
+    if isinstance(node, Copy) and not is_computed(node):
         yield pitched(node.sources[0])[0]
     elif isinstance(node, Repeat):
         yield from (pitched(source)[0] for source in node.sources[: node.states])
@@ -304,7 +304,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     weights: dict[TensorNode, float] = {}
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
-        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise, Fuse)) else 1
+        own += 0 if isinstance(node, (*MOVEMENT, *WITHOUT_SOURCES, Elementwise, Fuse)) else 1
         is_cut = isinstance(node, Reduce | Scatter | Assign)
         below = 0.0 if is_cut else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)

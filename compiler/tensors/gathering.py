@@ -15,6 +15,7 @@ from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.extents import Extent, Extents
 from compiler.graph.joins import Gather
 from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
+from compiler.graph.placement import beside
 from compiler.graph.shaping import counting as counting
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
@@ -30,8 +31,13 @@ def is_data(item: object) -> bool:
     return isinstance(item, list)
 
 
-def positions_of(operation: str, item: object, extent: int, axis: int) -> TensorNode:
-    """One axis' positions as int64 from 0 on; `AxisError` where known ones are out of range."""
+def positions_of(
+    operation: str, item: object, extent: int, axis: int, like: TensorNode
+) -> TensorNode:
+    """Positions along an axis as int64 from 0 on; arrays are put where `like` is.
+
+    `AxisError` where known ones are out of range.
+    """
     known = _known(item)
     if known is None:
         assert isinstance(item, TensorValue)
@@ -52,7 +58,9 @@ def positions_of(operation: str, item: object, extent: int, axis: int) -> Tensor
             expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
         )
     whole = known.astype(np.int64)
-    return new_buffer(np.ascontiguousarray(np.where(whole < 0, whole + extent, whole)))
+    positions = np.ascontiguousarray(np.where(whole < 0, whole + extent, whole))
+    own = item.node.devices if isinstance(item, TensorValue) else ()
+    return new_buffer(positions, device=own[0]) if own else beside(new_buffer(positions), like)
 
 
 def _known(item: object) -> Array | None:
@@ -80,19 +88,20 @@ def _from_end(node: TensorNode, extent: int) -> TensorNode:
 def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it."""
     refuse_symbolic("getitem", node, [axis for axis, item in enumerate(items) if item is not None])
-    return Index((node, *selected(node.shape, items, node.extents)))
+    return Index((node, *selected(node.shape, items, node, node.extents)))
 
 
 def selected(
-    extents: Shape, items: Sequence[object], symbolic: Extents = ()
+    extents: Shape, items: Sequence[object], like: TensorNode, symbolic: Extents = ()
 ) -> list[TensorNode]:
     """The positions that such an index takes from a tensor of these extents, one per axis.
+    Arrays are put where `like` is.
 
     The arrays broadcast together; their axes stand where the first of them stood if they are
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
-    arrays = [positions_of("getitem", items[axis], extents[axis], axis) for axis in axes]
+    arrays = [positions_of("getitem", items[axis], extents[axis], axis, like) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
@@ -133,7 +142,7 @@ def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
     refuse_symbolic("gather", node, [axis])
-    positions = positions_of("gather", index, node.shape[axis], axis)
+    positions = positions_of("gather", index, node.shape[axis], axis, node)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(shape, node.shape, strict=True))

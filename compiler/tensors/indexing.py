@@ -165,17 +165,18 @@ def split_index(items: list[Any], rank: int) -> tuple[tuple[Any, ...], list[Any]
     return tuple(basic), [i if is_data(i) or hasattr(i, "__index__") else None for i in arrays]
 
 
-def positions_in(shape: Shape, items: list[Any]) -> list[TensorNode]:
-    """Where in a tensor of `shape` an index with arrays takes its elements: positions per axis."""
+def positions_in(node: TensorNode, items: list[Any]) -> list[TensorNode]:
+    """Where in `node` an index with arrays takes its elements: positions per axis."""
+    shape = node.shape
     basic, per_axis = split_index(items, len(shape))
     parts, _ = parts_and_shape(basic, shape)
     kept = [part.count for part in parts]
     added = [n for n, item in enumerate(_items_of(basic, len(shape))) if item is None]
     for place in added:
         kept.insert(place, 1)
-    found = selected(tuple(kept), per_axis)
+    found = selected(tuple(kept), per_axis, node)
     own = [node for n, node in enumerate(found) if n not in added]
-    return [_moved(node, part) for node, part in zip(own, parts, strict=True)]
+    return [_moved(each, part) for each, part in zip(own, parts, strict=True)]
 
 
 def _moved(node: TensorNode, part: Part) -> TensorNode:

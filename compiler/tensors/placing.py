@@ -91,7 +91,7 @@ def along(
 
     `source` is a number or has an element for each of `index`. Raises `ShapeError`.
     """
-    positions = positions_of(operation, index, node.shape[axis], axis)
+    positions = positions_of(operation, index, node.shape[axis], axis, node)
     shape, rank = positions.shape, len(node.shape)
     if len(shape) != rank or any(
         n > m for i, (n, m) in enumerate(zip(shape, node.shape, strict=True)) if i != axis

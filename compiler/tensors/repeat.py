@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from compiler.errors import DataError, DTypeError, ShapeError
 from compiler.graph.nodes import MOVEMENT, Const, Iota, Param, Sink, TensorNode
+from compiler.graph.placement import Device, Unique
 from compiler.graph.repeat import Repeat, counter_of
 from compiler.graph.words import short
 from compiler.node import toposort
@@ -137,7 +138,7 @@ def _looped(
 def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[TensorNode]:
     """What the step reads that no turn changes, in the order in which it meets them.
 
-    Constants and movement stay inside: they cost nothing there.
+    Constants, devices and movement stay inside: they cost nothing there.
     """
     order = toposort(new)
     changing: set[TensorNode] = set()
@@ -149,7 +150,7 @@ def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[
         if node in met and node not in changing and isinstance(node, MOVEMENT):
             met.update(node.sources)
     fixed = (node for node in order if node in met and node not in changing)
-    return [node for node in fixed if not isinstance(node, (*MOVEMENT, Const, Iota))]
+    return [n for n in fixed if not isinstance(n, (*MOVEMENT, Const, Iota, Device, Unique))]
 
 
 def _rebuilt(new: Iterable[TensorNode], inside: dict[TensorNode, Param]) -> Sink:

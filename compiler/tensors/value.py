@@ -5,7 +5,7 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
                 → Writing → Reductions → Normalizations → Products → Windows → Scans → Sorting
                 → Arrangement → Elementary → Linear → Losses → Construction → Files
-                → Directives → Tensor
+                → Directives → Placement → Tensor
 """
 
 from collections.abc import Sequence

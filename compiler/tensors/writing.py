@@ -79,7 +79,7 @@ class Writing(Indexing):
             if op != "replace":  # such an index takes no element twice
                 new = elementwise(op, self[index].node, new)
             return self._new(with_parts(self.node, parts, new))
-        positions = positions_in(self.shape, list(each))
+        positions = positions_in(self.node, list(each))
         updates = value_for(method, value, self.dtype, positions[0].shape)
         return self._new(Scatter((self.node, updates, *positions), op))
 

@@ -19,7 +19,6 @@ from compiler.graph.nodes import (
     Cast,
     Const,
     Contiguous,
-    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -40,6 +39,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -65,7 +65,6 @@ KINDS: tuple[tuple[type[TensorNode], tuple[Any, ...], Any], ...] = (
     (Reduce, ("sum", (1,)), X.sum(1, keepdims=True)),
     (Reduce, ("max", (0, 1)), X.max(keepdims=True)),
     (Contiguous, (), X),
-    (Copy, ("CPU:1", 1), X),
     (Elementwise, ("neg",), -X),
 )
 
@@ -85,6 +84,7 @@ def test_every_kind_of_node_is_known() -> None:
     others |= {Composite}  # tests/graph/test_composite.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     others |= {Scatter, Custom, Assign}  # tests/test_scatter.py, test_custom.py, test_assign.py
+    others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 
