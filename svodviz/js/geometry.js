@@ -13,6 +13,14 @@ export function outline(shape, w, height) {
     case "square":
     case "double":
       return `M0 0H${w}V${height}H0z`;
+    case "arrow":
+      return `M0 0H${w - 10}L${w} ${r}L${w - 10} ${height}H0z`;
+    case "bars":
+      return `M0 0H${w}V${height}H0zM4 0V${height}M${w - 4} 0V${height}`;
+    case "fold":
+      return `M0 0H${w - 9}L${w} 9V${height}H0zM${w - 9} 0V9H${w}`;
+    case "stack":
+      return `M0 4H${w - 4}V${height}H0zM4 4V0H${w}V${height - 4}H${w - 4}`;
     default: {
       const arc = "a4 4 0 0 1";
       return `M4 0H${w - 4}${arc} 4 4V${height - 4}${arc} -4 4H4${arc} -4 -4V4${arc} 4 -4z`;
