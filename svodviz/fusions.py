@@ -2,8 +2,8 @@
 
     fusion  {"e", "from", "to", "type", "score", "saved", "taken", "reason"}
 
-Items are referred to by position, `saved` is bytes. A fusion descends from both of its items, so
-selecting it lights both.
+Items are referred to by position, `saved` is bytes, the score is a share of the program's time. A
+fusion descends from both of its items, so selecting it lights both.
 """
 
 from typing import Any
@@ -28,14 +28,15 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
 def _row(
     name: str, found: Any, schedule: Any, place: dict[int, int], entities: Entities
 ) -> Wire:
-    ends = (found.producer, found.consumer)
+    ends = (found.first, found.second)
     return {
         "e": entities.number(name, [schedule.entity(it) for it in ends]),
         "from": place[ends[0]],
         "to": place[ends[1]],
-        "type": visible(found.kind),
+        "type": visible(found.fusion_type),
         "score": plain(found.score),
         "saved": int(found.bytes_saved),
-        "taken": bool(found.taken),
+        # A schedule lists what it did not fuse; one that also lists what it did says so.
+        "taken": bool(getattr(found, "taken", False)),
         "reason": visible(found.reason),
     }

@@ -43,6 +43,8 @@ FACTS = (
     ("stream", "stream"),
     ("variables", "variables"),
 )
+# The same of their analysis.
+COSTS = (("registers", "registers"), ("occupancy", "in vectors"))
 
 
 class Buffers:
@@ -120,7 +122,7 @@ def item_row(schedule: Any, position: int, lanes: list[str], buffers: Buffers) -
         "lane": lanes.index(lane_of(operation)),
         "args": _arguments(operation, buffers),
         "fixed": [[visible(name), int(value)] for name, value in fixed_of(operation)],
-        "facts": _facts(operation),
+        "facts": [*_facts(operation), *_loops_of(schedule, position, cost)],
         "flops": int(cost.flops),
         "read": int(cost.bytes_read),
         "written": int(cost.bytes_written),
@@ -158,11 +160,22 @@ def _facts(operation: Any) -> list[list[str]]:
     return [[words, visible(text)] for words, text in rows]
 
 
+def _loops_of(schedule: Any, position: int, cost: Any) -> list[list[str]]:
+    """A kernel's registers and iteration space, where the schedule knows its loops."""
+    rows = [[words, _words(getattr(cost, name))] for name, words in COSTS if getattr(cost, name, 0)]
+    spaces = getattr(schedule, "spaces", ())
+    space = spaces[position] if position < len(spaces) else None
+    rows += [["iteration space", line] for line in str(space or "").splitlines()]
+    return [[words, visible(text)] for words, text in rows]
+
+
 def _words(value: Any) -> str:
     if value is True:
         return "yes"
     if isinstance(value, tuple | list):
         return ", ".join(map(str, value))
+    if isinstance(value, float):
+        return f"{100 * value:.0f} %"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svodviz.escape import markup
-from svodviz.graphs import Box, Drawing, draw
+from svodviz.graphs import Box, Drawing, draw, shorten
 from svodviz.layout import Layout, lay_out
 from svodviz.palette import Theme, colour, edge_of, inner, kind_of, outline
 from svodviz.refine import pictured
@@ -60,7 +60,7 @@ def _groups(layout: Layout, theme: Theme) -> list[str]:
     return [
         f'<rect x="{it.x}" y="{it.y}" width="{it.width}" height="{it.height}" rx="6" '
         f'fill="{colour("panel", theme)}" stroke="{colour("rule", theme)}"/>'
-        + _words(it.x + 8, it.y + 12, it.label, size=10)
+        + _words(it.x + 8, it.y + 13, shorten(it.label, max(2, (it.width - 14) // 6)), size=10)
         for it in layout.groups
     ]
 

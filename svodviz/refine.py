@@ -2,6 +2,7 @@
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
     schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
+    both graphs    the device of a node and the variables that its extents depend on
 
 The stages' own graphs are copied, never changed.
 """
@@ -33,10 +34,25 @@ _BOUNDS = re.compile(r"(-?\d+) … (-?\d+)")
 def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
     """The graph of a stage as it is drawn and exported."""
     graph = stage.to_networkx()
+    if stage_id == "graph":
+        return _with_places(graph.copy(), stage)
     if stage_id == "kernels":
-        return _kernel_graph(graph.copy())
+        return _kernel_graph(_with_places(graph.copy(), stage))
     if stage_id == "schedule" and getattr(stage, "items", ()):
         return _schedule(graph.copy(), stage)
+    return graph
+
+
+def _with_places(graph: "nx.DiGraph[str]", stage: Any) -> "nx.DiGraph[str]":
+    """The graph with the device of each node that has one, and what its extents depend on."""
+    for node in getattr(stage, "nodes", ()):
+        facts = graph.nodes[stage.entity(node)] if stage.entity(node) in graph else {}
+        if getattr(node, "device", ""):
+            facts["device"] = str(node.device)
+        extents = [it for it in getattr(node, "extents", ()) if it is not None]
+        if extents:
+            words = (str(getattr(it, "described", it)) for it in extents)
+            facts["variables"] = ", ".join(dict.fromkeys(words))
     return graph
 
 
@@ -79,23 +95,26 @@ def _loop_label(graph: "nx.DiGraph[str]", counter: str) -> str:
     found = _BOUNDS.fullmatch(bounds)
     if found:
         low, high = int(found[1]), int(found[2])
-        turns = max(0, high - low)
-        bounds = f"{low} … {high - 1}, {turns} turn{'' if turns == 1 else 's'}"
+        turns = f"{max(0, high - low)} turn{'' if high - low == 1 else 's'}"
+        graph.nodes[counter]["argument"] = f"{bounds}, {turns}"
+        bounds = f"{low} … {high - 1}, {turns}"
     name = ", ".join(sorted(names)) or "counter"
     return f"loop %{counter.partition(':')[2]}: {name} = {bounds}"
 
 
 def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
     entities = {item.item_id: schedule.entity(item.item_id) for item in schedule.items}
+    for _, facts in graph.nodes(data=True):
+        # The argument of an item begins with its name, which the label has already.
+        facts["argument"] = str(facts.get("argument", "")).removeprefix(facts.get("name", ""))
     for edge in schedule.dependencies:
         facts = graph.edges[entities[edge.producer], entities[edge.consumer]]
         facts["kinds"] = tuple(dict.fromkeys((*facts.get("kinds", ()), edge.kind)))
     for found in getattr(schedule, "opportunities", None) or ():
-        ends = entities[found.producer], entities[found.consumer]
-        words = f"{'taken' if found.taken else 'not taken'}: {found.reason}"
+        ends = entities[found.first], entities[found.second]
         if not graph.has_edge(*ends):
             graph.add_edge(*ends, operand=-1, kind="fusion")
-        graph.edges[ends]["fusion"] = words
+        graph.edges[ends]["fusion"] = found.reason
     for number, loop in enumerate(loop_rows(schedule)):
         name = schedule.items[loop["items"][0]].operation.name
         for position in loop["items"]:

@@ -2,14 +2,16 @@
 
     schedule  {"lanes": [name], "buffers": [buffer], "items": [item],
                "dependencies": [dependency], "loops": [loop], "memory": memory,
-               "fusions": [fusion] or null}
+               "fusions": [fusion] or null, "moved": [text]}
 
-The rows are described in `items`, `memory` and `fusions`.
+The rows are described in `items`, `memory` and `fusions`; `moved` is what one run copies between
+devices.
 """
 
 from typing import Any
 
 from svodviz.entities import Entities
+from svodviz.escape import visible
 from svodviz.fusions import fusion_rows
 from svodviz.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows
 from svodviz.memory import memory_row
@@ -34,6 +36,7 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
         "memory": memory_row(schedule, buffers),
         "fusions": fusion_rows(schedule, entities),
         "buffers": buffers.rows,
+        "moved": [visible(it) for it in getattr(compilation, "transfers", ())],
     }
 
 
@@ -76,7 +79,8 @@ def _lanes(row: Wire) -> list[str]:
         (row["items"][it["items"][0]]["name"], it["label"], f"{len(it['items']):,} items")
         for it in row["loops"]
     ]
-    return [*_table("lanes", lanes), *_table("loops", loops)]
+    moved = [(text,) for text in row["moved"]]
+    return [*_table("lanes", lanes), *_table("loops", loops), *_table("moved", moved)]
 
 
 def _dependencies(row: Wire) -> list[str]:
@@ -119,7 +123,7 @@ def _offset(place: Wire) -> str:
 def _fusions(row: Wire) -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+", _named(row, it["to"]),
-         it["type"], f"score {it['score']:g}", f"{it['saved']:,} bytes saved", it["reason"])
+         it["type"], f"{100 * it['score']:.1f} % of the time", f"{it['saved']:,} bytes saved", it["reason"])
         for it in row["fusions"] or ()
     ]  # fmt: skip
     return _table("fusion opportunities", rows)

@@ -53,6 +53,7 @@ export function arrow(path) {
   const xs = points.map((point) => point[0]);
   const ys = points.map((point) => point[1]);
   return {
+    line: path,
     d: `${path}M${barb(0.42)}L${x} ${y}L${barb(-0.42)}`,
     number: [x - 17 * Math.cos(angle), y - 17 * Math.sin(angle)],
     box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],

@@ -351,9 +351,11 @@ function number(edge) {
 }
 
 function groupFrame([label, x, y, width, height]) {
+  const most = Math.max(2, Math.floor((width - 14) / 6.4));
   return s(
     "g", { class: "group" },
     s("rect", { x, y, width, height, rx: 6 }),
-    s("text", { x: x + 8, y: y + 12 }, label),
+    s("title", {}, label),
+    s("text", { x: x + 8, y: y + 13 }, label.length > most ? `${label.slice(0, most - 1)}…` : label),
   );
 }

@@ -292,7 +292,7 @@ def hostile_schedule() -> sample_schedule.Schedule:
     plan = replace(made.memory_plan, places=tuple(
         replace(it, reason=HOSTILE[n % len(HOSTILE)]) for n, it in enumerate(
             made.memory_plan.places)))  # fmt: skip
-    found = tuple(replace(it, kind=HOSTILE[1], reason=HOSTILE[n]) for n, it in enumerate(
+    found = tuple(replace(it, fusion_type=HOSTILE[1], reason=HOSTILE[n]) for n, it in enumerate(
         made.opportunities))  # fmt: skip
     edges = (*made.dependencies[:-1], replace(made.dependencies[-1], kind=HOSTILE[4]))
     return replace(made, items=tuple(operations), memory_plan=plan, opportunities=found,

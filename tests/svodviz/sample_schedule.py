@@ -157,13 +157,13 @@ class Plan:
 class Opportunity:
     """Two items that could be one."""
 
-    producer: int
-    consumer: int
-    kind: str
+    first: int
+    second: int
+    fusion_type: str
     score: float
     bytes_saved: int
-    taken: bool
     reason: str
+    taken: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,10 +290,10 @@ def rich(suffix: str = "") -> Schedule:
         Place(result, None, 1024, 6, 7, "a result: never shared"),
     )  # fmt: skip
     opportunities = (
-        Opportunity(1, 5, "reduction", 0.8, size, False, f"scaled{suffix} is read by combine too"),
-        Opportunity(7, 8, "elementwise", 0.4, size, False, "a copy between devices comes between"),
-        Opportunity(5, 8, "mixed", 0.9, 256, True, "one user, same extent 256"),
-        Opportunity(5, 9, "mixed", 0.1, 0, False, "a function on the host is no kernel"),
+        Opportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too"),
+        Opportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between"),
+        Opportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True),
+        Opportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel"),
     )
     return _stage(
         "schedule", operations, edges, rows, parents,

@@ -15,6 +15,7 @@ import pytest
 
 from svodviz.export import FORMATS, export_html, export_stage
 from svodviz.picture import MOST, still, svg
+from svodviz.refine import pictured
 from svodviz.stages import BY_ID
 from svodviz.wire import wire
 from tests.svodviz.sample import HOSTILE, hostile, large, sample
@@ -44,7 +45,7 @@ def units_of(compilation: Any, stage: str) -> list:
 def test_graphml_reads_back(make: Any, stage: str) -> None:
     text = export_stage(make(), stage, "graphml")
     read = nx.read_graphml(io.BytesIO(text.encode()))
-    nodes = nx.compose_all(it.stage.to_networkx() for it in units_of(make(), stage))
+    nodes = nx.compose_all(pictured(stage, it.stage) for it in units_of(make(), stage))
     assert set(read) == set(nodes)
     assert set(read.edges) == set(nodes.edges)
 
