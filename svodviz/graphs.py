@@ -1,7 +1,7 @@
 """From the networkx graph of a stage to boxes and arrows with their labels and sizes.
 
     line 1   glyph, op, name and argument   mul · buffer x · reduce add axes (2) · ↻ range 0 … 3
-    line 2   dtype and shape                f32[64,10]
+    line 2   dtype and shape, device        f32[64,10] · f32[64,10] CPU:1
 
 Sizes follow from a fixed advance per character, so a drawing does not depend on installed fonts.
 """
@@ -97,7 +97,7 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
         for name in ("op", "kind", "argument", "dtype", "shape", "name", "group")
     }
     block = str(attributes.get("text", "") or "")
-    label = _block_label(text, block) if block else _label(text)
+    label = _block_label(text, block) if block else _label(text, _place(attributes))
     width, height = _size(label, is_block=bool(block))
     found = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
     facts = {name: visible(it) if isinstance(it, str) else it for name, it in found.items()}
@@ -110,15 +110,21 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
 _FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables")
 
 
-def _label(text: dict[str, str]) -> tuple[str, ...]:
+def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
     # The second line says the dtype; some arguments end in it too.
     argument = f" {text['argument']}".removesuffix(f" {text['dtype'] or '?'}").strip()
     words = [text["op"], text["name"], argument]
     first = shorten(" ".join(dict.fromkeys(word for word in words if word)) or "?")
     glyph = kind_of(text["kind"]).glyph
     first = f"{glyph} {first}" if glyph else first
-    second = shorten(text["dtype"] + text["shape"])
+    second = shorten(" ".join(filter(None, (text["dtype"] + text["shape"], where))))
     return (first, second) if second else (first,)
+
+
+def _place(attributes: dict[str, Any]) -> str:
+    """The device of a buffer, unless it is the plain one that needs no words."""
+    device = attributes.get("device", "") if attributes.get("op") == "buffer" else ""
+    return "" if device == "CPU" else visible(device)
 
 
 def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:

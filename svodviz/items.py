@@ -211,9 +211,9 @@ def loop_rows(schedule: Any) -> list[Wire]:
 
 
 def _label(counters: list[tuple[tuple[str, int], ...]]) -> str:
-    """`i = 0 … 9` or, where no counter is bound, `10 turns`."""
+    """`i = 0 … 9` or, where no counter is bound, `turns 0 … 9`."""
     if not counters[0]:
-        return f"{len(counters)} turns"
+        return f"turns {_range(tuple(range(len(counters))))}"
     names = [name for name, _ in counters[0]]
     columns = list(zip(*([value for _, value in row] for row in counters), strict=True))
     return ", ".join(

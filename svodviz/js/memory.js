@@ -14,6 +14,7 @@ export class MemoryView {
     this.store = store;
     this.look = look;
     this.schedule = store.model.schedule;
+    this.plan = this.schedule?.memory.plan;
     this.found = new Set();
     this.body = h("div", { class: "memory-body" });
     this.root = h("div", {
@@ -31,7 +32,6 @@ export class MemoryView {
   }
 
   show() {
-    this.plan = this.schedule.memory.plan;
     this.draw();
   }
 
@@ -192,11 +192,13 @@ export class MemoryView {
   status() {
     if (!this.plan) return "no memory plan";
     const { peak, unshared, live, places, left_out: left } = this.plan;
-    const saved = unshared ? Math.round(100 * (1 - peak / unshared)) : 0;
+    const share = Math.round(100 * (1 - peak / unshared));
+    const saved = peak < unshared
+      ? `${share} % less than ${bytes(unshared)} without sharing` : "nothing is shared";
     return [
       counted(places.length, "buffer"),
       left && `${count(left)} smaller ones not drawn`,
-      `peak ${bytes(peak)}, ${saved} % less than ${bytes(unshared)} without sharing`,
+      `peak ${bytes(peak)}, ${saved}`,
       `lower bound ${bytes(live)}`,
     ].filter(Boolean).join(" · ");
   }

@@ -69,6 +69,7 @@ export class TimelineView {
   }
 
   draw() {
+    if (!this.rows) return;
     const { scrollTop, clientHeight } = this.scroll;
     const [top, bottom] = [scrollTop - HEAD - 200, scrollTop + (clientHeight || 800) + 200];
     this.drawn = rowsBetween(this.rows, top, bottom);
@@ -217,11 +218,12 @@ export class TimelineView {
       "aria-hidden": "true",
     });
     const { behind, before } = this.schedule;
-    const edges = new Set(this.drawn.filter((row) => row.type === "item")
+    const isSeen = (row) => row.type === "item" || this.folded.has(row.loop);
+    const edges = new Set(this.drawn.filter(isSeen)
       .flatMap((row) => row.items.flatMap((it) => [...behind[it], ...before[it]])));
     const wanted = [...edges].filter((edge) =>
       this.rowOf.get(edge.from) !== this.rowOf.get(edge.to));
-    const drawn = wanted.slice(0, MOST_ARROWS);
+    const drawn = this.oneOfEach(wanted).slice(0, MOST_ARROWS);
     const beside = new Map();
     for (const edge of drawn) {
       const key = `${edge.from} ${edge.to}`;
@@ -230,6 +232,19 @@ export class TimelineView {
     }
     this.arrowsLeftOut = wanted.length - drawn.length;
     return picture;
+  }
+
+  /** The edges without all but the first of each kind between two rows, where one is folded. */
+  oneOfEach(edges) {
+    const found = new Map();
+    for (const edge of edges) {
+      const rows = [this.rowOf.get(edge.from), this.rowOf.get(edge.to)];
+      const isFolded = rows.some((row) => row.type === "loop");
+      const ends = isFolded ? rows.map((row) => row.top) : [edge.from, edge.to];
+      const key = `${isFolded} ${ends.join(" ")} ${edge.kind}`;
+      if (!found.has(key)) found.set(key, edge);
+    }
+    return [...found.values()];
   }
 
   arrow(edge, beside) {
