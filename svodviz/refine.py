@@ -115,9 +115,25 @@ def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
         if not graph.has_edge(*ends):
             graph.add_edge(*ends, operand=-1, kind="fusion")
         graph.edges[ends]["fusion"] = found.reason
-    for number, loop in enumerate(loop_rows(schedule)):
-        name = schedule.items[loop["items"][0]].operation.name
-        for position in loop["items"]:
+    for number, (names, label, positions) in enumerate(_together(schedule)):
+        for position in positions:
             entity = schedule.entity(schedule.items[position].item_id)
-            graph.nodes[entity]["group"] = f"loop {number} of {name}: {loop['label']}"
+            graph.nodes[entity]["group"] = f"loop {number} of {', '.join(names)}: {label}"
     return graph
+
+
+def _together(schedule: Any) -> Iterator[tuple[list[str], str, list[int]]]:
+    """Names, label and items of each loop; calls that take turns with each other are one loop."""
+    names: list[str] = []
+    positions: list[int] = []
+    label, turns = "", 0
+    for loop in sorted(loop_rows(schedule), key=lambda it: min(it["items"])):
+        items = loop["items"]
+        if not positions or min(items) > max(positions) or len(items) != turns:
+            if positions:
+                yield names, label, positions
+            names, positions, label, turns = [], [], loop["label"], len(items)
+        names.append(str(schedule.items[items[0]].operation.name))
+        positions.extend(items)
+    if positions:
+        yield names, label, positions

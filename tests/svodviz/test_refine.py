@@ -1,5 +1,6 @@
 """The kernel graph and the schedule's graph as they are drawn."""
 
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -8,6 +9,7 @@ import pytest
 from svodviz.graphs import draw
 from svodviz.palette import BY_NAME
 from svodviz.refine import pictured
+from tests.svodviz import sample_schedule
 from tests.svodviz.sample import rich
 from tests.svodviz.sample_schedule import kernel_graph
 
@@ -82,6 +84,19 @@ def test_turns_of_the_schedule_are_a_group() -> None:
     drawn = pictured("schedule", rich().schedule)
     grouped = [entity for entity, group in drawn.nodes(data="group") if group]
     assert grouped == ["schedule:2", "schedule:3", "schedule:4"]
+
+
+def test_calls_that_take_turns_are_one_group() -> None:
+    made = sample_schedule.long(7, 6)
+    names = ("even", "odd")
+    items = tuple(
+        replace(it, operation=replace(it.operation, name=names[n % 2], fixed=()))
+        for n, it in enumerate(made.items)
+    )
+    parents = tuple((f"kernels:{n % 2}",) for n in range(6)) + (("kernels:9",),)
+    drawn = pictured("schedule", replace(made, items=items, parents=parents))
+    groups = [group for _, group in drawn.nodes(data="group")]
+    assert groups == ["loop 0 of even, odd: turns 0, 1, 2"] * 6 + [None]
 
 
 def test_the_stages_own_graph_is_left_alone() -> None:
