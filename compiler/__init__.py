@@ -27,6 +27,7 @@ from compiler.errors import (
 )
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.tensors.files import save_tensors as save
 
 __all__ = [
     "AxisError",
@@ -49,6 +50,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "save",
     "uint8",
     "uint16",
     "uint32",

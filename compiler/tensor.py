@@ -16,13 +16,12 @@ from compiler import dtypes
 from compiler.compilation import realize
 from compiler.device.buffers import data
 from compiler.dtypes import Scalar
-from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.errors import DataError, ShapeError
 from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
-from compiler.tensors import random
-from compiler.tensors.scans import Scans
+from compiler.tensors.files import Files
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 
@@ -30,7 +29,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Scans):
+class Tensor(Files):
     """A lazy, immutable array of numbers or truth values.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
@@ -89,35 +88,6 @@ class Tensor(Scans):
         column = reshaped(Iota((), shape[1], dtypes.int64), (1, shape[1]))
         same = elementwise("eq", broadcast_node(row, shape), broadcast_node(column, shape))
         return cls._of(cast_to(same, dtypes.parse(dtype, "eye")))
-
-    @staticmethod
-    def manual_seed(seed: int) -> None:
-        """Random tensors made from now on are those of `seed`, the same on every machine."""
-        random.GENERATOR.seed(int(seed))
-
-    @classmethod
-    def rand(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
-        """Floats in [0, 1), every representable step equally likely."""
-        return cls._of(random.uniform(extents("rand", shape), _float("rand", dtype)))
-
-    @classmethod
-    def randn(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
-        """Floats of the standard normal distribution."""
-        return cls._of(random.normal(extents("randn", shape), _float("randn", dtype)))
-
-    @classmethod
-    def randint(
-        cls, *shape: int | Sequence[int], low: int = 0, high: int = 10, dtype: object = dtypes.int64
-    ) -> Self:
-        """Integers from `low` to `high`, the latter not included."""
-        target = dtypes.parse(dtype, "randint")
-        is_in = target.is_integer and target.minimum <= low and high - 1 <= target.maximum
-        if not (0 < high - low <= 2**32 and is_in):
-            raise DataError(
-                "randint", "no such range of integers", got=f"{low} to {high} as {target}",
-                expected="low < high, at most 2^32 values, all of the type",
-            )  # fmt: skip
-        return cls._of(random.integers(extents("randint", shape), low, high - low, target))
 
     def full_like(self, value: Scalar, dtype: object = None) -> Self:
         """`value` everywhere, with this tensor's shape and type."""
@@ -205,12 +175,6 @@ class Tensor(Scans):
         return self
 
     @classmethod
-    def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
-        made.node = node
-        return made
-
-    @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.parse(dtype, method), extents(method, shape)))
 
@@ -218,14 +182,6 @@ class Tensor(Scans):
 @user_call
 def _converted(node: TensorNode, dtype: object) -> TensorNode:
     return node if dtype is None else cast_to(node, dtypes.parse(dtype, "Tensor"))
-
-
-def _float(operation: str, dtype: object) -> dtypes.DType:
-    """A float type; `DTypeError` for any other."""
-    target = dtypes.parse(dtype, operation)
-    if not target.is_float:
-        raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")
-    return target
 
 
 def _count_of(begin: Scalar, end: Scalar, step: Scalar) -> int:

@@ -12,7 +12,7 @@ from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
 from compiler.tensors.gathering import gathered, is_data, select
 from compiler.tensors.joining import Joining
-from compiler.tensors.shapes import axes_of
+from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import Operand, TensorValue, reshaped, traced
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
@@ -136,6 +136,34 @@ def _result_shape(items: list[Item], parts: list[Part]) -> Shape:
     return tuple(shape)
 
 
+def _check_masks(items: list[Any], shape: Shape) -> None:
+    """`AxisError` where a mask has another shape than the axes it stands for."""
+    widths = [_axes_used(item) for item in items]
+    axis = 0
+    for place, (item, width) in enumerate(zip(items, widths, strict=True)):
+        if item is ...:
+            axis = len(shape) - sum(widths[place + 1 :])
+        covered = shape[axis : axis + width]
+        if _is_mask(item) and np.shape(item) != covered:
+            raise AxisError(
+                "getitem", "the mask does not fit the axes it stands for",
+                got=f"shape {written(np.shape(item))}", expected=f"shape {written(covered)}",
+            )  # fmt: skip
+        axis += width
+
+
+def _is_mask(item: Any) -> bool:
+    """Whether an index item is an array of truth values."""
+    return is_data(item) and str(getattr(item, "dtype", None) or np.asarray(item).dtype) == "bool"
+
+
+def _axes_used(item: Any) -> int:
+    """How many axes of the tensor an index item stands for."""
+    if item is None or item is ...:
+        return 0
+    return len(np.shape(item)) if _is_mask(item) else 1
+
+
 def _with_masks_as_positions(items: list[Any]) -> list[Any]:
     """Each mask replaced by the positions where it is true; a computed mask is computed now."""
     result: list[Any] = []
@@ -143,8 +171,7 @@ def _with_masks_as_positions(items: list[Any]) -> list[Any]:
         if not is_data(item):
             result.append(item)
             continue
-        is_mask = str(item.dtype if hasattr(item, "dtype") else np.asarray(item).dtype) == "bool"
-        result.extend(np.nonzero(np.asarray(item)) if is_mask else [item])
+        result.extend(np.nonzero(np.asarray(item)) if _is_mask(item) else [item])
     return result
 
 
@@ -165,6 +192,7 @@ class Indexing(Joining):
 
     def _selected(self, items: list[Any]) -> Self:
         """Indexing with arrays: slices and None first, then integers together with arrays."""
+        _check_masks(items, self.shape)
         whole = _with_masks_as_positions(items)
         basic = [slice(None) if is_data(i) or hasattr(i, "__index__") else i for i in whole]
         used = sum(i is not None and i is not ... for i in basic)

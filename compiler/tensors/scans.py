@@ -33,13 +33,13 @@ def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
     row = REDUCTIONS[reduction]
     extent, distance = node.shape[axis], 1
     while distance < extent:
-        before = _shifted(node, axis, distance, row.identity(node.dtype))
+        before = shifted(node, axis, distance, row.identity(node.dtype))
         node = elementwise(row.combine, node, before)
         distance *= 2
     return node
 
 
-def _shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
+def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
     """`node` moved `by` places along `axis`; `fill` comes in."""
     kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
     widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
@@ -70,10 +70,15 @@ class Scans(Windows):
         """The greatest element up to each; NaN propagates."""
         return self._scan("cummax", "max", axis if dim is None else dim)
 
+    def cummin(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """The least element up to each; NaN propagates."""
+        return self._scan("cummin", "min", axis if dim is None else dim)
+
     def _scan(self, method: str, reduction: str, axis: int) -> Self:
         (place,) = axes_of(method, axis, self.ndim)
-        dtype = self.dtype if reduction == "max" else sum_type(self.dtype)
-        inner = float32 if dtype == float16 and reduction != "max" else dtype
+        is_total = reduction in ("sum", "prod")
+        dtype = sum_type(self.dtype) if is_total else self.dtype
+        inner = float32 if dtype == float16 and is_total else dtype
         scan = scanned(cast_to(self.node, inner), place, reduction)
         return self._new(cast_to(scan, dtype))
 

@@ -3,7 +3,8 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Reductions → Normalizations → Products → Windows → Scans → Tensor
+                → Reductions → Normalizations → Products → Windows → Scans → Sorting
+                → Arrangement → Elementary → Linear → Losses → Construction → Files → Tensor
 """
 
 from collections.abc import Sequence
