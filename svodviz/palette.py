@@ -108,7 +108,6 @@ COLOURS = {
     "removed": ("#b3261e", "#ff8a80"),
     "removed-fill": ("#fcebea", "#3b1c1a"),
     "critical": ("#bf3a00", "#ff9a5c"),
-    "critical-fill": ("#fbe0d2", "#4a2411"),
     "slack": ("#9aa1ab", "#6c7480"),
     "keyword": ("#7a3e9d", "#cba6f0"),
     "number": ("#0a5fa6", "#86c0f5"),

@@ -93,7 +93,7 @@ def test_calls_that_take_turns_are_one_group() -> None:
         replace(it, operation=replace(it.operation, name=names[n % 2], fixed=()))
         for n, it in enumerate(made.items)
     )
-    parents = tuple((f"kernels:{n % 2}",) for n in range(6)) + (("kernels:9",),)
+    parents = (*((f"kernels:{n % 2}",) for n in range(6)), ("kernels:9",))
     drawn = pictured("schedule", replace(made, items=items, parents=parents))
     groups = [group for _, group in drawn.nodes(data="group")]
     assert groups == ["loop 0 of even, odd: turns 0, 1, 2"] * 6 + [None]
