@@ -1,6 +1,7 @@
 """`python -m benchmarks`: every measurement of this folder, printed as tables."""
 
-from benchmarks import cold_compile
+from benchmarks import cold_compile, variables
 
 if __name__ == "__main__":
     cold_compile.main()
+    variables.main()

@@ -25,12 +25,16 @@ from compiler.errors import (
     ShapeError,
     SizeError,
 )
+from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
+from compiler.tensors.repeat import repeat
+from compiler.tensors.variables import Variable
 
 __all__ = [
     "AxisError",
+    "CacheInfo",
     "Compilation",
     "CompileError",
     "DType",
@@ -41,7 +45,9 @@ __all__ = [
     "ShapeError",
     "SizeError",
     "Tensor",
+    "Variable",
     "bool_",
+    "cache_info",
     "compile",
     "float16",
     "float32",
@@ -50,6 +56,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "repeat",
     "save",
     "uint8",
     "uint16",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import bindings, execution
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
@@ -28,8 +28,10 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis, memory
-from compiler.schedule.calls import Call, KernelGraph, buffer_of
-from compiler.schedule.printer import Schedule
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Kernel
+from compiler.schedule.operations import device_of
+from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
@@ -63,10 +65,15 @@ def _node(value: object) -> TensorNode:
     )
 
 
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
-    """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
+def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
+    """Compile and run: for each node a new Buffer with its value. Nothing is recorded.
+
+    Where an axis has the extent of a variable, a Prefix marks how much of the Buffer is the value.
+    """
     made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
+    values = made.values_of_run()
+    rows = zip(made.run_flat(values), nodes, made.devices, strict=True)
+    return [bindings.hold(flat, node, values, where) for flat, node, where in rows]
 
 
 class Compilation:
@@ -86,6 +93,7 @@ class Compilation:
         self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
+            self._bindings = bindings.bindings_of(self.written)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -173,10 +181,7 @@ class Compilation:
         costs = analysis.analyse(made.items)
         times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
-        calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}
-        parents = tuple(
-            (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
-        )
+        parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
@@ -267,47 +272,69 @@ class Compilation:
 
     # -- running -------------------------------------------------------------------------------
 
-    def load(self) -> dict[Sink, Program]:
-        """Every kernel's machine code, compiled unless it is loaded already."""
+    def load(self) -> dict[tuple[Sink, str], Program]:
+        """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
-        programs = {body: self._program(body) for body in self._scheduled.outlined.bodies}
+        kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
+        wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
+        programs = {key: self._program(key[0], device.get(key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
-    def _program(self, body: Sink) -> Program:
+    def _program(self, body: Sink, where: device.Device) -> Program:
         """The loaded program of a body; one that is loaded already needs no stage at all."""
-        held = kernel_cache.PROGRAMS.holds(body, device.CPU, self.options.optimize)
+        held = kernel_cache.PROGRAMS.holds(body, where, self.options.optimize)
         if held is not None:
             return held
-        return kernel_cache.PROGRAMS.get(self.kernel(body), device.CPU, self.options.optimize)
+        return kernel_cache.PROGRAMS.get(self.kernel(body), where, self.options.optimize)
 
     def inputs(self) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays."""
         nodes = toposort([self.simplest])
         return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
 
-    def run(self) -> list[Array]:
-        """Run the machine code; one array per result."""
+    @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [device_of([holder]) for holder in holders]
+
+    def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
+        return self._bindings.of_run(variables)
+
+    def run(self, variables: bindings.Values | None = None) -> list[Array]:
+        """Run the machine code; one array per result, of the extents of this run.
+
+        `variables` are values over those bound, e.g. {"n": 50}; nothing is compiled again.
+        """
+        values = self.values_of_run(variables)
+        return bindings.sliced(self.run_flat(values), self.results, values)
+
+    def run_flat(self, values: bindings.Values) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents."""
         items = self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
-        return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
+        return execution.run(items, results, self.inputs(), programs, values)
 
-    def check(self) -> Report:
+    def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
-        return check(self)
+        return check(self, variables)
 
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
+        if not self._bindings.is_bound:
+            return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
-            nodes: list[TensorNode] = toposort([root])
-            data: dict[TensorNode, Array] = {
-                n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
-            }
-            found |= evaluate_all(root.sources, data)
+            found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found
 
     def values(self, entity: str) -> Array | None:
@@ -347,7 +374,7 @@ class Compilation:
             f"{after if changed else ', which no pass changed'}",
             f"{_count(len(made.items), 'schedule item')}, "
             f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
-            f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
+            f"critical path {path_of(self.schedule.critical_path)}, "
             f"peak {self.schedule.peak_bytes:,} bytes",
             f"{instructions} lowered instructions, "
             f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",

@@ -69,6 +69,9 @@ class Programs:
         self.hits = 0
         self.misses = 0
 
+    def __len__(self) -> int:
+        return len(self._table)
+
     def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
         held = self.holds(kernel.body, where, level)
@@ -92,6 +95,21 @@ class Programs:
 
 
 PROGRAMS = Programs()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """How often a loaded program was found, and how often one had to be compiled."""
+
+    hits: int
+    misses: int
+    size: int
+    limit: int
+
+
+def cache_info() -> CacheInfo:
+    """The figures of the programs loaded in this process."""
+    return CacheInfo(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS), KEPT)
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:

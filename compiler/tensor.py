@@ -7,23 +7,23 @@ y.numpy()                       # compiled, run, and the data returned
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from compiler import dtypes
 from compiler.compilation import realize
-from compiler.device.buffers import data
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
-from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
+from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors.files import Files
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -34,18 +34,29 @@ class Tensor(Files):
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64. An array that is row-major, aligned and native is not copied.
-    `dtype` converts; `name` is shown in printed programs. Raises `DataError` for other data.
+    `dtype` converts; `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
+    that is their extent, which makes programs that serve every extent within its bounds; such an
+    axis counts in `shape` and `size` with its greatest extent, and in data with its own.
+    Raises `DataError` for other data.
     """
 
     __slots__ = ()
     __array_priority__ = 1000.0
     """NumPy leaves operators between its arrays and tensors to the tensor."""
 
-    def __init__(self, data: object, dtype: object = None, name: str = "") -> None:
-        if isinstance(data, TensorValue):
+    def __init__(
+        self,
+        data: object,
+        dtype: object = None,
+        name: str = "",
+        symbolic: Mapping[int, Variable] | None = None,
+    ) -> None:
+        if isinstance(data, TensorValue | Variable):
+            if symbolic:
+                _refuse_symbolic()
             self.node = _converted(data.node, dtype)
         else:
-            self.node = tensor_data.tensor(data, dtype, name)
+            self.node = tensor_data.tensor(data, dtype, name, symbolic)
 
     @classmethod
     def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:
@@ -91,7 +102,8 @@ class Tensor(Files):
 
     def full_like(self, value: Scalar, dtype: object = None) -> Self:
         """`value` everywhere, with this tensor's shape and type."""
-        return self.full(self.shape, value, self.dtype if dtype is None else dtype)
+        made = self.full(self.shape, value, self.dtype if dtype is None else dtype)
+        return self._of(like(made.node, self.node))
 
     def zeros_like(self, dtype: object = None) -> Self:
         """0 everywhere, with this tensor's shape and type."""
@@ -108,17 +120,18 @@ class Tensor(Files):
         inputs of that graph alive; `Tensor(t.numpy())` does not.
         """
         given: tuple[TensorValue, ...] = (self, *others)
-        tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
+        tensors = [tensor for tensor in given if buffer_under(tensor.node) is None]
         if tensors:
             for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
                 tensor._recipe, tensor.node = tensor.node, node
         return self
 
     def numpy(self) -> Array:
-        """The data, computed if they are not yet; read-only, since tensors share them."""
-        node = self.realize().node
-        assert isinstance(node, Buffer)
-        view = data(node).view()
+        """The data, computed if they are not yet; read-only, since tensors share them.
+
+        Of an axis whose extent is a variable, the elements that there are in this run.
+        """
+        view = array_of(self.realize().node).view()
         view.flags.writeable = False
         return view
 
@@ -163,9 +176,11 @@ class Tensor(Files):
         return operator.index(self.numpy()[()])
 
     def __repr__(self) -> str:
-        if not isinstance(self.node, Buffer):
+        buffer = buffer_under(self.node)
+        if buffer is None or not is_bound(self.node):
             return f"Tensor({short(self.node)}, lazy)"
-        values = np.array2string(data(self.node), separator=", ", threshold=20, prefix="Tensor(")
+        array = array_of(self.node)
+        values = np.array2string(array, separator=", ", threshold=20, prefix="Tensor(")
         return f"Tensor({values}, {short(self.node)})"
 
     def __copy__(self) -> Self:
@@ -177,6 +192,13 @@ class Tensor(Files):
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.parse(dtype, method), extents(method, shape)))
+
+
+def _refuse_symbolic() -> None:
+    raise DataError(
+        "Tensor", "symbolic axes are given to data", got="a tensor", expected="an array",
+        hint="cut the tensor instead, as in x[: n.bind(37)]",
+    )  # fmt: skip
 
 
 @user_call

@@ -28,7 +28,7 @@ LAYERS = (
     ("device", "compiler.device"),
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
-                    "compiler.scheduling",
+                    "compiler.scheduling", "compiler.bindings",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor"),
     ("compiler", "compiler"),

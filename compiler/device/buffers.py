@@ -8,7 +8,7 @@ import numpy as np
 
 from compiler import dtypes
 from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import Buffer, Shape
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -17,15 +17,19 @@ _by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
 
 
-def new_buffer(array: Array, name: str = "", device: str = "CPU") -> Buffer:
+def new_buffer(
+    array: Array, name: str = "", device: str = "CPU", shape: Shape | None = None
+) -> Buffer:
     """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
 
-    The array must be C-contiguous, aligned and of native byte order (`InternalError`).
+    The array must be C-contiguous, aligned and of native byte order (`InternalError`). `shape` is
+    that of the Buffer where the array has only the first rows of it.
     """
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
         raise InternalError("buffer", "the array is not row-major, aligned and native")
-    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name, device)
+    shape = array.shape if shape is None else shape
+    node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
     _by_number[node.unique] = array
     return node

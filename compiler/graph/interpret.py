@@ -3,6 +3,8 @@
 `interpret` gives the values of the roots and frees every other value after its last use;
 `evaluate_all` keeps the value of each node, for a person to look at or a pass to be checked.
 Element types are exact: a reference that answers in another type is a broken invariant.
+A value has the extents of this run: of an axis whose extent is a variable, as many elements as
+the variable says. What is behind them in a Buffer is not looked at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +14,15 @@ import numpy as np
 
 from compiler import random_bits, references
 from compiler.errors import InternalError
+from compiler.graph.extents import part_of, shape_of
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -26,8 +31,10 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
+    Shape,
     Shrink,
     Sink,
     Store,
@@ -35,6 +42,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -52,9 +60,10 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
     """
     order = toposort(roots)
     remaining = _count_uses(order, roots)
+    sizes = variables_of(order, inputs)
     values: dict[TensorNode, Array] = {}
     for node in order:
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs)
+        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
         for source in node.sources:
             remaining[source] -= 1
             if not remaining[source]:
@@ -65,9 +74,18 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
 def evaluate_all(roots: Sequence[TensorNode], inputs: Inputs) -> dict[TensorNode, Array]:
     """The value of every node that `roots` need, sources first; views may share memory."""
     values: dict[TensorNode, Array] = {}
-    for node in toposort(roots):
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs)
+    order = toposort(roots)
+    sizes = variables_of(order, inputs)
+    for node in order:
+        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
+
+
+def variables_of(order: Sequence[TensorNode], inputs: Inputs) -> dict[str, int]:
+    """The value of each variable by name: that of its input, or else that of its Bind."""
+    bound = {n.sources[0]: n.value for n in order if isinstance(n, Bind)}
+    given = {n: int(inputs[n]) for n in order if isinstance(n, Variable) and n in inputs}
+    return {n.name: value for n, value in (bound | given).items() if isinstance(n, Variable)}
 
 
 def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[TensorNode, int]:
@@ -80,11 +98,15 @@ def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[Te
     return counts
 
 
-def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
+def _evaluate(
+    node: TensorNode, operands: list[Array], inputs: Inputs, sizes: Mapping[str, int]
+) -> Array:
     """One node's value, its type and shape checked."""
+    shape = shape_of(node.shape, node.extents, sizes)
     with np.errstate(all="ignore"):
-        value = np.asarray(_value(node, operands, inputs))
-    if value.dtype != node.dtype.numpy or value.shape != node.shape:
+        value = np.asarray(_value(node, operands, inputs, shape, sizes))
+    is_short = isinstance(node, Buffer | Param) and value.shape[1:] == shape[1:]
+    if value.dtype != node.dtype.numpy or (value.shape != shape and not is_short):
         raise InternalError(
             f"graph interpreter: {operation(node)}",
             "the value has the wrong type or shape",
@@ -95,32 +117,58 @@ def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
     return value
 
 
-def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
+def _value(
+    node: TensorNode,
+    operands: list[Array],
+    inputs: Inputs,
+    shape: Shape,
+    sizes: Mapping[str, int],
+) -> Any:
+    """The value of a node whose shape in this run is `shape`."""
     match node:
-        case Buffer() | Param() | Variable():
+        case Buffer() | Param():
             return _input(node, inputs)
+        case Variable() | Bind():
+            return _variable(node, inputs, sizes)
         case Const() | Iota():
             return _generated(node)
         case Elementwise(op=op):
-            return OPS[op].reference(*operands)
+            return OPS[op].reference(*_meaningful(node, operands, shape))
         case Cast(target=target):
             return references.cast(operands[0], target)
         case Bitcast(target=target):
             return operands[0].view(target.numpy)
         case Reduce(op=op, axes=axes):
-            return _reduce(node, op, axes, operands[0])
+            return _reduce(node, op, axes, operands[0], shape)
         case Index():
-            return _indexed(operands[0], operands[1:])
+            return _indexed(operands[0], _meaningful(node, operands[1:], shape))
         case Threefry():
-            return random_bits.threefry(operands[0], operands[1])
-        case Contiguous():
+            return random_bits.threefry(*_meaningful(node, operands, shape))
+        case Repeat():
+            return _repeated(node, operands)
+        case Contiguous() | Copy():
             return np.asarray(operands[0], order="C")
         case Store():
             return operands[1]
         case Sink():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
-            return _moved(node, operands[0])
+            return _moved(node, operands[0], shape)
+
+
+def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
+    """Operands of one shape; where an axis is symbolic, as many elements as there are."""
+    return [x[part_of(shape)] for x in operands] if node.extents else operands
+
+
+def _repeated(node: Repeat, operands: list[Array]) -> Array:
+    """The state after all turns; each makes the next one of the last."""
+    values, parameters, variables = list(operands), node.parameters, node.variables
+    for turn in range(node.count):
+        given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
+        given |= dict.fromkeys(variables, np.array(turn, np.int64))
+        values[: node.states] = interpret(node.body.sources, given)
+    return values[node.index]
 
 
 def _indexed(x: Array, positions: list[Array]) -> Array:
@@ -135,37 +183,49 @@ def _indexed(x: Array, positions: list[Array]) -> Array:
     return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
 
 
-def _moved(node: TensorNode, x: Array) -> Array:
+def _moved(node: TensorNode, x: Array, shape: Shape) -> Array:
     """The value of a movement node."""
     match node:
-        case Reshape(new_shape=shape):
+        case Prefix():
+            return x[part_of(shape)]
+        case Reshape():
             return x.reshape(shape)
-        case Expand(new_shape=shape):
+        case Expand():
             return np.broadcast_to(x, shape)
         case Permute(order=order):
             return x.transpose(order)
         case Pad(widths=widths):
             return np.pad(x, widths) if x.ndim else x
         case Shrink(bounds=bounds):
-            return x[tuple(slice(begin, end) for begin, end in bounds)]
+            return x[tuple(slice(begin, end) for begin, end in bounds)]  # ends past x are cut
         case Flip(axes=axes):
             return np.flip(x, axes)
     raise InternalError("graph interpreter", f"no rule for node kind {type(node).__name__}")
 
 
 def _input(node: TensorNode, inputs: Inputs) -> Array:
-    """The data given for a Buffer, Param or Variable."""
+    """The data given for a Buffer or Param."""
     if node not in inputs:
         raise InternalError("graph interpreter", f"no data for {node!r}", origin=node.origin)
-    if isinstance(node, Variable) and not node.low <= inputs[node] <= node.high:
-        raise InternalError(
-            "graph interpreter",
-            f"the value of variable {node.name} is out of bounds",
-            got=str(inputs[node]),
-            expected=f"{node.low} … {node.high}",
-            origin=node.origin,
-        )
     return inputs[node]
+
+
+def _variable(node: Variable | Bind, inputs: Inputs, sizes: Mapping[str, int]) -> Array:
+    """The value of a variable, or of a Bind of one."""
+    variable = node.sources[0] if isinstance(node, Bind) else node
+    assert isinstance(variable, Variable)
+    if variable.name not in sizes:
+        return _input(variable, inputs)
+    value = sizes[variable.name]
+    if variable.low <= value <= variable.high:
+        return np.array(value, np.int64)
+    raise InternalError(
+        "graph interpreter",
+        f"the value of variable {variable.name} is out of bounds",
+        got=str(value),
+        expected=f"{variable.low} … {variable.high}",
+        origin=node.origin,
+    )
 
 
 def _generated(node: Const | Iota) -> Array:
@@ -177,10 +237,10 @@ def _generated(node: Const | Iota) -> Array:
     return np.broadcast_to(one.astype(dtype).reshape(()), node.shape)
 
 
-def _reduce(node: Reduce, op: str, axes: tuple[int, ...], x: Array) -> Array:
+def _reduce(node: Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:
     """`axes` folded in the node's own type; over an empty axis the identity."""
     row = REDUCTIONS[op]
     if not x.size:
-        return np.full(node.shape, row.identity(node.dtype), node.dtype.numpy)
+        return np.full(shape, row.identity(node.dtype), node.dtype.numpy)
     reference: Callable[..., Array] = row.reference
     return reference(x, axis=axes, dtype=x.dtype, keepdims=True)

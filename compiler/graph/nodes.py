@@ -4,6 +4,8 @@
          | Param(slot, shape, dtype)                  an argument of a kernel body
          | Const(bits, dtype, shape)                  one value everywhere
          | Variable(name, low, high)                  an integer known when the program runs
+         | Bind(variable; value)                      the variable, with its value in this run
+         | Prefix(x, variable; axis)                  the first `variable` elements of an axis
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
@@ -13,11 +15,13 @@
          | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
+         | Copy(x, device, clone)                     x, in memory of its own on `device`
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
+An axis whose extent is a variable has the greatest one in `shape`, and itself in `extents`.
 """
 
 import math
@@ -29,6 +33,8 @@ import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
+from compiler.graph import extents as rules
+from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -41,11 +47,16 @@ LARGEST = 2**48
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class TensorNode(Node):
-    """Base of the tensor nodes: adds `shape` and `dtype`."""
+    """Base of the tensor nodes: adds `shape`, `dtype` and `extents`.
+
+    A kind refuses axes of variable extent unless its `_extents` says what becomes of them.
+    """
 
     sources: "tuple[TensorNode, ...]"
     shape: Shape = field(init=False)
     dtype: DType = field(init=False)
+    extents: Extents = field(init=False)
+    _extents = rules.refused
 
     def __post_init__(self) -> None:
         shape, dtype = self._infer()
@@ -56,8 +67,14 @@ class TensorNode(Node):
                 got=f"shape {shape}, {math.prod(shape):,} elements",
                 expected=f"at most {LARGEST:,}",
             )
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", dtype)
+        assign = object.__setattr__
+        assign(self, "shape", shape)
+        assign(self, "dtype", dtype)
+        for source in self.sources:
+            if getattr(source, "extents", ()):
+                assign(self, "extents", self._extents())
+                return
+        assign(self, "extents", ())
 
     def _infer(self) -> tuple[Shape, DType]:
         """Shape and element type; the default is those of the only source."""
@@ -141,10 +158,30 @@ class Variable(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bind(TensorNode):
+    """The Variable `sources[0]`, whose value in this run is `value`; compiled as the Variable."""
+
+    value: int
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Prefix(TensorNode):
+    """Of `axis` only the first `sources[1]` elements, a Variable or Bind, are meaningful."""
+
+    axis: int
+    _extents = rules.prefixed
+
+    def __post_init__(self) -> None:
+        TensorNode.__post_init__(self)
+        object.__setattr__(self, "extents", self._extents())
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Elementwise(TensorNode):
     """Operation `op` of the table, element by element."""
 
     op: str
+    _extents = rules.united
 
     def _infer(self) -> tuple[Shape, DType]:
         dtypes = tuple(s.dtype for s in self.sources)
@@ -156,6 +193,7 @@ class Cast(TensorNode):
     """The value converted to another type (float → int saturates, NaN → 0)."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -166,6 +204,7 @@ class Bitcast(TensorNode):
     """The same bits read as another type of the same width."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -176,6 +215,7 @@ class Reshape(TensorNode):
     """The same elements in row-major order under another shape of equal size."""
 
     new_shape: Shape
+    _extents = rules.reshaped
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -186,6 +226,7 @@ class Permute(TensorNode):
     """Axes reordered: result axis i is source axis `order[i]`."""
 
     order: Shape
+    _extents = rules.permuted
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -197,6 +238,7 @@ class Expand(TensorNode):
     """Axes of extent 1 repeated to `new_shape` (same rank)."""
 
     new_shape: Shape
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -207,6 +249,7 @@ class Pad(TensorNode):
     """Zeros put before and after each axis: `widths` is one (before, after) per axis."""
 
     widths: Pairs
+    _extents = rules.padded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -219,6 +262,7 @@ class Shrink(TensorNode):
     """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis."""
 
     bounds: Pairs
+    _extents = rules.shrunk
 
     def _infer(self) -> tuple[Shape, DType]:
         return tuple(end - begin for begin, end in self.bounds), self.sources[0].dtype
@@ -229,6 +273,7 @@ class Flip(TensorNode):
     """The given axes reversed."""
 
     axes: Shape
+    _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -237,6 +282,7 @@ class Reduce(TensorNode):
 
     op: str
     axes: Shape
+    _extents = rules.folded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -251,6 +297,8 @@ class Index(TensorNode):
     The positions have equal shapes, which is that of the result. A position outside reads 0.
     """
 
+    _extents = rules.indexed
+
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[0].dtype
 
@@ -262,15 +310,30 @@ class Threefry(TensorNode):
     Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
     """
 
+    _extents = rules.united
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
+    _extents = rules.kept
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Copy(TensorNode):
+    """The source, copied to `device`; `clone` tells several copies apart, 0 is no clone."""
+
+    device: str
+    clone: int = 0
+    _extents = rules.kept
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
     """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
+
+    _extents = rules.stored
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[1].dtype
@@ -280,11 +343,13 @@ class Store(TensorNode):
 class Sink(TensorNode):
     """The roots of a program; it has no value of its own."""
 
+    _extents = rules.none
+
     def _infer(self) -> tuple[Shape, DType]:
         return (), bool_
 
 
-MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
+MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
 LEAVES = (Buffer, Param, Const, Iota, Variable)
 
 

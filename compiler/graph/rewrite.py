@@ -83,9 +83,14 @@ class RuleSet:
         """The first rule that changes `node`, with its result."""
         for each in self.candidates(node):
             result = each.function(node)
-            if result is not None and result is not node:
+            if result is not None and result is not node and _keeps_extents(node, result):
                 return each, result
         return None
+
+
+def _keeps_extents(node: Node, result: Node) -> bool:
+    """Whether a tensor has the same symbolic axes: where(true, a, b) = a not if b alone has one."""
+    return getattr(node, "extents", ()) == getattr(result, "extents", ())
 
 
 def rewrite(

@@ -14,9 +14,14 @@
     a Param of the shape and type of its value.
 11. After `decompose`: no operation that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
-    negative; a Variable has a possible value.
+    negative; a Variable has a possible value, and a Bind gives it one of those.
 13. An index has one int64 tensor of positions per axis, all of the result's shape.
 14. The operands of a Threefry are uint64 and of one shape.
+15. A Prefix is of an axis with as many elements as its variable may have: 2 or more, and the
+    variable is never negative. Max and min fold no symbolic axis that may be empty. After
+    `decompose` no Bind is left: the values of a run are no part of the program.
+16. A repeat has a source of its type and shape for each state and Param of its body, which reads
+    no variable but its counter, and at least one turn.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -28,6 +33,7 @@ from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
 from compiler.graph.nodes import (
     LEAVES,
+    Bind,
     Bitcast,
     Const,
     Elementwise,
@@ -38,6 +44,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Shrink,
@@ -47,6 +54,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
@@ -81,11 +89,11 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink():
+        case Sink() | Repeat():
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry():
+        case Store() | Threefry() | Prefix():
             expected = 2
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
@@ -107,6 +115,8 @@ def _leaf(node: TensorNode) -> None:
         _broken(node, 12, "a slot is negative", node.slot, "0 or more")
     if isinstance(node, Variable) and node.low > node.high:
         _broken(node, 12, "a variable has no possible value", node.low, f"at most {node.high}")
+    if isinstance(node, Bind):
+        _bind(node)
     if isinstance(node, Iota) and not node.dtype.is_integer and not node.dtype.is_float:
         _broken(node, 12, "an iota counts in numbers", node.dtype, "an integer or float type")
 
@@ -127,12 +137,20 @@ def _node(node: TensorNode) -> None:
             _shrink(node)
         case Flip():
             _flip(node)
+        case Prefix():
+            _prefix(node)
         case Reduce():
             _reduce(node)
         case Bitcast():
             _bitcast(node)
         case Index():
             _index(node)
+        case Repeat():
+            problem = node.problem()
+            if problem:
+                expected = "a source like each state"
+                _broken(node, 16, "a loop does not fit its body", problem, expected)
+            verify(node.body)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -186,6 +204,30 @@ def _shrink(node: Shrink) -> None:
             _broken(node, 7, "a shrink reaches outside", f"{begin}:{end}", f"inside 0:{extent}")
 
 
+def _bind(node: Bind) -> None:
+    """Invariant 12."""
+    variable = node.sources[0]
+    if not isinstance(variable, Variable):
+        _broken(node, 12, "a bind of what is no variable", operation(variable), "variable")
+    if not variable.low <= node.value <= variable.high:
+        bounds = f"{variable.low} … {variable.high}"
+        _broken(node, 12, "a bind outside its bounds", node.value, bounds)
+
+
+def _prefix(node: Prefix) -> None:
+    """Invariant 15."""
+    variable = node.sources[1]
+    if not isinstance(variable, Variable | Bind):
+        _broken(node, 15, "the length of a prefix is no variable", operation(variable), "variable")
+    if not 0 <= node.axis < len(node.shape):
+        _broken(node, 15, "an axis is out of range", node.axis, f"below {len(node.shape)}")
+    extent = node.extents[node.axis]
+    if extent is None or extent.high != node.shape[node.axis] or extent.high < 2 or extent.low < 0:
+        got = extent.described if extent else "none"
+        expected = f"0 or more … {node.shape[node.axis]}, which is 2 or more"
+        _broken(node, 15, "the variable does not fit the axis", got, expected)
+
+
 def _flip(node: Flip) -> None:
     rank = len(node.shape)
     if len(set(node.axes)) != len(node.axes) or any(not 0 <= a < rank for a in node.axes):
@@ -202,6 +244,10 @@ def _reduce(node: Reduce) -> None:
     is_empty = any(shape[axis] == 0 for axis in node.axes)
     if is_empty and node.size and not row.has_identity:
         _broken(node, 9, f"{node.op} over an empty axis", shape, "extents of 1 or more")
+    for axis, extent in enumerate(node.sources[0].extents):
+        if extent and axis in node.axes and not extent.low and not row.has_identity:
+            what = f"{node.op} over an axis that may be empty"
+            _broken(node, 15, what, extent.described, "a variable of 1 or more")
 
 
 def _bitcast(node: Bitcast) -> None:
@@ -229,12 +275,14 @@ def _placement(node: TensorNode) -> None:
         target, value = node.sources
         if not isinstance(target, Param):
             _broken(node, 10, "a store writes what is no param", operation(target), "param")
-        if short(target) != short(value):
+        if (target.dtype, target.shape) != (value.dtype, value.shape):
             _broken(node, 10, "a store does not fit its param", short(value), short(target))
 
 
 def _machine_operation(node: TensorNode) -> None:
-    """Invariant 11."""
+    """Invariants 11 and 15."""
+    if isinstance(node, Bind):
+        _broken(node, 15, "a value of this run was not taken out", "bind", "the variable")
     if isinstance(node, Threefry):
         _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
     if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from compiler.graph.extents import written
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Flip,
     Index,
@@ -15,6 +18,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Shrink,
     Sink,
@@ -23,11 +27,12 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
-    """`f32[64,784]`: type and shape as printed programs write them."""
-    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+    """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
 def describe_argument(node: TensorNode) -> str:
@@ -35,10 +40,20 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable():
+        case Buffer():
             return node.name
+        case Variable():
+            return f"{node.name} {node.low} … {node.high}"
+        case Bind():
+            return f"= {node.value}"
+        case Prefix():
+            return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
+        case Copy():
+            return node.device + (" clone" if node.clone else "")
         case Reduce():
             return f"axes {_tuple(node.axes)}"
         case Cast() | Bitcast():
@@ -73,7 +88,7 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable():
+        case Const() | Iota() | Variable() | Bind():
             return "const"
         case Elementwise() | Threefry():
             return "elementwise"
@@ -81,9 +96,9 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Copy() | Store() | Index():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
         case _:
             return "movement"

@@ -15,6 +15,8 @@ Tried on each pair of neighbouring ranges of a store or a reduction: the pair be
 (k // n, k % n); if every division simplifies away, the loop is kept. One long loop vectorises
 better than a short one inside another. Elsewhere called "coalescing" or "merging dims".
 
+A loop that runs to a variable stays by itself: its extent times another is no extent.
+
 Relies on: `simplify` has run.
 Ensures: the same elements in the same order; no division that was not there before.
 """
@@ -24,6 +26,7 @@ from typing import Any, TypeGuard
 from compiler.loops.nodes import (
     Alu,
     Body,
+    Const,
     Range,
     Reduce,
     ScalarNode,
@@ -63,8 +66,13 @@ def _pairs(body: Body) -> list[tuple[Range, Range]]:
     nests = [node for node in toposort([body]) if isinstance(node, Store | Reduce)]
     result: dict[tuple[Range, Range], None] = {}
     for nest in nests:
-        result.update(dict.fromkeys(zip(nest.ranges, nest.ranges[1:], strict=False)))
+        pairs = zip(nest.ranges, nest.ranges[1:], strict=False)
+        result.update(dict.fromkeys(p for p in pairs if all(map(_is_fixed, p))))
     return list(result)
+
+
+def _is_fixed(each: Range) -> bool:
+    return isinstance(each.sources[0], Const)
 
 
 def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) -> Body:

@@ -16,6 +16,7 @@
 Each axis of the output is a range. The indices are pushed from the output towards the
 parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
 shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
+An axis whose extent is a variable is a loop that runs to the variable.
 
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
@@ -27,6 +28,7 @@ from typing import TypeAlias
 
 from compiler.dtypes import bool_
 from compiler.graph import nodes as graph
+from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.loops.nodes import (
     Argument,
@@ -34,6 +36,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    DefineVar,
     Load,
     Range,
     Reduce,
@@ -41,7 +44,6 @@ from compiler.loops.nodes import (
     ScalarNode,
     Store,
     alu,
-    axis,
     const,
     linear,
 )
@@ -61,7 +63,7 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
-        indices = walk.new_ranges(value.shape, "normal", value)
+        indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
@@ -86,12 +88,13 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
 
-    def new_ranges(self, shape: Shape, role: Role, node: TensorNode) -> Indices:
+    def new_ranges(self, shape: Shape, extents: Extents, role: Role, node: TensorNode) -> Indices:
         """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0."""
-        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in shape)
+        bounds = symbolic(shape, extents)
+        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in bounds)
 
-    def _range(self, extent: int, role: Role, node: TensorNode) -> Range:
-        made = axis(extent, self.ranges, role)
+    def _range(self, extent: int | Extent, role: Role, node: TensorNode) -> Range:
+        made = Range((bound(extent),), self.ranges, role)
         self.ranges += 1
         for each in (made, *made.sources):
             self.provenance.add(each, frozenset((node,)))
@@ -138,7 +141,7 @@ class _Walk:
         """The keys whose scalars the scalar of `key` is made from."""
         node, indices, gate = key
         match node:
-            case graph.Param() | graph.Const() | graph.Iota():
+            case graph.Param() | graph.Const() | graph.Iota() | graph.Variable():
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
                 return [(s, indices, gate) for s in node.sources]
@@ -164,14 +167,19 @@ class _Walk:
         source = node.sources[0]
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
-        return source, tuple(map(clamp, positions, source.shape)), gate
+        inside = tuple(map(clamp, positions, source.shape))
+        for where, extent in zip(inside, source.extents, strict=False):
+            if extent is not None:  # the clamp keeps it below the maximum only
+                gate = _both(gate, alu("lt", where, bound(extent)))
+        return source, inside, gate
 
     def _reduced(self, key: Key) -> Indices:
         """The indices of the source of a reduction, with new ranges for the axes folded."""
         node, indices, _ = key
         assert isinstance(node, graph.Reduce)
-        extents = tuple(node.sources[0].shape[a] for a in node.axes)
-        new = dict(zip(node.axes, self.new_ranges(extents, "reduction", node), strict=True))
+        shape, extents = node.sources[0].shape, node.sources[0].extents
+        of = tuple(shape[a] for a in node.axes), tuple(extents[a] for a in node.axes if extents)
+        new = dict(zip(node.axes, self.new_ranges(*of, "reduction", node), strict=True))
         self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
@@ -187,6 +195,8 @@ class _Walk:
                 return Const((), node.bits, node.dtype)
             case graph.Iota():
                 return Cast((indices[0],), node.dtype)
+            case graph.Variable():
+                return DefineVar((), node.name, node.low, node.high)
             case graph.Elementwise():
                 return alu(node.op, *values)
             case graph.Cast():
@@ -207,9 +217,12 @@ class _Walk:
         """The element read, or 0 where a position is outside."""
         *positions, value = values
         condition: ScalarNode | None = None
-        for position, extent in zip(positions, node.sources[0].shape, strict=True):
+        source = node.sources[0]
+        for position, extent in zip(
+            positions, symbolic(source.shape, source.extents), strict=True
+        ):
             condition = _both(condition, alu("ge", position, index_const(0)))
-            condition = _both(condition, alu("lt", position, index_const(extent)))
+            condition = _both(condition, alu("lt", position, bound(extent)))
         assert condition is not None
         return alu("where", condition, value, const(0, node.dtype))
 
@@ -221,6 +234,13 @@ class _Walk:
         if condition is None or isinstance(value, Load):
             return value
         return alu("where", condition, value, const(0, node.dtype))
+
+
+def bound(extent: int | Extent) -> ScalarNode:
+    """The number of elements along an axis."""
+    if isinstance(extent, Extent):
+        return DefineVar((), extent.name, extent.low, extent.high)
+    return index_const(extent)
 
 
 def clamp(value: ScalarNode, extent: int) -> ScalarNode:
@@ -247,13 +267,24 @@ def move(node: TensorNode, indices: Indices) -> Indices:
             return tuple(index_const(0) if old != new else i for i, old, new in pairs)
         case graph.Shrink():
             return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
+        case graph.Prefix():
+            return indices
         case graph.Flip():
+            bounds = symbolic(source.shape, source.extents)
             return tuple(
-                alu("sub", index_const(source.shape[a] - 1), i) if a in node.axes else i
-                for a, i in enumerate(indices)
+                mirror(i, bounds[a]) if a in node.axes else i for a, i in enumerate(indices)
             )
         case _:
             raise AssertionError(f"{type(node).__name__} does not move elements")
+
+
+def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
+    """The position as far from the end as `value` is from the begin."""
+    if isinstance(extent, int):
+        return alu("sub", index_const(extent - 1), value)
+    last = alu("sub", bound(extent), index_const(1))
+    # Never negative, since value < extent; but only so do the bounds say it.
+    return alu("max", alu("sub", last, value), index_const(0))
 
 
 def unflatten(flat: ScalarNode, shape: Shape) -> Indices:

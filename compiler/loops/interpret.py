@@ -9,13 +9,13 @@ outermost ranges are cut into blocks, and the blocks run one after the other.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler import references
-from compiler.errors import InternalError
+from compiler.errors import DataError, InternalError
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -23,6 +23,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    DefineVar,
     Load,
     Range,
     Reduce,
@@ -39,13 +40,19 @@ LIMIT = 2**22
 """Elements that all values of a body may have together."""
 
 
-def interpret(body: Body, arguments: Sequence[Array], limit: int = LIMIT) -> None:
+def interpret(
+    body: Body,
+    arguments: Sequence[Array],
+    limit: int = LIMIT,
+    variables: Mapping[str, int] | None = None,
+) -> None:
     """Run `body` on flat arrays, one per slot; the written one is filled in place.
 
-    `limit` bounds the elements held at a time, where blocks of one iteration can.
-    Raises `InternalError` where an access is outside its buffer or a value has the wrong type.
+    `limit` bounds the elements held at a time, where blocks of one iteration can. `variables`
+    are the values of the variables by name. Raises `DataError` where one is missing or out of its
+    bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
     """
-    run = _Run(body, arguments, limit)
+    run = _Run(body, arguments, limit, variables or {})
     with np.errstate(all="ignore"):
         for store in body.sources:
             assert isinstance(store, Store)
@@ -55,9 +62,12 @@ def interpret(body: Body, arguments: Sequence[Array], limit: int = LIMIT) -> Non
 class _Run:
     """State of one run: the values known for the blocks of the ranges that are open."""
 
-    def __init__(self, body: Body, arguments: Sequence[Array], limit: int) -> None:
+    def __init__(
+        self, body: Body, arguments: Sequence[Array], limit: int, variables: Mapping[str, int]
+    ) -> None:
         self.arguments = arguments
         self.order: list[ScalarNode] = toposort([body])
+        self.variables = {n: _given(n, variables) for n in self.order if isinstance(n, DefineVar)}
         self.needs = dependencies(body)
         self.axes = _colour(self.order, self.needs)
         self.rank = 1 + max(self.axes.values(), default=0)
@@ -77,7 +87,9 @@ class _Run:
         if not ranges:
             yield
             return
-        first, extent = ranges[0], ranges[0].extent
+        first = ranges[0]
+        bound = first.sources[0]
+        extent = self.variables[bound] if isinstance(bound, DefineVar) else first.extent
         step = self.blocks[first]
         for start in range(0, extent, step):
             self.values[first] = self._counter(first, start, min(start + step, extent))
@@ -126,6 +138,8 @@ class _Run:
         match node:
             case Const(bits=bits):
                 return constant(bits, node.dtype.numpy).reshape((1,) * self.rank)
+            case DefineVar():
+                return np.full((1,) * self.rank, self.variables[node], np.int64)
             case Alu(op=op):
                 return OPS[op].reference(*operands)
             case Cast(target=target):
@@ -160,6 +174,16 @@ class _Run:
         if result is None:
             return np.full((1,) * self.rank, row.identity(node.dtype), node.dtype.numpy)
         return result
+
+
+def _given(node: DefineVar, variables: Mapping[str, int]) -> int:
+    """The value of a variable, inside its bounds."""
+    value = variables.get(node.name)
+    if value is None or not node.low <= value <= node.high:
+        got = "nothing" if value is None else str(value)
+        expected = f"{node.low} to {node.high}"
+        raise DataError(f"variable {node.name}", "no value", got=got, expected=expected)
+    return value
 
 
 def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:

@@ -2,6 +2,7 @@
 
     node = Const(bits, dtype)                        a scalar
          | Range(extent, number, role)               a loop counter 0 … extent-1
+         | DefineVar(name, low, high)                an int64 known at run time: low … high
          | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
          | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
          | Alu(sources, op)                          a row of `ops.OPS`
@@ -10,7 +11,6 @@
          | Store(argument, index, x, ranges…)        for every value of the ranges
          | Body(stores…)
     and, in the sizes of a launch and the metadata of a program,
-         | DefineVar(name, low, high)                 an int64 known at run time: low … high
          | Bind(var, value)                          `value`, which `var` stands for
          | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
          | After(x, effects…)                        x, once the effects have happened
@@ -79,7 +79,7 @@ class Const(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Range(ScalarNode):
-    """A loop counter from 0 to its extent (`sources[0]`, not included)."""
+    """A loop counter from 0 to its extent (`sources[0]`, not included), a Const or DefineVar."""
 
     number: int
     role: Role

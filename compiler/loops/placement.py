@@ -15,7 +15,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store
+from compiler.loops.nodes import Alu, Argument, Body, DefineVar, Range, Reduce, ScalarNode, Store
 from compiler.node import toposort, users
 
 
@@ -100,7 +100,7 @@ class _Placement:
                 tasks.pop()
                 self._close(task, path, loops)
                 continue
-            if isinstance(task, Range | Argument) or self._is_placed(task, path):
+            if self._is_ready(task, path):
                 tasks.pop()
                 continue
             home = self._home(task, path)
@@ -119,7 +119,8 @@ class _Placement:
         return node.sources[:3] if isinstance(node, Store) else node.sources
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
-        return isinstance(node, Range | Argument) or self._is_placed(node, path)
+        is_given = isinstance(node, Range | Argument | DefineVar)
+        return is_given or self._is_placed(node, path)
 
     def _put(self, node: ScalarNode, block: Block) -> None:
         block.items.append(node)

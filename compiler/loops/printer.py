@@ -22,6 +22,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    DefineVar,
     Load,
     Range,
     Reduce,
@@ -63,7 +64,9 @@ class Loops(Stage):
         arguments = sorted(
             (n for n in self.nodes if isinstance(n, Argument)), key=lambda a: a.slot
         )
-        inside = ", ".join(f"{a.name} {a.element.short}[{a.size}]" for a in arguments)
+        names = [f"{a.name} {a.element.short}[{a.size}]" for a in arguments]
+        names += [f"{n.name} {n.dtype.short}" for n in self.nodes if isinstance(n, DefineVar)]
+        inside = ", ".join(names)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
         silent = fused_products(self.body)
         silent |= {n for n in self.nodes if isinstance(n, Const | Reduce)}
@@ -129,7 +132,7 @@ class Loops(Stage):
         match node:
             case Const():
                 return str(node.value)
-            case Range() | Argument():
+            case Range() | Argument() | DefineVar():
                 return node.name
             case Alu() if node.bounds is not None:
                 return f"({self.address(node)})"
@@ -161,9 +164,16 @@ class Loops(Stage):
 
 
 def _loop(node: Range) -> str:
-    """`for r2 in 784   reduction`"""
+    """`for r2 in 784   reduction`, `for i0 in n   (at most 1024)`"""
     role = "   reduction" if node.role == "reduction" else ""
-    return f"for {node.name} in {node.extent}{role}"
+    limit = f"   (at most {node.extent})" if isinstance(node.sources[0], DefineVar) else ""
+    return f"for {node.name} in {_bound(node)}{role}{limit}"
+
+
+def _bound(node: Range) -> str:
+    """The extent of a loop: a number, or the name of a variable."""
+    bound = node.sources[0]
+    return bound.name if isinstance(bound, DefineVar) else str(node.extent)
 
 
 def _is_inline(node: ScalarNode) -> bool:
@@ -183,15 +193,18 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
-    kinds = {Const: "const", Range: "index", Argument: "buffer", Load: "memory", Store: "memory",
-             Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
+    kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer",
+             Load: "memory", Store: "memory", Cast: "cast", Bitcast: "cast", Reduce: "reduce",
+             Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
     match node:
         case Const():
             argument = str(node.value)
         case Range():
-            op, argument = node.name, str(node.extent)
+            op, argument = node.name, _bound(node)
+        case DefineVar():
+            op, argument = "variable", f"{node.name} {node.low} … {node.high}"
         case Argument():
             op, argument = node.name, f"{node.element.short}[{node.size}]"
         case Alu():

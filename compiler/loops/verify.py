@@ -7,7 +7,8 @@
  3. The index of a Load or Store is int64, and a gate is bool.
  4. One Argument per slot. Slot 0 is stored to and nothing else is; what is loaded is not stored
     to. A Store writes the type of its Argument.
- 5. The extent of a range is an int64 constant, 0 or more; no two ranges have one number.
+ 5. The extent of a range is an int64 constant or variable, 0 or more; no two ranges have one
+    number, and no two variables one name.
  6. A range belongs to one nest: normal ranges to a Store, reduction ranges to a Reduce, which
     has at least one and whose row accepts the type.
  7. No value depends on a range outside the nest that the range belongs to.
@@ -15,6 +16,9 @@
     0 … size - 1, or it is gated, or it depends on a range of extent 0 and so never happens.
  9. The stores to a buffer write each element exactly once: the index is a sum of multiples of the
     store's ranges, each multiple the product of the extents of those below it.
+
+Where an extent is a variable, 8 and 9 hold for its greatest value, and so for the others: a range
+that ends earlier reaches less, and writes the elements that are meaningful.
 
 Not checked: that a gate keeps its load inside the buffer (the interpreters check each access),
 and that bounds are right (they are found as the node is made, and tested in `simplify`'s tests).
@@ -32,6 +36,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    DefineVar,
     Load,
     Range,
     Reduce,
@@ -95,8 +100,9 @@ def _describe(node: ScalarNode) -> str:
 def _structure(node: ScalarNode) -> None:
     """Invariant 1."""
     kinds = _allowed_sources(node)
-    counts = {Const: (0, 0), Argument: (0, 0), Range: (1, 1), Cast: (1, 1), Bitcast: (1, 1),
-              Load: (2, 3), Reduce: (1, None), Store: (3, None)}  # fmt: skip
+    counts = {Const: (0, 0), DefineVar: (0, 0), Argument: (0, 0), Range: (1, 1),
+              Cast: (1, 1), Bitcast: (1, 1), Load: (2, 3), Reduce: (1, None),
+              Store: (3, None)}  # fmt: skip
     least, most = counts.get(type(node), (0, None))
     if len(node.sources) < least or (most is not None and len(node.sources) > most):
         _broken(node, 1, "the number of operands is wrong", len(node.sources), least)
@@ -107,7 +113,7 @@ def _structure(node: ScalarNode) -> None:
 
 
 _Kinds: TypeAlias = tuple[type[ScalarNode], ...]
-_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce)
+_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce, DefineVar)
 _ARGUMENT: _Kinds = (Argument,)
 _RANGE: _Kinds = (Range,)
 
@@ -119,7 +125,7 @@ def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
         case Body():
             return [(Store,)] * count
         case Range():
-            return [(Const,)] * count
+            return [(Const, DefineVar)] * count
         case Load():
             return [_ARGUMENT, *[_VALUE] * (count - 1)][:count]
         case Store():
@@ -188,14 +194,19 @@ def _arguments(order: list[ScalarNode]) -> None:
 def _ranges(order: list[ScalarNode]) -> None:
     """Invariants 5 and 6."""
     numbers: dict[int, Range] = {}
+    names: dict[str, DefineVar] = {}
     owner: dict[Range, ScalarNode] = {}
     for node in order:
         if isinstance(node, Range):
             bounds = node.sources[0].bounds
             if node.sources[0].dtype != int64 or bounds is None or bounds[0] < 0:
-                _broken(node, 5, "the extent is wrong", bounds, "an int64 constant, 0 or more")
+                _broken(node, 5, "the extent is wrong", bounds, "int64, 0 or more")
             if numbers.setdefault(node.number, node) is not node:
                 _broken(node, 5, "two ranges have one number", node.number, "a number each")
+        elif isinstance(node, DefineVar):
+            if names.setdefault(node.name, node) is not node or node.low > node.high:
+                bounds = node.low, node.high
+                _broken(node, 5, f"variable {node.name} is not one", bounds, "one pair of bounds")
         elif isinstance(node, Reduce | Store):
             _nest(node, owner)
 

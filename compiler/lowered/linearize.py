@@ -37,6 +37,7 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
+from compiler.lowered.machine import DefineVar
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 
@@ -66,10 +67,13 @@ class _Writer:
         self.next = 0
 
     def run(self) -> Linear:
-        """Arguments and constants first, then the loop nest."""
+        """Arguments, variables and constants first, then the loop nest."""
         arguments = [n for n in self.order if isinstance(n, loops.Argument)]
         for each in sorted(arguments, key=lambda a: a.slot):
             self._argument(each)
+        variables = [n for n in self.order if isinstance(n, loops.DefineVar)]
+        for variable in sorted(variables, key=lambda v: v.name):
+            self._variable(variable)
         for node in self.order:
             if isinstance(node, loops.Const):
                 self._constant(node)
@@ -89,6 +93,10 @@ class _Writer:
     def _argument(self, node: loops.Argument) -> None:
         size, written = node.size, node.is_written
         self._emit(node, lambda out: DefineGlobal(out, node.slot, node.element, size, written))
+
+    def _variable(self, node: loops.DefineVar) -> None:
+        name, low, high = node.name, node.low, node.high
+        self._emit(node, lambda out: DefineVar(out, name, low, high))
 
     def _constant(self, node: loops.Const) -> None:
         if node not in self.registers:
@@ -122,7 +130,7 @@ class _Writer:
                 self._begin(item.reduce)
             case Fold():
                 self._fold(item.reduce)
-            case loops.Reduce() | loops.Const():
+            case loops.Reduce() | loops.Const() | loops.DefineVar():
                 pass  # held since `_begin`, or since `run`
             case loops.Alu() if item in self.products:
                 pass  # computed by the mulacc of `_fold`

@@ -13,7 +13,8 @@
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
-10. The bound of a Range is an int64 constant, 0 or more; open loops differ in number.
+10. The bound of a Range is an int64 constant or a DefineVar, 0 or more; open loops differ in
+    number.
 11. An Alu marked `is_reduction` combines an accumulator with a value, and the next instruction
     assigns the result to that accumulator: only there may the order of operations change.
 12. An accumulator is assigned only inside reduction loops or Ifs opened after it was made, and in
@@ -161,9 +162,10 @@ class _Check(Registers):
 
     def _range(self, instruction: Range) -> None:
         """Invariant 10."""
-        if self.constants.get(instruction.bound, -1) < 0:
+        if self.least.get(instruction.bound, -1) < 0:
             got = f"%{instruction.bound}"
-            self.broken(10, "the bound is wrong", got, "an int64 constant, 0 or more")
+            expected = "an int64 constant or a DefineVar, 0 or more"
+            self.broken(10, "the bound is wrong", got, expected)
         if any(r.number == instruction.number for r in self.loops):
             what = "two open loops have one number"
             self.broken(10, what, instruction.number, "a number each")

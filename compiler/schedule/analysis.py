@@ -2,7 +2,7 @@
 
 The estimate is a roofline: the greater of arithmetic time and memory time, plus the launch.
 The figures are those of one core of a current x86-64 server with 512-bit vectors; they order
-kernels by cost and are not a measurement.
+kernels by cost and are not a measurement. Extents that are variables count as their maxima.
 """
 
 from collections import Counter
@@ -12,7 +12,14 @@ from compiler.errors import InternalError
 from compiler.graph.nodes import Elementwise, Reduce, Sink, TensorNode
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
-from compiler.schedule.items import ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+)
 
 OPERATIONS_PER_NS = 20.0
 BYTES_PER_NS = 20.0
@@ -24,15 +31,25 @@ def analyse(items: Sequence[ScheduleItem]) -> tuple[ItemAnalysis, ...]:
     by_body: dict[Sink, int] = {}
     result = []
     for item in items:
-        body = item.operation.body
-        if body not in by_body:
-            by_body[body] = operations(body)
-        read = sum(b.nbytes for b in item.operation.reads)
-        written = sum(b.nbytes for b in item.operation.writes)
-        work = max(by_body[body] / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
+        operation, count = item.operation, 0
+        if isinstance(operation, Kernel):
+            if operation.body not in by_body:
+                by_body[operation.body] = operations(operation.body)
+            count = by_body[operation.body]
+        read, written = bytes_of(operation)
+        work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
         estimate = LAUNCH_NS + round(work)
-        result.append(ItemAnalysis(item.item_id, by_body[body], read, written, estimate))
+        result.append(ItemAnalysis(item.item_id, count, read, written, estimate))
     return tuple(result)
+
+
+def bytes_of(operation: Operation) -> tuple[int, int]:
+    """Bytes read and written: those of whole buffers, of a transfer those it copies."""
+    if isinstance(operation, MemoryTransfer):
+        return operation.nbytes, operation.nbytes
+    sides = operation.reads, operation.writes
+    read, written = (sum(b.nbytes for b in side) for side in sides)
+    return read, written
 
 
 def operations(body: Sink) -> int:

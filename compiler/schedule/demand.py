@@ -1,15 +1,16 @@
 """Demands: who reads a value, in which kernel, under which index.
 
 A kernel's loops are its output axes, outermost first, and inside them the axes of each
-reduction. An expression is computed in the outermost loop that has all axes it depends on, so
-the loops around that place, divided by those it depends on, tell how often it is repeated.
+reduction; an extent that is a variable counts as its maximum. An expression is computed in the
+outermost loop that has all axes it depends on, so the loops around that place, divided by those
+it depends on, tell how often it is repeated.
 """
 
 import math
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
-from compiler.graph.nodes import Index, Reduce, TensorNode
+from compiler.graph.nodes import Index, Prefix, Reduce, TensorNode
 
 
 @dataclass(slots=True, eq=False)
@@ -80,6 +81,8 @@ class Demand:
         """The demand that `node`, computed under this demand, makes on one of its sources."""
         if isinstance(node, Index):
             return self if operand else Demand(self.plan, gathered(node, self.dependence))
+        if isinstance(node, Prefix) and operand:
+            return Demand(self.plan, ())
         if isinstance(node, Reduce):
             return Demand(self.plan, self.plan.reduce_axes(node, self.dependence))
         dependence = source_dependence(node, self.dependence)

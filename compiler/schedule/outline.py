@@ -12,64 +12,121 @@
              sink %6
 
 Relies on: `partition` lists every result and cuts every region it must.
-Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
+name; argument 0 is written, the others are read, in the order in which the body meets them. A
+copy is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler.errors import DataError
+from compiler.graph.nodes import (
+    Buffer,
+    Copy,
+    Param,
+    Prefix,
+    Sink,
+    Store,
+    TensorNode,
+    Variable,
+)
+from compiler.graph.repeat import Repeat
+from compiler.graph.words import operation
 from compiler.node import Node, toposort
-from compiler.schedule.calls import After, Call, KernelSink
-from compiler.trace import Provenance
+from compiler.schedule.kinds import After, Call, KernelSink, Transfer, buffer_of
+from compiler.schedule.operations import device_of, is_disk
+from compiler.schedule.outlined import Outlined, Turn, outside
+from compiler.schedule.pitch import pitched
+from compiler.schedule.turns import add_loop
 
 
-@dataclass(slots=True)
-class Outlined:
-    """The kernel graph with, for its nodes and for bodies, the tensor nodes they come from."""
+def outline(
+    root: Sink, realized: Iterable[TensorNode], turns: Mapping[Sink, Turn] | None = None
+) -> Outlined:
+    """The kernel graph that computes the sources of `root`, given the nodes to realize.
 
-    root: KernelSink
-    bodies: dict[Sink, str] = field(default_factory=dict)
-    """Each distinct body with its name, in order of first use."""
-    origins: Provenance[TensorNode] = field(default_factory=Provenance)
-    """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
-    buffers: dict[TensorNode, Node] = field(default_factory=dict)
-    """For each realized node (and input) the kernel-graph node that holds its value."""
-
-
-def outline(root: Sink, realized: Iterable[TensorNode]) -> Outlined:
-    """The kernel graph that computes the sources of `root`, given the nodes to realize."""
-    result = Outlined(KernelSink(()))
-    for number, node in enumerate(realized):
-        _add_call(result, node, number)
+    `turns` has, for the body of each `Repeat`, what a turn of it computes.
+    """
+    result = Outlined(KernelSink(()), turns=turns or {})
+    for node in realized:
+        _add(result, node)
     for source in root.sources:
-        _holder(result, source)
+        result.holder(source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
     return result
 
 
-def _holder(result: Outlined, node: TensorNode) -> Node:
-    """The kernel-graph node that holds `node`'s value: an After, or an input buffer."""
-    if node not in result.buffers:
-        assert isinstance(node, Buffer)
-        result.buffers[node] = node
-        result.origins.add(node, frozenset((node,)))
-    return result.buffers[node]
+def _add(result: Outlined, node: TensorNode) -> None:
+    """Outline what computes `node`: a loop, a transfer, or a kernel."""
+    if isinstance(node, Repeat):
+        add_loop(result, node, _add)
+    else:
+        _add_call(result, node)
 
 
-def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
+def _add_call(result: Outlined, node: TensorNode) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
-    call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
+    call: Call | Transfer
+    if isinstance(node, Copy):
+        call, inputs = _transfer(result, node)
+    else:
+        call, inputs = _call(result, node, region)
+    buffer = call.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
+    result.runs.append(call)
     computed = frozenset(n for n in region if n not in inputs)
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
-        result.origins.add(made, frozenset(origin))
+        result.note(made, frozenset(origin))
+
+
+def _call(
+    result: Outlined, node: TensorNode, region: list[TensorNode]
+) -> tuple[Call, list[TensorNode]]:
+    """The call that computes `node`, and what it reads."""
+    body, inputs = _body(result, node, region)
+    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    holders = [result.holder(i) for i in inputs]
+    device = _device(node, [buffer_of(holder) for holder in holders])
+    arguments = (result.new_buffer(node, device), *holders, *_counter(result, region))
+    return Call(arguments, body, name), inputs
+
+
+def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
+    """The Bind that a kernel needs which reads the number of its turn."""
+    bind = result.counter
+    names = {node.name for node in region if isinstance(node, Variable)}
+    return (bind,) if bind is not None and bind.sources[0].name in names else ()
+
+
+def _transfer(result: Outlined, node: Copy) -> tuple[Transfer, list[TensorNode]]:
+    """The transfer that copies to `node`, and what it copies from."""
+    base, region = pitched(node.sources[0])
+    buffer = result.new_buffer(node, node.device)
+    return Transfer((buffer, result.holder(base)), "copy", region), [base]
+
+
+def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
+    """Where a kernel runs: where its inputs are, those on disk aside."""
+    devices = {b.device: None for b in inputs if not is_disk(b.device)}
+    if len(devices) > 1:
+        raise DataError(
+            operation(node), "the operands are on different devices", got=" and ".join(devices),
+            expected="one device", hint="to(device) copies a tensor", origin=node.origin,
+        )  # fmt: skip
+    return device_of(inputs)
+
+
+def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
+    """The Param that `node` is read from, marked where an axis has the extent of a variable."""
+    made: TensorNode = Param((), slot, node.shape, node.dtype)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+    for each in toposort([made]):
+        result.origins.add(each, frozenset((node,)))
+    return made
 
 
 def _body(
@@ -81,13 +138,15 @@ def _body(
     for node in region:
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
-            done[node] = Param((), len(inputs), node.shape, node.dtype)
+            done[node] = _parameter(result, node, len(inputs))
+        elif isinstance(node, Param):
+            raise outside(node)
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
-        result.origins.add(done[node], frozenset((node,)))
+        result.note(done[node], frozenset((node,)))
     written = Param((), 0, root.shape, root.dtype)
     store = Store((written, done[root]))
     body = Sink((store,))
     for node in (written, store, body):
-        result.origins.add(node, frozenset((root,)))
+        result.note(node, frozenset((root,)))
     return body, inputs

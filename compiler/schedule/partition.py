@@ -12,13 +12,16 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Copy` or a `Repeat` and
+what it reads),
+or if computing it inside its users costs more than memory would; each such choice is recorded
+with its reason.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
 Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import is_data, union
@@ -27,16 +30,20 @@ from compiler.graph.nodes import (
     MOVEMENT,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Iota,
     Reduce,
     Sink,
     TensorNode,
+    Variable,
 )
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
 from compiler.schedule.demand import Demand, KernelPlan
+from compiler.schedule.pitch import pitched
 
 OPERATION_NS = 0.02
 """Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
@@ -49,6 +56,9 @@ SERIAL_REDUCTION = 4096
 """Elements of a full reduction that may stand in front of another loop in one kernel."""
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
+
+ENDS = (Contiguous, Copy, Repeat)
+"""Kinds of node that are always in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,8 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
         self.results = set(root.sources)
+        self.copied = {source for node in self.order for source in _in_memory(node)}
+        """What copies and loops read in memory."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -93,6 +105,8 @@ class _Walk:
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
+                if isinstance(node, Repeat):
+                    continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
             else:
@@ -100,8 +114,9 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it."""
+        is_read = node in self.results or node in self.copied
+        return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -112,7 +127,7 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        if node in self.results or node in self.copied or isinstance(node, ENDS):
             return True
         if isinstance(node, MOVEMENT):
             return False
@@ -180,10 +195,20 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                is_inside = not isinstance(source, (*ENDS, *LEAVES))
+                if is_inside and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
+
+
+def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
+    """What a node reads in memory, whatever it costs."""
+    if isinstance(node, Copy):
+        yield pitched(node.sources[0])[0]
+    elif isinstance(node, Repeat):
+        yield from (pitched(source)[0] for source in node.sources[: node.states])
+        yield from node.sources[node.states :]
 
 
 def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:

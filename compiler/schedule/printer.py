@@ -10,13 +10,26 @@ import networkx as nx
 
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import is_critical
-from compiler.schedule.items import Dependency, ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    WORDS,
+    Dependency,
+    HostCallback,
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
 from compiler.schedule.memory import Lifetime
 from compiler.stage import Stage
 from compiler.trace import Line
 
 QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
+LONGEST_PATH = 20
+"""Items of the critical path that are printed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,7 +67,7 @@ class Schedule(Stage):
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
             for text, item in zip(texts, self.items, strict=True)
         ]
-        path = " → ".join(map(str, self.critical_path))
+        path = path_of(self.critical_path)
         total = f"{self.estimated_ns / 1000:,.1f} µs"
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
         return tuple(rows)
@@ -66,13 +79,14 @@ class Schedule(Stage):
         slack = self.times[item.item_id].slack / 1000
         return (
             f"{item.item_id:>3}",
-            f"kernel {operation.name}",
+            f"{WORDS[type(operation)]} {_title(operation)}",
             f"reads {' '.join(_name(b) for b in operation.reads)}",
             f"writes {' '.join(_name(b) for b in operation.writes)}",
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             f"{cost.estimated_ns / 1000:,.1f} µs",
             "critical" if is_on_path else f"slack {slack:,.1f} µs",
+            _variables(operation),
         )
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
@@ -80,27 +94,34 @@ class Schedule(Stage):
         graph: nx.DiGraph[Any] = nx.DiGraph()
         for item in self.items:
             graph.add_node(self.entity(item.item_id), **self._facts(item))
-        for edge in self.dependencies:
+        between: dict[tuple[int, int], list[Dependency]] = {}
+        for each in self.dependencies:
+            between.setdefault((each.producer, each.consumer), []).append(each)
+        for (producer, consumer), edges in between.items():
             graph.add_edge(
-                self.entity(edge.producer),
-                self.entity(edge.consumer),
+                self.entity(producer),
+                self.entity(consumer),
                 operand=-1,
-                kind=edge.kind,
-                nbytes=edge.nbytes,
-                critical=is_critical(self.times[edge.producer], self.times[edge.consumer]),
+                kind=edges[0].kind,
+                kinds=tuple(edge.kind for edge in edges),
+                nbytes=sum(edge.nbytes for edge in edges),
+                critical=is_critical(self.times[producer], self.times[consumer]),
             )
         return graph
 
     def _facts(self, item: ScheduleItem) -> dict[str, Any]:
         cost, time = self.analysis[item.item_id], self.times[item.item_id]
-        written = item.operation.writes[0]
+        operation = item.operation
+        written = next(iter(operation.writes), None)
+        word = WORDS[type(operation)]
         return {
-            "op": "kernel",
-            "kind": "kernel",
-            "argument": item.operation.name,
-            "dtype": written.dtype.short,
-            "shape": f"[{','.join(map(str, written.shape))}]",
-            "name": item.operation.name,
+            "op": word,
+            "kind": word,
+            "argument": _title(operation),
+            "dtype": written.dtype.short if written else "",
+            "shape": f"[{','.join(map(str, written.shape))}]" if written else "",
+            "name": operation.name,
+            "devices": operation.devices,
             "parents": self.parents[item.item_id],
             "group": "",
             "cost": {
@@ -113,6 +134,38 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def path_of(items: tuple[int, ...]) -> str:
+    """`0 → 1 → 4`; of a long path the ends."""
+    words = list(map(str, items))
+    if len(words) > LONGEST_PATH:
+        words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
+    return " → ".join(words)
+
+
+def _variables(operation: Operation) -> str:
+    """The variables that a kernel takes from the user."""
+    names = operation.variables if isinstance(operation, Kernel) else ()
+    return f"variables {' '.join(names)}" if names else ""
+
+
+def _title(operation: Operation) -> str:
+    """What is printed of an operation behind its word: the name, what it is for, its counters."""
+    parts = [operation.name]
+    match operation:
+        case MemoryTransfer(source_device=source, destination_device=destination):
+            parts.append(f"{source} → {destination}")
+            if operation.is_pitched:
+                parts.append(f"[{','.join(map(str, operation.dims))}]")
+        case Synchronization(kind=kind, event=event, is_wait=is_wait):
+            number = "" if event is None else f" {event}"
+            parts.append(("wait for " if is_wait else "") + kind + number)
+        case Kernel(fixed=fixed) | HostCallback(fixed=fixed):
+            parts += [f"{name} = {value}" for name, value in fixed]
+            if isinstance(operation, Kernel) and operation.device != "CPU":
+                parts.append(f"on {operation.device}")
+    return " ".join(parts)
 
 
 def _name(buffer: Buffer) -> str:

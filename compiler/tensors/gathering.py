@@ -13,8 +13,10 @@ from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
+from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
+from compiler.tensors.variables import Variable, prefix
 
 Array = np.ndarray[Any, Any]
 
@@ -87,6 +89,7 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
+    refuse_symbolic("getitem", node, axes)
     arrays = [positions_of("getitem", items[axis], node.shape[axis], axis) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -109,7 +112,7 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     found: list[TensorNode] = []
     for axis in range(len(node.shape)):
         if axis in target:
-            found.append(counting(shape, target[axis]))
+            found.append(_every(node, axis, shape, target[axis]))
             continue
         array = broadcast_node(arrays[axes.index(axis)], common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
@@ -117,8 +120,28 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
     return Index((node, *found))
 
 
+def _every(node: TensorNode, axis: int, shape: Shape, place: int) -> TensorNode:
+    """All positions of an axis of `node`, along axis `place` of `shape`."""
+    made, extent = counting(shape, place), node.extents[axis] if node.extents else None
+    if extent is None:
+        return made
+    return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
+
+
+def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
+    """`ShapeError` for an axis whose end, from which positions may count, is not known."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None:
+            raise ShapeError(
+                method, f"axis {axis} has {extent.described} elements: its end is not known",
+                got=short(node), expected="an axis of fixed extent",
+            )  # fmt: skip
+
+
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
+    refuse_symbolic("gather", node, [axis])
     positions = positions_of("gather", index, node.shape[axis], axis)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(

@@ -10,10 +10,12 @@ import numpy as np
 
 from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
+from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, is_data, select
 from compiler.tensors.joining import Joining
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import Operand, TensorValue, reshaped, traced
+from compiler.tensors.variables import has_variable, shortened
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
@@ -182,6 +184,9 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Self:
+        if has_variable(index):
+            node, rest = shortened(self.node, index)
+            return self._new(node)[rest]
         if any(map(is_data, index if isinstance(index, tuple) else (index,))):
             return self._selected(list(index) if isinstance(index, tuple) else [index])
         items = _items_of(index, self.ndim)
@@ -237,6 +242,12 @@ class Indexing(Joining):
     def __len__(self) -> int:
         if not self.ndim:
             raise DataError("len", "a tensor of rank 0 has no length", got="shape ()")
+        if self.node.extents and self.node.extents[0] is not None:
+            extent = self.node.extents[0]
+            raise DataError(
+                "len", f"axis 0 has {extent.described} elements, known when the program runs",
+                got=short(self.node), hint="symbolic_shape names it; len(x.numpy()) counts them",
+            )  # fmt: skip
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:

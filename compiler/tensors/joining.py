@@ -19,6 +19,7 @@ from compiler.tensors.value import (
     reshaped,
     traced,
 )
+from compiler.tensors.variables import shape_of
 
 Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
 
@@ -142,10 +143,10 @@ class Joining(Binary):
         """This tensor and the others, of equal shape, along a new axis `dim`."""
         tensors = [self, *(self._lift(v) for v in others)]
         for number, tensor in enumerate(tensors):
-            if tensor.shape != self.shape:
+            if tensor.symbolic_shape != self.symbolic_shape:
                 raise ShapeError(
                     "stack", f"tensor {number} has another shape than the first",
-                    got=f"{written(tensor.shape)} and {written(self.shape)}",
+                    got=f"{written(tensor.symbolic_shape)} and {written(self.symbolic_shape)}",
                     expected="equal shapes",
                 )  # fmt: skip
         axis = axis_of("stack", dim, self.ndim + 1)
@@ -173,14 +174,14 @@ class Joining(Binary):
 
 def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:
     """`ShapeError` unless all axes but `axis` are equal."""
-    is_same_rank = len(node.shape) == len(first.shape)
-    if is_same_rank and all(
-        n == m for i, (n, m) in enumerate(zip(node.shape, first.shape, strict=True)) if i != axis
+    shape, wanted = shape_of(node), shape_of(first)
+    if len(shape) == len(wanted) and all(
+        n == m for i, (n, m) in enumerate(zip(shape, wanted, strict=True)) if i != axis
     ):
         return
     raise ShapeError(
         "cat",
         f"tensor {number} does not fit to the first",
-        got=f"{written(node.shape)} and {written(first.shape)}",
+        got=f"{written(shape)} and {written(wanted)}",
         expected=f"equal extents on all axes but axis {axis}",
     )

@@ -7,6 +7,7 @@ from compiler.dtypes import bool_ as truth
 from compiler.dtypes import float16, float32, float64, int32, int64, parse
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Bitcast, Contiguous, Flip, Permute, Shape, Shrink, TensorNode
+from compiler.tensors.copies import cloned, copied_to, device_of
 from compiler.tensors.shapes import (
     Axes,
     axes_of,
@@ -180,6 +181,22 @@ class Movement(TensorValue):
         """The given axes reversed; without arguments all of them."""
         wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)
         return self._new(Flip((self.node,), wanted)) if wanted else self
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value, or will compute it."""
+        return device_of(self.node)
+
+    def to(self, device: str) -> Self:
+        """The same values on another device: `CPU`, `CPU:1`, `INTERPRET`.
+
+        Raises `DataError` for an unknown device, and for one that computes nothing.
+        """
+        return self._new(copied_to(self.node, device))
+
+    def clone(self) -> Self:
+        """The same values in memory of their own, on the same device."""
+        return self._new(cloned(self.node))
 
     def contiguous(self) -> Self:
         """The same value, written to memory once: what uses it does not compute it again."""

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from compiler.dtypes import Scalar, bool_, float16, float32
 from compiler.errors import ShapeError
+from compiler.graph.extents import Extent, symbolic
 from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors.reductions import sum_type
@@ -135,9 +136,9 @@ def _names(formula: str, nodes: list[TensorNode]) -> tuple[list[str], str]:
 
 def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[str, int]:
     """The extent of each name; 1 fits every other."""
-    extents: dict[str, int] = {}
+    extents: dict[str, int | Extent] = {}
     for axes, node in zip(names, nodes, strict=True):
-        for name, extent in zip(axes, node.shape, strict=True):
+        for name, extent in zip(axes, symbolic(node.shape, node.extents), strict=True):
             known = extents.get(name, 1)
             if 1 not in (known, extent) and known != extent:
                 raise ShapeError(
@@ -145,7 +146,7 @@ def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[st
                     got=f"{known} and {extent}", expected="one extent, or 1", hint=HINT,
                 )  # fmt: skip
             extents[name] = extent if known == 1 else known
-    return extents
+    return {name: n.high if isinstance(n, Extent) else n for name, n in extents.items()}
 
 
 def _aligned(node: TensorNode, axes: str, order: list[str], full: tuple[int, ...]) -> TensorNode:

@@ -11,7 +11,7 @@ from typing import Self
 from compiler.dtypes import int64
 from compiler.errors import DataError, ShapeError
 from compiler.graph.nodes import Index, Shape, const
-from compiler.tensors.gathering import counting
+from compiler.tensors.gathering import counting, refuse_symbolic
 from compiler.tensors.ordering import bisected, key_of, order_of
 from compiler.tensors.reductions import refuse_empty
 from compiler.tensors.scans import Scans
@@ -138,6 +138,7 @@ class Sorting(Scans):
     def _sideways(self, axis: int) -> Self:
         """[rows, n]: `axis` last, the others before it joined."""
         count = self.shape[axis]
+        refuse_symbolic("sort", self.node, range(self.ndim))
         return self.movedim(axis, -1).reshape(self.size // max(count, 1), count)
 
     def _back(self, shape: Shape, axis: int) -> Self:
@@ -163,11 +164,12 @@ class Sorting(Scans):
         """One tensor per part; the axes are folded."""
         axes = axes_of(method, axis, self.ndim)
         refuse_empty(method, self.shape, axes)
+        refuse_symbolic(method, self.node, range(self.ndim))
         kept = [i for i in range(self.ndim) if i not in axes]
         shape = tuple(n for i, n in enumerate(self.shape) if keepdim or i in kept)
         if keepdim:
             shape = tuple(1 if i in axes else n for i, n in enumerate(shape))
-        count = self._count(axes)
+        count = math.prod(self.shape[a] for a in axes)
         rows = self.permute(*kept, *axes).reshape(self.size // max(count, 1), count)
         ordered = rows._as_wide()
         ordered = ordered._picked(ordered._order(False)).contiguous()

@@ -19,6 +19,7 @@ from compiler.errors import DataError
 from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
+from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
 _QUIET = {"__hash__", "__repr__", "__init__"}
@@ -61,8 +62,13 @@ class TensorValue:
 
     @property
     def shape(self) -> Shape:
-        """The extent of each axis."""
+        """The extent of each axis; of one that is symbolic the greatest it may have."""
         return self.node.shape
+
+    @property
+    def symbolic_shape(self) -> tuple[int | Variable, ...]:
+        """The extent of each axis, a `Variable` where it is known only when the program runs."""
+        return shape_of(self.node)
 
     @property
     def dtype(self) -> DType:
@@ -96,7 +102,9 @@ class TensorValue:
         return self._new(tensor_data.tensor(operand))
 
 
-Operand: TypeAlias = TensorValue | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+Operand: TypeAlias = (
+    TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+)
 """What the other side of an operation may be; Python numbers take the tensor's type."""
 
 
@@ -109,6 +117,8 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
             return value.node
         case np.generic():
             return tensor_data.from_generic(value)
+        case Variable():
+            return value.node
         case bool() | int() | float():
             return value
         case np.ndarray() | list() | tuple():
@@ -122,14 +132,18 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
 
 
 def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
-    """The type the operands are converted to; of a Python number only its kind counts."""
+    """The type the operands are converted to; of a number or variable only its kind counts."""
     types = [p.dtype if isinstance(p, TensorNode) else type(p)() for p in parts]
+    types = [0 if is_weak(p) else t for p, t in zip(parts, types, strict=True)]
     return dtypes.promote(*types)
 
 
 def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNode:
     """`part` converted to `dtype`; `DataError` for an integer out of its range."""
     if isinstance(part, TensorNode):
+        if is_weak(part):
+            for bound in bounds_of(part):
+                tensor_data.scalar(bound, dtype, operation)  # refused where it does not fit
         return cast_to(part, dtype)
     return tensor_data.scalar(part, dtype, operation)
 

@@ -7,6 +7,7 @@ from compiler import dtypes
 from compiler.graph.decompose import RULES, decompose
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
+    Bind,
     Buffer,
     Elementwise,
     Sink,
@@ -28,10 +29,11 @@ DTYPES = [
 
 
 def test_there_is_a_rule_per_expansion() -> None:
-    *rows, threefry = RULES.rules
+    *rows, threefry, unbind = RULES.rules
     assert [rule.targets for rule in rows] == [((Elementwise, n),) for n in EXPANDED]
     assert [rule.name for rule in rows] == EXPANDED
     assert all(f"{r.name}(x) = " in r.algebra and "ops.py:" in r.source for r in rows)
+    assert unbind.targets == (Bind,)  # tests/test_variables.py
     assert threefry.targets == (Threefry,)  # its meaning is tested in tests/test_random.py
 
 

@@ -11,11 +11,13 @@ from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
     Const,
     Contiguous,
+    Copy,
     Elementwise,
     Expand,
     Flip,
@@ -24,6 +26,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Shrink,
@@ -35,6 +38,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -59,6 +63,7 @@ KINDS: tuple[tuple[type[TensorNode], tuple[Any, ...], Any], ...] = (
     (Reduce, ("sum", (1,)), X.sum(1, keepdims=True)),
     (Reduce, ("max", (0, 1)), X.max(keepdims=True)),
     (Contiguous, (), X),
+    (Copy, ("CPU:1", 1), X),
     (Elementwise, ("neg",), -X),
 )
 
@@ -73,6 +78,8 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Bind, Prefix}  # tests/graph/test_extents.py
+    others |= {Repeat}  # tests/test_repeat.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}

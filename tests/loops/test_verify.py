@@ -13,6 +13,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    DefineVar,
     Load,
     Range,
     Reduce,
@@ -35,6 +36,7 @@ R = axis(6, 2, "reduction")
 NEVER = axis(0, 3, "normal")
 AT = alu("add", alu("mul", I0, index(3)), I1)
 X = Load((IN, AT))
+N = DefineVar((), "n", 0, 8)
 ONE = const(1.0, f32)
 
 
@@ -70,6 +72,10 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (4, store(ONE, to=Argument((), 1, f32, 6, True)), "slot 0 alone is written", "slot 1", "0"),
     (4, store(Load((OUT, AT))), "the wrong access", "load out", "only written"),
     (5, store(fold(ONE, Range((index(-1),), 9, "reduction"))), "extent is wrong", "(-1", "0 or"),
+    (5, store(fold(ONE, Range((DefineVar((), "n", -1, 4),), 9, "reduction"))),
+     "extent is", "-1", "0"),
+    (5, store(fold(Cast((DefineVar((), "n", 0, 4),), f32), Range((N,), 9, "reduction"))),
+     "variable n is not one", "(0, 8)", "one pair"),
     (5, store(fold(ONE, axis(4, 0, "reduction"))), "two ranges have one number", "0", "each"),
     (6, store(fold(ONE, axis(4, 9, "normal"))), "i9 has the wrong role", "normal", "reduction"),
     (6, store(ONE, AT, I0, I1, R), "r2 has the wrong role", "reduction", "normal"),
@@ -135,6 +141,10 @@ def test_right_programs_pass(name: str) -> None:
     for body in kernels(PROGRAMS[name]()):
         for form in forms(body):
             verify(form)
+
+
+def test_a_range_may_end_at_a_variable() -> None:
+    verify(store(fold(Cast((N,), f32), Range((N,), 9, "reduction"))))
 
 
 def test_kinds_of_values_are_values() -> None:

@@ -21,6 +21,7 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.lowered.linearize import linearize
+from compiler.lowered.machine import DefineVar
 from compiler.lowered.verify import verify
 from tests.loops.programs import PROGRAMS, forms, kernels
 
@@ -96,6 +97,7 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (10, swap(7, Range(7, 5, 1, "reduction")), "the bound is wrong", "7 (range)", "an int64"),
     (10, swap(2, Const(2, 2**64 - 1, i64)), "the bound is wrong", "5 (range)", "0 or more"),
     (10, swap(2, Const(2, 4, i32)), "the bound is wrong", "5 (range)", "an int64 constant"),
+    (10, swap(2, DefineVar(2, "n", -1, 4)), "the bound is wrong", "5 (range)", "a DefineVar"),
     (10, swap(7, Range(7, 2, 0, "reduction")), "two open loops", "7 (range)", "number each"),
     (11, swap(9, Alu(9, "sub", (6, 8), f32, True)), "does not combine", "9 (sub)", "max, min, mul"),
     (11, swap(9, Alu(9, "add", (8, 8), f32, True)), "goes elsewhere", "9 (add)", "an assign"),
