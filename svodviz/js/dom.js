@@ -44,7 +44,8 @@ export function bytes(number) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let [size, unit] = [number, 0];
   while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
-  return `${size >= 100 || unit === 0 ? Math.round(size) : Number(size.toPrecision(3))} ${units[unit]}`;
+  const digits = size >= 100 || unit === 0 ? Math.round(size) : Number(size.toPrecision(3));
+  return `${digits} ${units[unit]}`;
 }
 
 /** Seconds in words of a fitting unit. */

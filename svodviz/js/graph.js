@@ -352,10 +352,11 @@ function number(edge) {
 
 function groupFrame([label, x, y, width, height]) {
   const most = Math.max(2, Math.floor((width - 14) / 6.4));
+  const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
   return s(
     "g", { class: "group" },
     s("rect", { x, y, width, height, rx: 6 }),
     s("title", {}, label),
-    s("text", { x: x + 8, y: y + 13 }, label.length > most ? `${label.slice(0, most - 1)}…` : label),
+    s("text", { x: x + 8, y: y + 13 }, words),
   );
 }

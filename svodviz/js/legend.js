@@ -21,11 +21,7 @@ export function legendOf(model, present) {
   const kinds = model.legend.filter(([kind]) => present.kinds.has(kind));
   const marks = Object.entries(MARKS).filter(([mark]) => present.marks.has(mark));
   return [
-    ...kinds.map(([kind, shape, words, glyph]) => h("span", { class: "legend-entry", "data-kind": kind },
-      s("svg", { width: 20, height: 14, "aria-hidden": "true" },
-        s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" }),
-        shape === "double" && s("path", { class: "inner", d: "M4.5 4.5H15.5V9.5H4.5z" })),
-      glyph ? `${glyph} ${words}` : words)),
+    ...kinds.map((row) => kindEntry(...row)),
     ...(present.origins || []).map(([kind, words]) =>
       h("span", { class: "legend-entry", "data-kind": kind },
         h("span", { class: "swatch", "aria-hidden": "true" }), words)),
@@ -36,4 +32,12 @@ export function legendOf(model, present) {
     ...marks.map(([mark, [sign, words]]) => h("span", { class: "legend-entry", "data-mark": mark },
       h("span", { class: "mark-sign", "aria-hidden": "true" }, sign), words)),
   ];
+}
+
+function kindEntry(kind, shape, words, glyph) {
+  return h("span", { class: "legend-entry", "data-kind": kind },
+    s("svg", { width: 20, height: 14, "aria-hidden": "true" },
+      s("path", { class: "outline", d: outline(shape, 18, 12), transform: "translate(1 1)" }),
+      shape === "double" && s("path", { class: "inner", d: "M4.5 4.5H15.5V9.5H4.5z" })),
+    glyph ? `${glyph} ${words}` : words);
 }

@@ -6,7 +6,8 @@ const TEXTLESS = new Set(["passes"]);
 /**
  * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
  * stage: id in the ribbon · unit: position of the kernel · view: graph, text, timeline, memory,
- * fusion or columns · pass: position · step: see frames.js · selected: entity string or "" · columns: three stage ids.
+ * fusion or columns · pass: position · step: see frames.js · selected: entity string or "" ·
+ * columns: three stage ids.
  */
 export class Store {
   constructor(model, saved = {}) {

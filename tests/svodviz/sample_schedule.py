@@ -319,7 +319,7 @@ def long(count: int, turns: int = 0) -> Schedule:
 
 
 def kernel_graph() -> KernelGraph:
-    """A kernel graph with a loop, scratch memory, two lanes, a custom call and ordering."""
+    """A kernel graph of every kind of node there is."""
     b = KernelGraphBuilder()
     x, out = b.input("x", np.zeros(4, np.float32)), b.buffer("out", (4,), float32)
     y = b.input("y", np.zeros(4, np.float32), "CPU:1")
@@ -330,7 +330,9 @@ def kernel_graph() -> KernelGraph:
     stepped = b.after(x, b.end(step, turn))
     lane = b.select(b.stack(stepped, y), 1)
     joined = b.call("join", b.body((old, old)), out, stepped, lane)
-    after = b.after(out, joined)
+    there = b.buffer("there", (4,), float32)
+    copied = b.transfer(there, b.after(out, joined))
+    after = b.after(there, copied, b.barrier("join", copied))
     return b.graph(b.sink(b.after(after, b.custom("report", after))))
 
 

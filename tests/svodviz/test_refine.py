@@ -28,7 +28,8 @@ def test_every_kind_of_the_kernel_graph_is_told_apart(graph: Any) -> None:
     assert kinds == {
         "buffer": "buffer", "definelocal": "local", "definevar": "variable", "range": "loop",
         "bind": "variable", "call": "call", "end": "loop", "after": "order", "mstack": "lanes",
-        "mselect": "lanes", "customcall": "callback", "sink": "control",
+        "mselect": "lanes", "customcall": "callback", "sink": "control", "transfer": "transfer",
+        "synchronize": "sync",
     }  # fmt: skip
     assert set(kinds.values()) <= set(BY_NAME)
 
@@ -36,7 +37,7 @@ def test_every_kind_of_the_kernel_graph_is_told_apart(graph: Any) -> None:
 def test_what_a_loop_repeats_is_a_group_with_its_turns(graph: Any) -> None:
     groups = {facts["group"] for _, facts in graph.nodes(data=True)} - {""}
     (group,) = groups
-    assert group == "loop %4: i = 0 … 2, 3 turns"
+    assert group == "loop %5: i = 0 … 2, 3 turns"
     inside = [facts["op"] for _, facts in graph.nodes(data=True) if facts["group"]]
     assert sorted(inside) == ["bind", "call", "end", "range"]
 
@@ -56,6 +57,7 @@ def test_edges_of_counters_and_order_are_told_apart(graph: Any) -> None:
     assert kinds["range", "end"] == kinds["range", "bind"] == "loop"
     assert kinds["end", "after"] == "order"
     assert kinds["bind", "call"] == "data"
+    assert kinds["transfer", "synchronize"] == "order"
 
 
 def test_devices_are_in_the_words_of_buffers(graph: Any) -> None:
