@@ -21,10 +21,13 @@ from compiler.errors import (
     CompileError,
     DataError,
     DTypeError,
+    GraphError,
     InternalError,
     ShapeError,
     SizeError,
 )
+from compiler.graph.builder import GraphBuilder
+from compiler.graph.views import Strided
 from compiler.kernels import CacheInfo, cache_info
 from compiler.options import Options
 from compiler.tensor import Tensor
@@ -40,10 +43,13 @@ __all__ = [
     "DType",
     "DTypeError",
     "DataError",
+    "GraphBuilder",
+    "GraphError",
     "InternalError",
     "Options",
     "ShapeError",
     "SizeError",
+    "Strided",
     "Tensor",
     "Variable",
     "bool_",

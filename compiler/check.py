@@ -63,7 +63,9 @@ class Checkable(Protocol):
         """The value of each variable: as given, else as bound."""
         ...
 
-    def run(self, variables: Values | None = None) -> list[Array]:
+    def run(
+        self, inputs: Mapping[str, object] | None = None, variables: Values | None = None
+    ) -> list[Array]:
         """The results, from machine code."""
         ...
 
@@ -141,7 +143,7 @@ def _engines(
         ("schedule", lambda: run_bodies(compilation, "schedule", values)),
         ("loops", lambda: run_bodies(compilation, "loops", values)),
         ("lowered", lambda: run_bodies(compilation, "lowered", values)),
-        ("machine code", lambda: compilation.run(values)),
+        ("machine code", lambda: compilation.run(variables=values)),
     ]
 
 

@@ -1,20 +1,21 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler import bindings, execution
+from compiler import bindings, execution, feeding
 from compiler import kernels as kernel_cache
 from compiler.biography import biography
 from compiler.check import Report, check
-from compiler.device import buffers, device
+from compiler.device import device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -31,9 +32,10 @@ from compiler.schedule import analysis, memory
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
-from compiler.schedule.printer import Schedule, path_of
+from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
+from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
 
@@ -288,10 +290,10 @@ class Compilation:
             return held
         return kernel_cache.PROGRAMS.get(self.kernel(body), where, self.options.optimize)
 
-    def inputs(self) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        nodes = toposort([self.simplest])
-        return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+    def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays; of placeholders those given by name."""
+        feeding.refuse_unknown(toposort([self.written]), given or {})
+        return feeding.arrays(toposort([self.simplest]), given or {})
 
     @property
     def variables(self) -> dict[str, int]:
@@ -308,21 +310,28 @@ class Compilation:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
         return self._bindings.of_run(variables)
 
-    def run(self, variables: bindings.Values | None = None) -> list[Array]:
+    def run(
+        self,
+        inputs: Mapping[str, object] | None = None,
+        variables: bindings.Values | None = None,
+    ) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
 
-        `variables` are values over those bound, e.g. {"n": 50}; nothing is compiled again.
+        `inputs` are data for placeholders, `variables` values over those bound, e.g. {"n": 50};
+        nothing is compiled again. Raises `DataError` for what is missing or does not fit.
         """
         values = self.values_of_run(variables)
-        return bindings.sliced(self.run_flat(values), self.results, values)
+        return bindings.sliced(self.run_flat(values, inputs), self.results, values)
 
-    def run_flat(self, values: bindings.Values) -> list[Array]:
+    def run_flat(
+        self, values: bindings.Values, inputs: Mapping[str, object] | None = None
+    ) -> list[Array]:
         """Run the machine code; one flat array per result, whole: of the greatest extents."""
-        items = self._scheduled.items
+        arrays, items = self.inputs(inputs), self._scheduled.items
         execution.refuse_too_large(items, self.options.memory_limit)
         programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        return execution.run(items, results, self.inputs(), programs, values)
+        return execution.run(items, results, arrays, programs, values)
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -334,6 +343,8 @@ class Compilation:
         if not self._bindings.is_bound:
             return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
+            if any(isinstance(n, Placeholder) for n in toposort([self.written])):
+                return {}  # nobody gave the data yet
             found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found
 
@@ -365,21 +376,9 @@ class Compilation:
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
-        made = self._scheduled
-        changed = [r.name for r in self._graph_records if r.changed]
-        after = f", {len(toposort([self.simplest])) - 1} after {' and '.join(changed)}"
-        instructions = sum(len(k.linear.instructions) for k in self._kernels)
-        lines = [
-            f"{self.name}: {_count(len(toposort([self.written])) - 1, 'node')} as written"
-            f"{after if changed else ', which no pass changed'}",
-            f"{_count(len(made.items), 'schedule item')}, "
-            f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
-            f"critical path {path_of(self.schedule.critical_path)}, "
-            f"peak {self.schedule.peak_bytes:,} bytes",
-            f"{instructions} lowered instructions, "
-            f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",
-        ]
-        return "\n".join(lines)
+        kernels = [(len(k.linear.instructions), len(k.source)) for k in self._kernels]
+        records = self._graph_records
+        return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:
         made = self._scheduled
@@ -388,8 +387,3 @@ class Compilation:
     def __str__(self) -> str:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
         return "\n\n".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    """`1 kernel`, `3 kernels`"""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

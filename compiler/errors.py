@@ -2,6 +2,7 @@
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       InternalError                                               ours: a broken invariant
 """
@@ -63,6 +64,10 @@ class SizeError(CompileError, MemoryError):
 
 class DataError(CompileError, TypeError):
     """Data that cannot become a tensor."""
+
+
+class GraphError(CompileError, ValueError):
+    """A node of a tensor graph made by hand whose operands or arguments do not fit together."""
 
 
 class ScheduleError(CompileError, ValueError):

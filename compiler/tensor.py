@@ -20,7 +20,7 @@ from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
-from compiler.tensors.files import Files
+from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
@@ -29,7 +29,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Files):
+class Tensor(Directives):
     """A lazy, immutable array of numbers or truth values.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list

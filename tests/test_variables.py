@@ -187,10 +187,11 @@ def test_values_of_a_run() -> None:
         (found,) = y.run(variables={"n": size})
         np.testing.assert_allclose(found, ROWS[:size].sum(0) * size, 2e-5, 1e-6)
         assert y.check(variables={"n": size}).ok
+    assert y.values("graph:3") is None, "no value without a run"
     bound = compiler.compile(Tensor(ROWS)[: n.bind(2)] + 0)
     assert bound.variables == {"n": 2}
     assert bound.run()[0].shape == (2, 4)
-    assert bound.run({"n": 5})[0].shape == (5, 4)
+    assert bound.run(variables={"n": 5})[0].shape == (5, 4)
 
 
 PAGES = (
@@ -212,9 +213,9 @@ def test_refused_values(values: dict[str, Any], page: str) -> None:
 
 def test_more_rows_than_the_data_have() -> None:
     y = compiler.compile(Tensor(ROWS[:3], name="x", symbolic={0: variable()}) + 1)
-    assert y.run({"n": 2})[0].shape == (2, 4)
+    assert y.run(variables={"n": 2})[0].shape == (2, 4)
     with pytest.raises(DataError, match="x holds fewer rows than variable n says") as caught:
-        y.run({"n": 4})
+        y.run(variables={"n": 4})
     assert (caught.value.got, caught.value.expected) == ("3 rows, n = 4", "at most 3")
 
 
@@ -238,6 +239,8 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: x.reshape(-1), ShapeError,
      "reshape: axis 0 has n (1 … 6) elements, known when the program runs: reshape would join or "
      "split it", "let -1 stand for this axis, e.g. x.reshape(-1, …), and join or split others"),
+    (lambda x: x.reshape(variable(), 4), ShapeError,  # type: ignore[arg-type]
+     "reshape: extents and axes are integers", "let -1 stand for the axis of a variable"),
     (lambda x: x[-1], ShapeError,
      "shrink: axis 0 has n (1 … 6) elements, known when the program runs: shrink would take 5:6",
      "only the first 1 elements are always there; positions from the end are not known"),

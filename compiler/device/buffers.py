@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 
 from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.errors import DataError, InternalError
+from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Shape
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -36,11 +37,18 @@ def new_buffer(
 
 
 def data(node: Buffer) -> Array:
-    """The array that `node` holds; `InternalError` for a node nobody gave data.
+    """The array that `node` holds; `InternalError` for a node nobody gave data, `DataError` for
+    a placeholder.
 
     A pass may have made the node again without its line of origin: the number still finds it,
     and from then on either node keeps the array alive.
     """
+    if node.unique == PLACEHOLDER:
+        raise DataError(
+            "run", f"placeholder {node.name} has no data", got="nothing",
+            expected=f"{node.dtype} {node.shape}",
+            hint=f"give them: compile(…).run(inputs={{{node.name!r}: array}})",
+        )  # fmt: skip
     array = _by_node.get(node)
     if array is not None:
         return array

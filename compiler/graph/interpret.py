@@ -13,8 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler import random_bits, references
-from compiler.errors import InternalError
+from compiler.errors import DataError, InternalError
+from compiler.graph.composite import Composite
 from compiler.graph.extents import part_of, shape_of
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -126,7 +129,7 @@ def _value(
 ) -> Any:
     """The value of a node whose shape in this run is `shape`."""
     match node:
-        case Buffer() | Param():
+        case Buffer() | Param() | Placeholder():
             return _input(node, inputs)
         case Variable() | Bind():
             return _variable(node, inputs, sizes)
@@ -141,11 +144,15 @@ def _value(
         case Reduce(op=op, axes=axes):
             return _reduce(node, op, axes, operands[0], shape)
         case Index():
-            return _indexed(operands[0], _meaningful(node, operands[1:], shape))
+            return _indexed(node, [operands[0], *_meaningful(node, operands[1:], shape)])
         case Threefry():
             return random_bits.threefry(*_meaningful(node, operands, shape))
         case Repeat():
             return _repeated(node, operands)
+        case Kernel():
+            return _called(node, operands)
+        case Composite():
+            return node.reference(operands)
         case Contiguous() | Copy():
             return np.asarray(operands[0], order="C")
         case Store():
@@ -171,12 +178,20 @@ def _repeated(node: Repeat, operands: list[Array]) -> Array:
     return values[node.index]
 
 
-def _indexed(x: Array, positions: list[Array]) -> Array:
-    """The elements of `x` at `positions`; 0 where a position is outside."""
-    inside = np.ones(positions[0].shape, bool)
+def _called(node: Kernel, operands: list[Array]) -> Array:
+    """The value of a kernel's body on these inputs."""
+    order: list[TensorNode] = toposort([node.body])
+    inputs = {p: operands[p.slot - 1] for p in order if isinstance(p, Param)}
+    return interpret([node.body], inputs)[0]
+
+
+def _indexed(node: Index, operands: list[Array]) -> Array:
+    """The elements of an operand at positions; 0 where one is outside, or not valid."""
+    x, *positions = operands[: 1 + len(node.positions)]
+    inside = np.ones(positions[0].shape, bool) if node.validity is None else operands[-1]
     safe = []
     for position, extent in zip(positions, x.shape, strict=True):
-        inside &= (position >= 0) & (position < extent)
+        inside = inside & (position >= 0) & (position < extent)
         safe.append(np.clip(position, 0, max(extent - 1, 0)))
     if not x.size:
         return np.zeros(inside.shape, x.dtype)
@@ -204,7 +219,12 @@ def _moved(node: TensorNode, x: Array, shape: Shape) -> Array:
 
 
 def _input(node: TensorNode, inputs: Inputs) -> Array:
-    """The data given for a Buffer or Param."""
+    """The data given for a Buffer, Param or Placeholder."""
+    if isinstance(node, Placeholder) and node not in inputs:
+        raise DataError(
+            "graph interpreter", f"placeholder {node.name} has no data", got="nothing",
+            expected=short(node), origin=node.origin,
+        )  # fmt: skip
     if node not in inputs:
         raise InternalError("graph interpreter", f"no data for {node!r}", origin=node.origin)
     return inputs[node]

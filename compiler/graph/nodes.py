@@ -11,13 +11,14 @@
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
-         | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
-         | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Reduce(x, op, axes[, unroll])              a row of `ops.REDUCTIONS`, axes kept as 1
+         | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Copy(x, device, clone)                     x, in memory of its own on `device`
          | Store(param, x)                            writes x, element by element, to a Param
          | Sink(sources)                              the roots of a program or of a kernel body
+         | Composite                                  the kinds listed in `kinds.py`
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
@@ -25,15 +26,13 @@ An axis whose extent is a variable has the greatest one in `shape`, and itself i
 """
 
 import math
-import struct
 from dataclasses import dataclass, field
 from typing import TypeAlias
-
-import numpy as np
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
 from compiler.graph import extents as rules
+from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
@@ -282,6 +281,8 @@ class Reduce(TensorNode):
 
     op: str
     axes: Shape
+    unroll: int = 0
+    """How often the innermost loop of the reduction is to be unrolled; 0 leaves it to LLVM."""
     _extents = rules.folded
 
     def _infer(self) -> tuple[Shape, DType]:
@@ -295,7 +296,20 @@ class Index(TensorNode):
     """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
 
     The positions have equal shapes, which is that of the result. A position outside reads 0.
+    One more operand is the validity, bool: where it is false the element is 0 and memory is not
+    touched, wherever the positions are.
     """
+
+    @property
+    def positions(self) -> tuple[TensorNode, ...]:
+        """The positions, one tensor per axis of the operand."""
+        return self.sources[1 : 1 + len(self.sources[0].shape)]
+
+    @property
+    def validity(self) -> TensorNode | None:
+        """The condition under which the element is read, if there is one."""
+        rest = self.sources[1 + len(self.sources[0].shape) :]
+        return rest[0] if rest else None
 
     _extents = rules.indexed
 
@@ -351,29 +365,6 @@ class Sink(TensorNode):
 
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
 LEAVES = (Buffer, Param, Const, Iota, Variable)
-
-
-def to_bits(value: Scalar, dtype: DType) -> int:
-    """`value` rounded or wrapped to `dtype`, as the integer with the same bits."""
-    if dtype.kind == "bool":
-        return int(bool(value))
-    if dtype.is_integer:
-        return int(value) & ((1 << dtype.bits) - 1)
-    with np.errstate(over="ignore"):
-        return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
-
-
-def from_bits(bits: int, dtype: DType) -> Scalar:
-    """The inverse of `to_bits`, as a Python scalar."""
-    if dtype.kind == "bool":
-        return bool(bits)
-    if dtype.kind == "uint":
-        return bits
-    if dtype.kind == "int":
-        return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
-    code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
-    value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
-    return value
 
 
 def const(value: Scalar, dtype: DType, shape: Shape = ()) -> Const:

@@ -43,11 +43,13 @@ def rule(*targets: Any) -> Callable[[Function], Rule]:
     return decorate
 
 
-def make_rule(function: Function, targets: tuple[Any, ...], described: Any) -> Rule:
-    """A rule whose name, algebra and source are those of the function `described`."""
+def make_rule(
+    function: Function, targets: tuple[Any, ...], described: Any, name: str = ""
+) -> Rule:
+    """A rule whose name (unless given), algebra and source are those of `described`."""
     code = described.__code__
     algebra = (described.__doc__ or "").strip().partition("\n")[0]
-    name = described.__name__.strip("_")
+    name = name or described.__name__.strip("_")
     place = f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
     return Rule(function, targets, name, algebra, place)
 

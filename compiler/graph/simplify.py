@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler import references
 from compiler.dtypes import Scalar
+from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
     Cast,
     Const,
@@ -229,7 +230,14 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
     inner = node.sources[0]
     if not isinstance(inner, Reduce) or inner.op != node.op:
         return None
-    return Reduce(inner.sources, node.op, tuple(sorted({*inner.axes, *node.axes})))
+    axes = tuple(sorted({*inner.axes, *node.axes}))
+    return Reduce(inner.sources, node.op, axes, max(inner.unroll, node.unroll))
+
+
+@rule(Kernel)
+def simplify_body(node: Kernel) -> TensorNode | None:
+    """kernel(x; f) = kernel(x; f simplified)"""
+    return node.with_body(lambda body: rewrite(body, RULES, Provenance()))
 
 
 RULES = RuleSet(
@@ -238,6 +246,7 @@ RULES = RuleSet(
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
+        simplify_body,
     )
 )  # fmt: skip
 

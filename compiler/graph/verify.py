@@ -12,16 +12,18 @@
     min fold no empty axis, unless the result is empty too.
 10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
     a Param of the shape and type of its value.
-11. After `decompose`: no operation that has an expansion is left, and no Threefry.
+11. After `decompose`: no operation or kind that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
     negative; a Variable has a possible value, and a Bind gives it one of those.
-13. An index has one int64 tensor of positions per axis, all of the result's shape.
+13. An index has one int64 tensor of positions per axis, all of the result's shape; its
+    validity, if there is one, is bool and of that shape.
 14. The operands of a Threefry are uint64 and of one shape.
 15. A Prefix is of an axis with as many elements as its variable may have: 2 or more, and the
     variable is never negative. Max and min fold no symbolic axis that may be empty. After
     `decompose` no Bind is left: the values of a run are no part of the program.
 16. A repeat has a source of its type and shape for each state and Param of its body, which reads
     no variable but its counter, and at least one turn.
+20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -31,6 +33,8 @@ from typing import NoReturn
 
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
     LEAVES,
     Bind,
@@ -66,12 +70,17 @@ def verify(root: TensorNode, is_decomposed: bool = False) -> None:
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
     for node in toposort([root]):
-        _arity(node)
-        _leaf(node)
-        _node(node)
-        _placement(node)
+        verify_node(node)
         if is_decomposed:
             _machine_operation(node)
+
+
+def verify_node(node: TensorNode) -> None:
+    """Check one node, its sources taken to be right; `InternalError` as for `verify`."""
+    _arity(node)
+    _leaf(node)
+    _node(node)
+    _placement(node)
 
 
 def _broken(node: TensorNode, number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -89,7 +98,7 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink() | Repeat():
+        case Sink() | Repeat() | Composite():
             return
         case Elementwise():
             expected = OPS[node.op].arity
@@ -99,6 +108,7 @@ def _arity(node: TensorNode) -> None:
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
                 _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
+            expected += len(node.sources) == expected + 1
         case _:
             expected = 0 if isinstance(node, LEAVES) else 1
     if len(node.sources) != expected:
@@ -151,6 +161,8 @@ def _node(node: TensorNode) -> None:
                 expected = "a source like each state"
                 _broken(node, 16, "a loop does not fit its body", problem, expected)
             verify(node.body)
+        case Composite():
+            _composite(node)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -258,10 +270,23 @@ def _bitcast(node: Bitcast) -> None:
 
 def _index(node: Index) -> None:
     """Invariant 13."""
-    for position in node.sources[1:]:
+    for position in node.positions:
         if position.dtype != int64 or position.shape != node.shape:
             _broken(node, 13, "a position is no int64 tensor of the result's shape",
                     short(position), f"i64{list(node.shape)}")  # fmt: skip
+    valid = node.validity
+    if valid is not None and (valid.dtype != bool_ or valid.shape != node.shape):
+        _broken(node, 13, "the validity is not bool and of the result's shape",
+                short(valid), f"bool{list(node.shape)}")  # fmt: skip
+
+
+def _composite(node: Composite) -> None:
+    """Invariant 20."""
+    found = node.problem()
+    if found is not None:
+        _broken(node, 20, found.what, found.got, found.expected)
+    if isinstance(node, Kernel):
+        verify(node.body)
 
 
 def _placement(node: TensorNode) -> None:
@@ -285,5 +310,7 @@ def _machine_operation(node: TensorNode) -> None:
         _broken(node, 15, "a value of this run was not taken out", "bind", "the variable")
     if isinstance(node, Threefry):
         _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
+    if isinstance(node, Composite) and node.expansion() is not None:
+        _broken(node, 11, "a kind was not expanded", node.word, "core nodes")
     if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:
         _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from compiler.graph.composite import Composite
 from compiler.graph.extents import written
 from compiler.graph.nodes import (
     Bind,
@@ -55,7 +56,9 @@ def describe_argument(node: TensorNode) -> str:
         case Copy():
             return node.device + (" clone" if node.clone else "")
         case Reduce():
-            return f"axes {_tuple(node.axes)}"
+            return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
+        case Composite():
+            return node.describe()
         case Cast() | Bitcast():
             return node.target.short
         case Permute() | Flip():
@@ -79,6 +82,8 @@ def operation(node: TensorNode) -> str:
             return node.op
         case Reduce():
             return f"reduce {node.op}"
+        case Composite():
+            return node.word
         case _:
             return type(node).__name__.lower()
 
@@ -100,5 +105,7 @@ def kind(node: TensorNode) -> str:
             return "memory"
         case Sink() | Repeat():
             return "control"
+        case Composite():
+            return node.colour
         case _:
             return "movement"

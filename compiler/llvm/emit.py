@@ -22,7 +22,7 @@ Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
 """
 
 from compiler.dtypes import DType, int64
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.llvm import conversions, operations, scratch, vectors
 from compiler.llvm.control import Control
 from compiler.llvm.types import constant, memory_type, register_type, vector

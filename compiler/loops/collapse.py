@@ -79,7 +79,8 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
     """`body` with the two ranges of `pair` replaced by one, simplified."""
     outer, inner = pair
     number = 1 + max(n.number for n in toposort([body]) if isinstance(n, Range))
-    joined = axis(outer.extent * inner.extent, number, outer.role)
+    unroll = max(outer.unroll, inner.unroll)
+    joined = axis(outer.extent * inner.extent, number, outer.role, unroll)
     width = index(inner.extent)
     replacements = {outer: alu("idiv", joined, width), inner: alu("mod", joined, width)}
     for node in (joined, *replacements.values()):

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from compiler.dtypes import bool_
+from compiler.dtypes import bool_, int64
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
@@ -88,13 +88,23 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
 
-    def new_ranges(self, shape: Shape, extents: Extents, role: Role, node: TensorNode) -> Indices:
-        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0."""
-        bounds = symbolic(shape, extents)
-        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in bounds)
+    def new_ranges(
+        self, shape: Shape, extents: Extents, role: Role, node: TensorNode, unroll: int = 0
+    ) -> Indices:
+        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
 
-    def _range(self, extent: int | Extent, role: Role, node: TensorNode) -> Range:
-        made = Range((bound(extent),), self.ranges, role)
+        `unroll` is for the innermost of them.
+        """
+        last = max((place for place, n in enumerate(shape) if n != 1), default=0)
+        return tuple(
+            index_const(0) if n == 1 else self._range(n, role, node, unroll * (place == last))
+            for place, n in enumerate(symbolic(shape, extents))
+        )
+
+    def _range(
+        self, extent: int | Extent, role: Role, node: TensorNode, unroll: int
+    ) -> Range:
+        made = Range((bound(extent),), self.ranges, role, unroll)
         self.ranges += 1
         for each in (made, *made.sources):
             self.provenance.add(each, frozenset((node,)))
@@ -164,7 +174,10 @@ class _Walk:
     def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
         """The key of the element an `Index` reads, its positions moved inside the source."""
         node, _, gate = key
+        assert isinstance(node, graph.Index)
         source = node.sources[0]
+        if node.validity is not None:
+            gate = _both(gate, positions.pop())
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
         inside = tuple(map(clamp, positions, source.shape))
@@ -179,7 +192,8 @@ class _Walk:
         assert isinstance(node, graph.Reduce)
         shape, extents = node.sources[0].shape, node.sources[0].extents
         of = tuple(shape[a] for a in node.axes), tuple(extents[a] for a in node.axes if extents)
-        new = dict(zip(node.axes, self.new_ranges(*of, "reduction", node), strict=True))
+        ranges = self.new_ranges(*of, "reduction", node, node.unroll)
+        new = dict(zip(node.axes, ranges, strict=True))
         self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
@@ -194,7 +208,7 @@ class _Walk:
             case graph.Const():
                 return Const((), node.bits, node.dtype)
             case graph.Iota():
-                return Cast((indices[0],), node.dtype)
+                return indices[0] if node.dtype == int64 else Cast((indices[0],), node.dtype)
             case graph.Variable():
                 return DefineVar((), node.name, node.low, node.high)
             case graph.Elementwise():
@@ -216,7 +230,7 @@ class _Walk:
     def _indexed(self, node: graph.Index, values: list[ScalarNode]) -> ScalarNode:
         """The element read, or 0 where a position is outside."""
         *positions, value = values
-        condition: ScalarNode | None = None
+        condition = positions.pop() if node.validity is not None else None
         source = node.sources[0]
         for position, extent in zip(
             positions, symbolic(source.shape, source.extents), strict=True

@@ -1,7 +1,7 @@
 """Kernel loops: the body of one kernel as a DAG of scalar expressions over ranges.
 
     node = Const(bits, dtype)                        a scalar
-         | Range(extent, number, role)               a loop counter 0 … extent-1
+         | Range(extent, number, role[, unroll])     a loop counter 0 … extent-1
          | DefineVar(name, low, high)                an int64 known at run time: low … high
          | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
          | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from compiler.dtypes import DType, Scalar, bool_, int64
-from compiler.graph.nodes import from_bits, to_bits
+from compiler.graph.bits import from_bits, to_bits
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -83,6 +83,8 @@ class Range(ScalarNode):
 
     number: int
     role: Role
+    unroll: int = 0
+    """How often the loop is to be unrolled; 0 leaves it to LLVM."""
 
     def _dtype(self) -> DType:
         return int64
@@ -145,9 +147,9 @@ class Alu(ScalarNode):
         clamped = _clamp_bounds(self)
         if clamped is not None:
             return clamped
-        known = [s.bounds for s in self.sources]
+        known = [s.bounds for s in self.sources[1 if self.op == "where" else 0 :]]
         first, second = known[0], known[1] if len(known) > 1 else None
-        if first is None or second is None or self.sources[0].dtype not in (int64, bool_):
+        if first is None or second is None or self.sources[-1].dtype not in (int64, bool_):
             return None
         return _alu_bounds(self.op, first, second)
 
@@ -281,6 +283,8 @@ def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
             return int(a[1] < b[0]), int(a[0] < b[1])
         case "ge":
             return int(a[0] >= b[1]), int(a[1] >= b[0])
+        case "where":
+            return min(b[0], a[0]), max(b[1], a[1])
         case "and":
             return (a[0] & b[0], a[1] & b[1]) if max(a[1], b[1]) <= 1 and a[0] >= 0 else None
         case _:
@@ -317,9 +321,9 @@ def alu(op: str, *sources: ScalarNode) -> Alu:
     return Alu(sources, op)
 
 
-def axis(extent: int, number: int, role: Role) -> Range:
+def axis(extent: int, number: int, role: Role, unroll: int = 0) -> Range:
     """Range number `number` of the given extent."""
-    return Range((index(extent),), number, role)
+    return Range((index(extent),), number, role, unroll)
 
 
 def linear(indices: "tuple[ScalarNode, ...]", shape: tuple[int, ...]) -> ScalarNode:

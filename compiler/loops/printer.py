@@ -166,6 +166,7 @@ class Loops(Stage):
 def _loop(node: Range) -> str:
     """`for r2 in 784   reduction`, `for i0 in n   (at most 1024)`"""
     role = "   reduction" if node.role == "reduction" else ""
+    role += f"   unroll {node.unroll}" if node.unroll else ""
     limit = f"   (at most {node.extent})" if isinstance(node.sources[0], DefineVar) else ""
     return f"for {node.name} in {_bound(node)}{role}{limit}"
 

@@ -37,7 +37,7 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-from compiler.lowered.machine import DefineVar
+from compiler.lowered.machine import DefineVar, Unroll
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 
@@ -119,6 +119,8 @@ class _Writer:
         axis = block.range
         if axis is not None:
             bound = self.registers[axis.sources[0]]
+            if axis.unroll:
+                self._append(Unroll(axis.unroll), axis)
             self._emit(axis, lambda out: Range(out, bound, axis.number, axis.role))
             register = self.registers[axis]
             stack.append(lambda: self._append(EndRange(register), axis))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from compiler.dtypes import DType, int64
 from compiler.errors import InternalError
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Const,

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from compiler.dtypes import DType
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Acc,

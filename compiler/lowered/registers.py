@@ -5,7 +5,7 @@ from typing import NoReturn, TypeAlias
 
 from compiler.dtypes import DType, int64
 from compiler.errors import InternalError
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered.instructions import (
     Acc,
     Const,

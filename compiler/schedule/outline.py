@@ -20,6 +20,8 @@ copy is a transfer; a call runs, and makes its buffer, on the device of its inpu
 from collections.abc import Iterable, Mapping, Sequence
 
 from compiler.errors import DataError
+from compiler.graph.kernel import Kernel, plain
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
     Buffer,
     Copy,
@@ -48,6 +50,10 @@ def outline(
     `turns` has, for the body of each `Repeat`, what a turn of it computes.
     """
     result = Outlined(KernelSink(()), turns=turns or {})
+    realized = tuple(realized)
+    for node in realized:
+        if isinstance(node, Kernel):
+            _name_body(result, node)
     for node in realized:
         _add(result, node)
     for source in root.sources:
@@ -62,6 +68,19 @@ def _add(result: Outlined, node: TensorNode) -> None:
         add_loop(result, node, _add)
     else:
         _add_call(result, node)
+
+
+def _name_body(result: Outlined, node: Kernel) -> None:
+    """The body of a user's kernel has the name it was given, if no other body has it already."""
+    body = _kernel_body(node)
+    if body not in result.bodies and node.name not in result.bodies.values():
+        result.bodies[body] = node.name
+
+
+def _kernel_body(node: Kernel) -> Sink:
+    body = plain(node.call_body())
+    assert isinstance(body, Sink)
+    return body
 
 
 def _add_call(result: Outlined, node: TensorNode) -> None:
@@ -85,8 +104,11 @@ def _call(
     result: Outlined, node: TensorNode, region: list[TensorNode]
 ) -> tuple[Call, list[TensorNode]]:
     """The call that computes `node`, and what it reads."""
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
+    if isinstance(node, Kernel):
+        body, inputs = _called(result, node)
+    else:
+        body, inputs = _body(result, node, region)
+    name = result.name_of(body)
     holders = [result.holder(i) for i in inputs]
     device = _device(node, [buffer_of(holder) for holder in holders])
     arguments = (result.new_buffer(node, device), *holders, *_counter(result, region))
@@ -125,8 +147,17 @@ def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
         if extent is not None:
             made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
     for each in toposort([made]):
-        result.origins.add(each, frozenset((node,)))
+        result.note(each, frozenset((node,)))
     return made
+
+
+def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:
+    """The body of a user's kernel, and its inputs: each Param stands for one."""
+    body = _kernel_body(node)
+    for each in toposort([body]):
+        origin = node.sources[each.slot - 1] if isinstance(each, Param) and each.slot else node
+        result.note(each, frozenset((origin,)))
+    return body, list(node.sources)
 
 
 def _body(
@@ -141,6 +172,8 @@ def _body(
             done[node] = _parameter(result, node, len(inputs))
         elif isinstance(node, Param):
             raise outside(node)
+        elif isinstance(node, Fuse):
+            done[node] = done[node.sources[0]]
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.note(done[node], frozenset((node,)))

@@ -26,13 +26,15 @@ class Outlined:
 
     root: KernelSink
     bodies: dict[Sink, str] = field(default_factory=dict)
-    """Each distinct body with its name, in order of first use."""
+    """Each distinct body with its name, in order of first use; users' kernels first."""
     origins: Provenance[TensorNode] = field(default_factory=Provenance)
     """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
     buffers: dict[TensorNode, Node] = field(default_factory=dict)
     """For each realized node (and input) the kernel-graph node that holds its value."""
     turns: Mapping[Sink, Turn] = field(default_factory=dict)
     """For the body of each loop what a turn of it computes."""
+    names: Iterator[str] = field(default_factory=lambda: (f"k{n}" for n in itertools.count()))
+    """Names for bodies that have none."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
     """The numbers of the buffers made."""
     ranges: Iterator[int] = field(default_factory=itertools.count)
@@ -49,13 +51,20 @@ class Outlined:
     def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
         """The same kernel graph, to outline a turn of the loop `owner`."""
         return Outlined(
-            self.root, self.bodies, self.origins, turns=self.turns, numbers=self.numbers,
-            ranges=self.ranges, owner=self.owner or owner, counter=counter,
+            self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
+            numbers=self.numbers, ranges=self.ranges, owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
         """`made` comes from these nodes; in a turn of a loop from the loop."""
         self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
+
+    def name_of(self, body: Sink) -> str:
+        """The name of a body: the first of k0, k1, … that is free, unless it has one."""
+        if body not in self.bodies:
+            taken = set(self.bodies.values())
+            self.bodies[body] = next(k for k in self.names if k not in taken)
+        return self.bodies[body]
 
     def holder(self, node: TensorNode) -> Node:
         """The kernel-graph node that holds `node`'s value: an After, or an input buffer."""

@@ -13,18 +13,22 @@
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
 A node is written to memory if it must be (a result, a `Contiguous`, a `Copy` or a `Repeat` and
-what it reads),
-or if computing it inside its users costs more than memory would; each such choice is recorded
-with its reason.
+what it reads), or if computing it inside its users costs more than memory would; each such choice
+is recorded with its reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its
+inputs are in memory, and its body is left whole: what another kernel would cut in two is computed
+again inside.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
-Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
+Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`;
+unless `Fuse` or `Kernel` asks for it.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import is_data, union
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
     LEAVES,
     MOVEMENT,
@@ -39,6 +43,7 @@ from compiler.graph.nodes import (
     Variable,
 )
 from compiler.graph.repeat import Repeat
+from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
@@ -57,7 +62,7 @@ SERIAL_REDUCTION = 4096
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
 
-ENDS = (Contiguous, Copy, Repeat)
+ENDS = (Contiguous, Copy, Repeat, Kernel)
 """Kinds of node that are always in memory."""
 
 
@@ -94,6 +99,9 @@ class _Walk:
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         """What copies and loops read in memory."""
+        self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
+        """What the user's own kernels read, with one that does."""
+        self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -105,7 +113,7 @@ class _Walk:
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
-                if isinstance(node, Repeat):
+                if isinstance(node, Kernel | Repeat):
                     continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
@@ -114,8 +122,8 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` needs no data, yet a kernel must write it."""
-        is_read = node in self.results or node in self.copied
+        """Whether `node` needs no data, yet a kernel must write it: a result, or read there."""
+        is_read = any(node in each for each in (self.results, self.copied, self.inputs))
         return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
@@ -127,9 +135,15 @@ class _Walk:
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or node in self.copied or isinstance(node, ENDS):
+        required = self._required(node)
+        if required is not None:
+            if required:
+                self.choices.append(Choice(node, False, required))
             return True
-        if isinstance(node, MOVEMENT):
+        if isinstance(node, (*MOVEMENT, Fuse)):
+            return False
+        if node in self.fused:
+            self.choices.append(Choice(node, True, "asked for by fuse()"))
             return False
         demands = list(self.demands[node])
         reason = self._against_fusion(node, demands)
@@ -138,6 +152,24 @@ class _Walk:
             favour = reason or _in_favour(node, demands)
             self.choices.append(Choice(node, not reason, favour))
         return bool(reason)
+
+    def _required(self, node: TensorNode) -> str | None:
+        """Why `node` must be in memory, "" where nobody needs to be told; None if it need not."""
+        asked = "asked for by fuse(), but " if node in self.fused else ""
+        if isinstance(node, Kernel):
+            return (
+                f"{asked}kernel {node.name} was asked for: one call, nothing fused into it, and "
+                "nothing cut out of it; a reduction read under several indices is repeated inside"
+            )
+        if node in self.inputs:
+            return f"{asked}it is an input of kernel {self.inputs[node].name}, which reads memory"
+        if node in self.results:
+            return asked and f"{asked}it is a result: it has to be in memory"
+        if node in self.copied:
+            return asked and f"{asked}a copy or a loop reads it in memory"
+        if isinstance(node, ENDS):
+            return asked and f"{asked}{operation(node)} asks for memory"
+        return None
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why `node` must not be computed inside its users; "" if it may."""
@@ -248,7 +280,7 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     weights: dict[TensorNode, float] = {}
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
-        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
+        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise, Fuse)) else 1
         below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights

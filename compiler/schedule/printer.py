@@ -72,6 +72,20 @@ class Schedule(Stage):
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
         return tuple(rows)
 
+    @property
+    def dependency_lines(self) -> tuple[str, ...]:
+        """One line per dependency and kind: `0 → 1  data  tmp0  16 bytes`."""
+        rows: list[tuple[str, ...]] = [
+            (
+                f"{each.producer:>3} → {each.consumer}",
+                each.kind,
+                " ".join(_name(buffer) for buffer in each.buffers),
+                f"{each.nbytes:,} bytes" if each.nbytes else "",
+            )
+            for each in self.dependencies
+        ]
+        return tuple(_aligned(rows)) if rows else ()
+
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """What is printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]

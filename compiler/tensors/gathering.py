@@ -12,7 +12,9 @@ import numpy as np
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
-from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
+from compiler.graph.joins import Gather
+from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
+from compiler.graph.shaping import counting as counting
 from compiler.graph.words import short
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
@@ -73,13 +75,6 @@ def _from_end(node: TensorNode, extent: int) -> TensorNode:
     zero, width = (const(v, int64, node.shape) for v in (0, extent))
     below = elementwise("lt", node, zero)
     return elementwise("where", below, elementwise("add", node, width), node)
-
-
-def counting(shape: Shape, axis: int) -> TensorNode:
-    """The position along `axis`, for every element of `shape`."""
-    ones = [1] * len(shape)
-    ones[axis] = shape[axis]
-    return broadcast_node(reshaped(Iota((), shape[axis], int64), tuple(ones)), shape)
 
 
 def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
@@ -153,5 +148,4 @@ def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
             got=f"{written(shape)} for {written(node.shape)}",
             expected=f"the same rank, and no longer on any axis but {axis}",
         )  # fmt: skip
-    others = (positions if i == axis else counting(shape, i) for i in range(len(shape)))
-    return Index((node, *others))
+    return Gather((node, positions), axis)

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Self
 
 from compiler.errors import DataError, ShapeError
+from compiler.graph.composite import checked
+from compiler.graph.joins import Contract
 from compiler.tensors.elementary import Elementary
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
-from compiler.tensors.value import Operand, traced
+from compiler.tensors.value import Operand, cast_to, common_type, traced
 
 
 @traced
@@ -45,13 +47,10 @@ class Linear(Elementary):
                 got=f"{written(tuple(shapes[0]))} and {written(tuple(shapes[1]))}",
                 expected="as many axes, of equal extents",
             )  # fmt: skip
-        rows = [a for a in range(self.ndim) if a not in first]
-        columns = [a for a in range(right.ndim) if a not in second]
-        count, size = math.prod(shapes[0]), [self.shape[a] for a in rows]
-        left = self.permute(*rows, *first).reshape(math.prod(size), count)
-        width = [right.shape[a] for a in columns]
-        turned = right.permute(*second, *columns).reshape(count, math.prod(width))
-        return left.matmul(turned).reshape(*size, *width)
+        dtype = common_type([self.node, right.node])
+        operands = cast_to(self.node, dtype), cast_to(right.node, dtype)
+        pairs = tuple(zip(first, second, strict=True))
+        return self._new(checked(Contract(operands, pairs), ShapeError))
 
     def kron(self, other: Operand) -> Self:
         """Each element of self times the whole of other, as blocks (Kronecker's product)."""

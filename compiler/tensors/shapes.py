@@ -9,6 +9,7 @@ from compiler.errors import AxisError, ShapeError, SizeError
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.extents import written as written_extents
 from compiler.graph.nodes import LARGEST, Shape, TensorNode
+from compiler.tensors.variables import Variable
 
 Axes: TypeAlias = int | Sequence[int] | None
 
@@ -30,8 +31,13 @@ def integers(operation: str, values: object) -> Shape:
         return tuple(int(operator.index(v)) for v in given)
     except TypeError as error:
         raise ShapeError(
-            operation, "extents and axes are integers", got=repr(given), expected="integers"
-        ) from error
+            operation, "extents and axes are integers", got=repr(given), expected="integers",
+            hint="let -1 stand for the axis of a variable" if any(map(_is_variable, given)) else "",
+        ) from error  # fmt: skip
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, Variable)
 
 
 def extents(operation: str, values: Iterable[object]) -> Shape:

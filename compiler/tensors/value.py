@@ -4,7 +4,8 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
                 → Reductions → Normalizations → Products → Windows → Scans → Sorting
-                → Arrangement → Elementary → Linear → Losses → Construction → Files → Tensor
+                → Arrangement → Elementary → Linear → Losses → Construction → Files
+                → Directives → Tensor
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,10 @@ import numpy as np
 from compiler import dtypes
 from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
-from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
+from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.shaping import broadcast_node as broadcast_node
+from compiler.graph.shaping import cast_to as cast_to
+from compiler.graph.shaping import reshaped as reshaped
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
@@ -146,23 +150,3 @@ def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNo
                 tensor_data.scalar(bound, dtype, operation)  # refused where it does not fit
         return cast_to(part, dtype)
     return tensor_data.scalar(part, dtype, operation)
-
-
-def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
-    """`node` converted to `dtype`, itself if it has that type."""
-    return node if node.dtype == dtype else Cast((node,), dtype)
-
-
-def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` under another shape of equal size, itself if it has that shape."""
-    return node if node.shape == shape else Reshape((node,), shape)
-
-
-def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
-    if node.shape == shape:
-        return node
-    if isinstance(node, Const):
-        return Const((), node.bits, node.given_dtype, shape)
-    full = reshaped(node, (1,) * (len(shape) - len(node.shape)) + node.shape)
-    return full if full.shape == shape else Expand((full,), shape)

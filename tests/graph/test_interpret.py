@@ -9,6 +9,7 @@ import pytest
 from compiler import dtypes
 from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
     Bind,
@@ -80,6 +81,7 @@ def test_every_kind_of_node_is_known() -> None:
     others |= {Variable}
     others |= {Bind, Prefix}  # tests/graph/test_extents.py
     others |= {Repeat}  # tests/test_repeat.py
+    others |= {Composite}  # tests/graph/test_composite.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}

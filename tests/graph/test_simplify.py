@@ -215,7 +215,8 @@ def test_what_only_looks_like_a_rule_stays(node: TensorNode) -> None:
 
 
 def test_every_rule_is_in_the_table() -> None:
-    assert {name for name, _, _ in TABLE} == {rule.name for rule in RULES.rules}
+    apart = {"simplify_body"}  # tests/schedule/test_user_kernels.py
+    assert {name for name, _, _ in TABLE} | apart == {rule.name for rule in RULES.rules}
 
 
 def test_rules_say_their_algebra() -> None:

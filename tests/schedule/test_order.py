@@ -149,6 +149,9 @@ def test_a_loop_is_unrolled_into_items_with_fixed_counters(b: KernelGraphBuilder
     edges = drawn.to_networkx().edges
     assert edges["schedule:0", "schedule:1"]["kinds"] == ("data", "anti")
     assert edges["schedule:0", "schedule:2"]["kind"] == "output"
+    assert drawn.dependency_lines[:3] == (
+        "  0 → 1  data    t  16 bytes", "  0 → 1  anti    x", "  0 → 2  output  t"
+    )
     assert "kernel step i = 1" in str(drawn) and "transfer carry CPU → CPU" in str(drawn)
     values = interpret_kernels(root, {x: np.arange(4, dtype=np.float32)})
     assert values[0].tolist() == [1, 2, 3, 4]

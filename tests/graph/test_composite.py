@@ -1,0 +1,382 @@
+"""Every composite kind on every engine, for every element type, against NumPy."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import GraphBuilder, GraphError, Strided, Tensor, dtypes
+from compiler.compilation import Compilation
+from compiler.dtypes import DType
+from compiler.errors import InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.decompose import decompose
+from compiler.graph.joins import Cat, Contract, Gather
+from compiler.graph.kernel import Kernel
+from compiler.graph.kinds import EXPANDED, SCHEDULED
+from compiler.graph.markers import Noop, Placeholder, Unroll
+from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
+from compiler.graph.vectors import Gep, VConst, Vectorize, Wmma
+from compiler.graph.verify import verify
+from compiler.graph.views import BufferView, Valid, View
+from compiler.graph.words import describe_argument, kind, operation
+from compiler.node import toposort
+from compiler.options import Options
+from compiler.trace import Match, Provenance
+from tests.evaluate import ENGINES, assert_same, samples
+
+Array = np.ndarray[Any, Any]
+g = GraphBuilder()
+Case = tuple[Callable[[TensorNode, TensorNode, DType], TensorNode], Callable[[Array, Array], Any]]
+POSITIONS = np.array([[3, 0, -1, 9], [1, 1, 2, 0]])
+MASK = ((0, 2), (1, 3))
+
+
+def positions() -> TensorNode:
+    return Tensor(POSITIONS).node
+
+
+def masked(a: Array) -> Array:
+    made = np.zeros_like(a)
+    made[:2, 1:3] = a[:2, 1:3]
+    return made
+
+
+def taken(a: Array) -> Array:
+    rows = np.take_along_axis(a[:2], np.clip(POSITIONS, 0, 3), 1)
+    return np.where((POSITIONS >= 0) & (POSITIONS < 4), rows, a.dtype.type(0))
+
+
+def validated(a: Array) -> Array:
+    return np.where(np.arange(6) % 2 == 0, a.reshape(-1)[3:9], a.dtype.type(0))
+
+
+def indexed(x: TensorNode) -> TensorNode:
+    flat = g.reshape(x, (12,))
+    odd = g.op("mod", g.iota(6), g.constant(2, "int64", (6,)))
+    even = g.op("eq", odd, g.constant(0, "int64", (6,)))
+    where = g.op("add", g.iota(6), g.constant(3, "int64", (6,)))
+    return g.index(flat, where, validity=even)
+
+
+def joined(p: TensorNode, q: TensorNode) -> TensorNode:
+    return g.cat(p, g.permute(q, (1, 0)))
+
+
+def half(dtype: DType) -> DType:
+    """A type that a buffer of this type can be viewed as."""
+    return dtype if dtype.kind == "bool" else dtypes.uint16
+
+
+# x is (3, 4) and y is (4, 3), of the type under test.
+CASES: dict[str, Case] = {
+    "buffer_view": (lambda x, y, t: g.buffer_view(x, 5, 6), lambda a, b: a.reshape(-1)[6:11]),
+    "buffer_view as other": (
+        lambda x, y, t: g.buffer_view(x, 5, 1, half(t)),
+        lambda a, b: a.reshape(-1).view(a.dtype if a.dtype == bool else np.uint16)[1:6],
+    ),
+    "buffer_view empty": (lambda x, y, t: g.buffer_view(x, 0, 12), lambda a, b: a[:0, 0]),
+    "view": (
+        lambda x, y, t: g.view(x, Strided((2, 3), (-1, 4), 2)), lambda a, b: a[:, 2:0:-1].T
+    ),
+    "view overlap": (
+        lambda x, y, t: g.view(x, Strided((10, 3), (1, 1))),
+        lambda a, b: np.lib.stride_tricks.sliding_window_view(a.reshape(-1), 3),
+    ),
+    "view mask": (
+        lambda x, y, t: g.view(x, Strided((3, 4), (4, 1), 0, MASK)), lambda a, b: masked(a)
+    ),
+    "view twice": (
+        lambda x, y, t: g.view(x, Strided((3, 4), (4, 1), 0, MASK), Strided((4, 2), (1, 8), 0)),
+        lambda a, b: masked(a)[::2].T,
+    ),
+    "view of computed": (
+        lambda x, y, t: g.view(g.op("max", x, x), Strided((12,), (-1,), 11)),
+        lambda a, b: np.maximum(a, a).reshape(-1)[::-1],
+    ),
+    "view rank 0": (lambda x, y, t: g.view(x, Strided((), (), 7)), lambda a, b: a.reshape(-1)[7]),
+    "view empty": (lambda x, y, t: g.view(x, Strided((0, 2), (9, 9), 99)), lambda a, b: a[:0, :2]),
+    "valid": (
+        lambda x, y, t: g.valid(x, 12, Strided((3, 4), (4, 1), 0, MASK)), lambda a, b: masked(a)
+    ),
+    "valid twice": (
+        lambda x, y, t: g.valid(
+            y, 12, Strided((3, 4), (4, 1), 0, MASK), Strided((4, 3), (1, 4))),
+        lambda a, b: masked(b.T).T,
+    ),
+    "gep": (lambda x, y, t: g.gep(x, 3, 0, 0, 2), lambda a, b: a[:, [3, 0, 0, 2]]),
+    "gep neighbours": (lambda x, y, t: g.gep(x, 1, 2), lambda a, b: a[:, 1:3]),
+    "gep none": (lambda x, y, t: g.gep(x), lambda a, b: a[:, :0]),
+    "vectorize": (lambda x, y, t: g.vectorize(x, x, g.reshape(y, (3, 4))),
+                  lambda a, b: np.stack([a, a, b.reshape(3, 4)], -1)),
+    "cat": (lambda x, y, t: g.cat(y, g.shrink(y, ((0, 0), (0, 3))), g.shrink(y, ((1, 2), (0, 3)))),
+            lambda a, b: np.concatenate([b, b[1:2]])),
+    "gather": (lambda x, y, t: g.gather(x, positions(), 1), lambda a, b: taken(a)),
+    "index": (lambda x, y, t: indexed(x), lambda a, b: validated(a)),
+    "detach": (lambda x, y, t: g.detach(x), lambda a, b: a),
+    "contiguous_backward": (lambda x, y, t: g.contiguous_backward(x), lambda a, b: a),
+    "noop": (lambda x, y, t: g.noop(x), lambda a, b: a),
+    "noop alone": (lambda x, y, t: g.noop(), lambda a, b: np.array(False)),
+    "fuse": (lambda x, y, t: g.fuse(x), lambda a, b: a),
+    "unroll": (lambda x, y, t: g.unroll(g.reduce(x, "max", (1,)), 2),
+               lambda a, b: a.max(1, keepdims=True)),
+    "kernel": (lambda x, y, t: g.kernel("joined", joined, x, y),
+               lambda a, b: np.concatenate([a, b.T])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda t: t.short)
+def test_a_kind_moves_bits(dtype: DType, engine: str) -> None:
+    a, b = samples(dtype).reshape(3, 4), samples(dtype)[::-1].reshape(4, 3).copy()
+    x, y = Tensor(a).node, Tensor(b).node
+    made = [build(x, y, dtype) for build, _ in CASES.values()]
+    for name, got in zip(CASES, ENGINES[engine](made), strict=True):
+        assert_same(got, CASES[name][1](a, b), name)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda t: t.short)
+def test_products(dtype: DType, engine: str) -> None:
+    """Small whole numbers: every order of summing gives the same."""
+    a = (np.arange(24) % 5).reshape(2, 3, 4).astype(dtype.numpy)
+    b = (np.arange(24) % 3).reshape(2, 4, 3).astype(dtype.numpy)
+    c = (np.arange(18) % 2).reshape(2, 3, 3).astype(dtype.numpy)
+    x, y, z = (Tensor(each).node for each in (a, b, c))
+    nodes = {
+        "wmma": (g.wmma(x, y, z, 3, 3, 4), c + a @ b),
+        "matrices": (g.contract(x, y, ((2, 1),), 1), a @ b),
+        "two pairs": (g.contract(x, y, ((1, 2), (2, 1))), np.einsum("ijk,lkj->il", a, b)),
+        "outer": (g.contract(x, z, ()), np.tensordot(a, c, 0)),
+        "whole": (g.contract(x, x, ((0, 0), (1, 1), (2, 2))), np.einsum("ijk,ijk->", a, a)),
+        "empty": (
+            g.contract(g.shrink(x, ((0, 2), (0, 3), (0, 0))), g.shrink(z, ((0, 0), (0, 3), (0, 3))),
+                       ((2, 0),)), np.zeros((2, 3, 3, 3), dtype.numpy),
+        ),
+        "unrolled": (g.unroll(g.contract(x, y, ((2, 1),), 1), 4), a @ b),
+    }  # fmt: skip
+    results = ENGINES[engine]([node for node, _ in nodes.values()])
+    for (name, (_, expected)), got in zip(nodes.items(), results, strict=True):
+        assert_same(got, np.asarray(expected), name)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda t: t.short)
+def test_constants(dtype: DType, engine: str) -> None:
+    """Rows of one value, of steps that wrap around, and of anything; NaN and -0.0 keep bits."""
+    rows = [samples(dtype, n) for n in (0, 1, 5, 12, 64)]
+    if dtype.is_integer:
+        rows.append((np.arange(20) * 37 + 100).astype(dtype.numpy))
+        rows.append(np.arange(9)[::-1].astype(dtype.numpy))
+    rows += [np.repeat(samples(dtype)[:3], 4), np.repeat(samples(dtype)[1], 7)]
+    given = [g.vconst([v.item() for v in row], dtype) for row in rows]
+    for got, row in zip(ENGINES[engine](given), rows, strict=True):
+        assert_same(got, row)
+
+
+def test_wide_products_of_halves() -> None:
+    """float16 tiles may be added up in float32."""
+    a, b = (np.full((2, 2), 300, np.float16) for _ in range(2))
+    node = g.wmma(Tensor(a), Tensor(b), Tensor.zeros(2, 2, dtype="float32"), 2, 2, 2)
+    np.testing.assert_array_equal(Tensor.from_node(node).numpy(), np.full((2, 2), 180000, "f4"))
+
+
+X = Buffer((), 1, (3, 4), dtypes.float32, "x")
+Y = Buffer((), 2, (4, 3), dtypes.float32, "y")
+N = Buffer((), 3, (3, 4), dtypes.int32, "n")
+S = Buffer((), 4, (), dtypes.float32, "s")
+B = Buffer((), 5, (3, 4), dtypes.bool_, "b")
+P = Param((), 1, (3, 4), dtypes.float32)
+ROW = Strided((3, 4), (4, 1))
+
+WRONG: tuple[tuple[Composite, str, str, str], ...] = (
+    (View((X,), ()), "a shape tracker needs a view", "none", "1 or more"),
+    (View((X, X), (ROW,)), "the number of operands is wrong", "2", "1"),
+    (View((X,), (Strided((3,), (4, 1)),)), "strides and mask need an entry per axis",
+     "2 strides, 1 pairs", "1 of each"),
+    (View((X,), (Strided((-3,), (1,)),)), "an extent is negative", "(-3,)", "extents of 0 or more"),
+    (View((X,), (Strided((3,), (1,), 0, ((1, 4),)),)), "the mask reaches outside the view",
+     "((1, 4),)", "inside (3,)"),
+    (View((X,), (Strided((3,), (4,), 4),)), "the view reaches outside its source",
+     "elements 4 to 12", "inside 0 to 11"),
+    (View((X,), (Strided((3,), (-4,), 4),)), "the view reaches outside its source",
+     "elements -4 to 4", "inside 0 to 11"),
+    (View((X,), (ROW, Strided((13,), (1,)))), "the view reaches outside its source",
+     "elements 0 to 12", "inside 0 to 11"),
+    (View((X,), (Strided((0, 2), (1, 1)), Strided((1,), (1,)))),
+     "the view reaches outside its source", "elements 0 to 0", "nothing: the source is empty"),
+    (Valid((Y,), (ROW,), 12), "the operand has another shape", "(4, 3)", "(3, 4)"),
+    (Valid((X,), (ROW,), 11), "the view reaches outside its source", "elements 0 to 11",
+     "inside 0 to 10"),
+    (BufferView((Noop((X,)),), 1, 0, dtypes.float32), "the operand is no buffer", "noop",
+     "a buffer"),
+    (BufferView((X,), 4, 9, dtypes.float32), "the part reaches outside the buffer",
+     "elements 9 to 13", "inside 0 to 12"),
+    (BufferView((X,), 2, 5, dtypes.float64), "the part reaches outside the buffer",
+     "elements 5 to 7", "inside 0 to 6"),
+    (BufferView((B,), 2, 0, dtypes.uint8), "truth values have no other type's bits",
+     "bool as uint8", "numbers"),
+    (VConst((), (0,) * 65, dtypes.int8), "a vector constant has too many lanes", "65",
+     "at most 64"),
+    (VConst((), (256,), dtypes.int8), "the bits do not fit the type", "0x100", "int8"),
+    (Gep((S,), (0,)), "a value of rank 0 has no lanes", "rank 0", "rank 1 or more"),
+    (Gep((X,), (4,)), "a lane is out of range", "(4,)", "lanes below 4"),
+    (Gep((X,), (0,) * 65), "too many lanes are taken", "65", "at most 64"),
+    (Vectorize((X, Y)), "the operands differ in shape", "[(3, 4), (4, 3)]", "one shape"),
+    (Vectorize((X, N)), "the operands differ in type", "float32 int32", "one type"),
+    (Vectorize(()), "the number of operands is wrong", "0", "1 or more"),
+    (Wmma((X, Y, X), 3, 3, 4), "operand c has another shape", "(3, 4)", "(3, 3)"),
+    (Wmma((X, Y, X), 3, 0, 4), "a tile has no elements", "(3, 0, 4)", "1 or more each"),
+    (Wmma((X, Buffer((), 9, (4, 4), dtypes.float32), N), 3, 4, 4),
+     "the operands do not fit in type", "float32 float32 int32",
+     "one type, or float16 float16 float32"),
+    (Cat((X, Y), 0), "the operands do not fit", "[(3, 4), (4, 3)]", "one shape but for axis 0"),
+    (Cat((X, X), 2), "the axis is out of range", "2", "an axis below 2"),
+    (Cat((X, N), 0), "the operands differ in type", "float32 int32", "one type"),
+    (Contract((X, Y), ((0, 0),)), "axes 0 and 0 differ", "3 and 4", "equal extents"),
+    (Contract((X, Y), ((2, 0),)), "the axes are wrong", "(2,)", "distinct axes from 0 to 1"),
+    (Contract((X, Y), (), 1), "the first 1 axes differ", "(3, 4) and (4, 3)", "equal extents"),
+    (Contract((X, N), ((0, 0),)), "the operands differ in type", "float32 int32", "one type"),
+    (Gather((X, X), 0), "the indices are no integers", "float32", "an integer type"),
+    (Gather((X, N), 2), "the axis is out of range", "2", "an axis below 2"),
+    (Gather((Y, N), 0), "the indices do not fit", "(3, 4)",
+     "rank 2, at most (4, 3) but for axis 0"),
+    (Noop((X, X)), "the number of operands is wrong", "2", "0 or 1"),
+    (Unroll((X,), 2), "only the loop of a reduction can be unrolled", "buffer", "a reduction"),
+    (Unroll((Contract((X, X), ()),), 2), "only the loop of a reduction can be unrolled",
+     "contract", "a reduction"),
+    (Unroll((X,), 1), "the factor is out of range", "1", "2 to 64"),
+    (Placeholder((), (2,), dtypes.int8, ""), "a placeholder needs a name", "none",
+     "the name its data are given by"),
+    (Placeholder((), (-2,), dtypes.int8, "p"), "an extent is negative", "(-2,)",
+     "extents of 0 or more"),
+    (Kernel((X,), P, "two words"), "this cannot be the name of a kernel", "'two words'",
+     "a letter, then letters, digits and _; no word of C"),
+    (Kernel((X,), P, "memcpy"), "this cannot be the name of a kernel", "'memcpy'",
+     "a letter, then letters, digits and _; no word of C"),
+    (Kernel((X,), X, "f"), "the body reads more than its Params", "buffer", "Params only"),
+    (Kernel((X,), Kernel((P,), P, "inner"), "f"), "the body reads more than its Params", "kernel",
+     "Params only"),
+    (Kernel((Y,), P, "f"), "input 1 is not what the body reads", "float32 (4, 3)",
+     "float32 (3, 4)"),
+    (Kernel((X, X), P, "f"), "the body's Params are not the inputs", "[1]", "1 to 2, each"),
+)  # fmt: skip
+
+
+IDS = [f"{number}-{node.word}" for number, (node, *_) in enumerate(WRONG)]
+
+
+@pytest.mark.parametrize(("node", "what", "got", "expected"), WRONG, ids=IDS)
+def test_refused(node: Composite, what: str, got: str, expected: str) -> None:
+    with pytest.raises(InternalError) as caught:
+        verify(Sink((node,)))
+    assert caught.value.problem.startswith(f"invariant 20: {what}, at {node.word}(")
+    assert (caught.value.got, caught.value.expected) == (got, expected)
+
+
+def test_the_body_of_a_kernel_is_verified() -> None:
+    wrong = Cat((P, P), 5)
+    with pytest.raises(InternalError, match="invariant 20: the axis is out of range, at cat"):
+        verify(Sink((Kernel((X,), wrong, "f"),)))
+
+
+@pytest.mark.parametrize(
+    ("node", "printed", "colour"),
+    [
+        (BufferView((X,), 5, 3, dtypes.int16), "buffer_view 3:8 as i16", "buffer"),
+        (View((X,), (ROW, Strided((2,), (3,), 1, ((0, 1),)))),
+         "view (3,4) strides (4,1) then (2) strides (3) offset 1 mask 0:1", "movement"),
+        (Valid((X,), (ROW,), 12), "valid (3,4) strides (4,1)", "movement"),
+        (g.vconst((1.5, -0.0), "float32"), "vconst (1.5, -0.0)", "const"),
+        (Gep((X,), (1, 3)), "gep (1,3)", "movement"),
+        (Vectorize((X, X)), "vectorize ", "movement"),
+        (Wmma((X, Y, X), 3, 3, 4), "wmma 3×3×4", "reduce"),
+        (Cat((X, X), 1), "cat axis 1", "movement"),
+        (Contract((X, Y), ((1, 0), (0, 1))), "contract 1·0 0·1", "reduce"),
+        (Contract((X, X), (), 1), "contract batch 1", "reduce"),
+        (Gather((X, N), 1), "gather axis 1", "memory"),
+        (g.detach(X), "detach ", "control"),
+        (g.contiguous_backward(X), "contiguous_backward ", "control"),
+        (g.noop(X), "noop ", "control"),
+        (g.fuse(X), "fuse ", "control"),
+        (g.unroll(g.reduce(X, "sum", (0,)), 8), "unroll 8", "control"),
+        (g.placeholder("p", (2,), "int8"), "placeholder p", "buffer"),
+        (Kernel((X,), P, "f"), "kernel f", "control"),
+    ],
+)  # fmt: skip
+def test_printed(node: Composite, printed: str, colour: str) -> None:
+    assert f"{operation(node)} {describe_argument(node)}" == printed
+    assert kind(node) == colour
+
+
+def test_every_kind_is_listed_and_tested() -> None:
+    listed = {*EXPANDED, *SCHEDULED}
+    assert {c.__name__ for c in listed} == {c.__name__ for c in _subclasses(Composite)} - {"Marker"}
+    x, y = X, Y
+    built = (build(x, y, dtypes.float32) for build, _ in CASES.values())
+    tested = {type(node) for node in built}
+    apart = {VConst, Wmma, Contract, Placeholder}  # above, and in tests/test_placeholder.py
+    assert listed == (tested | apart) & listed
+
+
+def _subclasses(kind: type) -> set[type]:
+    found = set(kind.__subclasses__())
+    return found.union(*map(_subclasses, found)) if found else found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_decompose_leaves_core_nodes(name: str) -> None:
+    node = CASES[name][0](X, Y, dtypes.float32)
+    matches: list[Match] = []
+    root = decompose(Sink((node,)), Provenance(), matches)
+    verify(root, is_decomposed=True)
+    left = {type(n) for n in toposort([root]) if isinstance(n, Composite)}
+    assert left <= set(SCHEDULED)
+    assert (node.shape, node.dtype) == (root.sources[0].shape, root.sources[0].dtype)
+    is_expanded = isinstance(node, EXPANDED)
+    assert not is_expanded or operation(node) in [m.rule for m in matches]
+
+
+def test_an_identity_is_in_the_graph_as_written_and_gone_after() -> None:
+    made = Compilation([g.detach(g.contiguous_backward(g.noop(Tensor([1.0]))))], Options(), "t")
+    assert [operation(n) for n in made.graph.nodes] == [
+        "buffer", "noop", "contiguous_backward", "detach", "sink",
+    ]  # fmt: skip
+    assert [operation(n) for n in made.optimized_graph.nodes] == ["buffer", "sink"]
+
+
+def loops_of(node: TensorNode) -> str:
+    """The generated loops, without the line of arguments."""
+    (made,) = Compilation([node], Options(), "t").loops
+    return "\n".join(line.text for line in made.lines[1:])
+
+
+@pytest.mark.parametrize("node", [
+    g.view(Tensor(np.zeros(24)), Strided((3, 4), (1, 6), 2)),
+    g.view(Tensor(np.zeros((4, 6))), Strided((8, 3), (1, 1), 2)),
+    g.view(Tensor(np.zeros(24)), Strided((3, 4), (-1, 6), 2)),
+    g.view(Tensor(np.zeros(10)), Strided((4,), (3,))),
+    g.view(Tensor(np.zeros(24)), Strided((2, 5, 2), (0, 4, 1), 3)),
+])  # fmt: skip
+def test_plain_strides_leave_no_division_and_no_check(node: TensorNode) -> None:
+    text = loops_of(node)
+    assert not any(sign in text for sign in ("//", "%5", "min", "max", " if ", "where")), text
+
+
+def test_a_joined_tensor_is_one_choice() -> None:
+    x = Tensor(np.zeros(3))
+    assert loops_of(x.cat(x).node).splitlines()[-2].split("=", 1)[1].startswith(" where((i0 < 3), ")
+
+
+def test_a_builder_refuses_what_does_not_fit() -> None:
+    with pytest.raises(GraphError, match="wmma: operand b has another shape"):
+        g.wmma(X, X, X, 3, 4, 4)
+    with pytest.raises(GraphError, match="permute: the operands or arguments do not fit"):
+        g.permute(X, (0, 7))
+    with pytest.raises(GraphError, match="reshape: invariant 3: a reshape changes the size"):
+        g.reshape(X, (5,))
+    with pytest.raises(GraphError, match="an operand is no node"):
+        g.fuse(3)
+    with pytest.raises(GraphError, match="elementwise: the operands or arguments do not fit"):
+        g.op("no such", X)
