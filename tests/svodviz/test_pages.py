@@ -142,7 +142,8 @@ def test_hostile_names_stay_words(
     chosen = {"memory": "schedule:buffer 1", "fusion": "schedule:fusion 0",
               "timeline": "schedule:0"}  # fmt: skip
     set_state(page, stage=stage, view=view, selected=chosen.get(view, "graph:2"))
-    assert state(page)["view"] in (view, "graph", "columns")
+    if stage == "schedule":
+        assert state(page)["view"] == view
     page.wait_for_timeout(30)
     assert page.evaluate("window.hacked") is None
     assert page.locator("img, .pane script, svg [onload]").count() == 0
