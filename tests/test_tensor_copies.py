@@ -7,7 +7,7 @@ import pytest
 
 import compiler
 from compiler import DataError, Tensor, Variable
-from compiler.compilation import realize
+from compiler.realize import realize
 from compiler.device.disk import read_npy
 from compiler.schedule.items import Kernel, MemoryTransfer
 from tests.evaluate import assert_same, evaluate, every_engine

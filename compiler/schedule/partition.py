@@ -192,7 +192,7 @@ class _Walk:
         if isinstance(node, Scatter):
             return asked + _SCATTERED
         if is_in_memory(node):
-            return asked and f"{asked}{operation(node)} asks for memory"
+            return asked and f"{asked}{operation(node)}() asks for memory"
         return None
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
