@@ -102,9 +102,6 @@ def layer_of(module: str) -> int | None:
 
 
 def _stands_for(pattern: str, module: str) -> bool:
-    if pattern.endswith("*"):
-        stem = re.escape(pattern.removesuffix("*"))
-        return re.fullmatch(rf"{stem}(_\w+)?", module) is not None
     return module == pattern or (pattern != "compiler" and module.startswith(f"{pattern}."))
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import compiler
 from compiler import DataError, Tensor, Variable
-from compiler.realize import realize
 from compiler.device.disk import read_npy
+from compiler.realize import realize
 from compiler.schedule.items import Kernel, MemoryTransfer
 from tests.evaluate import assert_same, evaluate, every_engine
 

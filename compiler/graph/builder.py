@@ -22,7 +22,8 @@ from compiler.errors import CompileError, GraphError, InternalError
 from compiler.graph import nodes
 from compiler.graph.bits import to_bits
 from compiler.graph.composite import checked
-from compiler.graph.joins import Cat, Contract, Gather
+from compiler.graph.effects import Scatter
+from compiler.graph.joins import Cat, Contract, Gather, ScatterAxis
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import (
     ContiguousBackward,
@@ -198,6 +199,18 @@ class GraphBuilder:
     def gather(self, x: Operand, indices: Operand, axis: int = 0) -> TensorNode:
         """x at indices along one axis; 0 outside."""
         return _made(Gather, (x, indices), axis)
+
+    def scatter_axis(
+        self, indices: Operand, updates: Operand, axis: int, shape: Shape
+    ) -> TensorNode:
+        """Zeros of `shape` with the updates at indices along one axis; the last one wins."""
+        return _made(ScatterAxis, (indices, updates), axis, tuple(shape))
+
+    def scatter(
+        self, x: Operand, updates: Operand, *positions: Operand, op: str = "replace"
+    ) -> TensorNode:
+        """x with updates at int64 positions, a tensor per axis, in row-major order."""
+        return _made(Scatter, (x, updates, *positions), op)
 
     # -- marks ---------------------------------------------------------------------------------
 

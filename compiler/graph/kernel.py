@@ -11,8 +11,11 @@ from typing import ClassVar, Self
 
 from compiler.dtypes import DType
 from compiler.graph.composite import Composite, Problem
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.markers import Fuse
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode
+from compiler.graph.placement import Copy, Multi
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.origin import no_origin
 
@@ -29,6 +32,7 @@ _WORDS = """
 RESERVED = frozenset(_WORDS.split())
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NOT_INSIDE = (Buffer, Sink, Store)
+_OWN_CALLS = (Assign, Copy, Custom, Multi, Repeat, Scatter)
 
 
 def plain(body: TensorNode) -> TensorNode:
@@ -78,6 +82,9 @@ class Kernel(Composite):
     def _inside(self, node: TensorNode) -> Problem | None:
         """What is wrong with one node of the body."""
         kind = type(node).__name__
+        if isinstance(node, _OWN_CALLS) or kind == "ScatterAxis":
+            what = "the body holds what is a call of its own"
+            return Problem(what, kind.lower(), "what is computed element by element")
         is_input = isinstance(node, Composite) and node.colour == "buffer" and not node.sources
         if isinstance(node, (Kernel, *_NOT_INSIDE)) or is_input:
             return Problem("the body reads more than its Params", kind.lower(), "Params only",

@@ -1,7 +1,7 @@
 """The composite kinds, a row each: whoever adds one writes its class and names it here."""
 
 from compiler.graph.composite import Composite
-from compiler.graph.joins import Cat, Contract, Gather
+from compiler.graph.joins import Cat, Contract, Gather, ScatterAxis
 from compiler.graph.kernel import Kernel
 from compiler.graph.markers import (
     ContiguousBackward,
@@ -16,7 +16,7 @@ from compiler.graph.views import BufferView, Valid, View
 
 EXPANDED: tuple[type[Composite], ...] = (
     BufferView, View, Valid, VConst, Gep, Vectorize, Wmma, Cat, Contract, Gather,
-    Detach, ContiguousBackward, Noop, Unroll, Placeholder,
+    ScatterAxis, Detach, ContiguousBackward, Noop, Unroll, Placeholder,
 )  # fmt: skip
 """The kinds that `decompose` replaces."""
 
