@@ -38,7 +38,12 @@ def host_features() -> str:
 
 
 def target_machine(level: int) -> Any:
-    """A target machine for this host at optimisation `level` (0-3)."""
+    """A target machine for this host at optimisation `level` (0-3).
+
+    The large code model: code and constants are loaded into blocks of their own, and where files
+    of many gigabytes are mapped these may lie further apart than the 32-bit offsets of the small
+    one reach. LLVM would end the process.
+    """
     _prepare()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
@@ -46,7 +51,7 @@ def target_machine(level: int) -> Any:
         features=host_features(),
         opt=level,
         reloc="pic",
-        codemodel="small",
+        codemodel="large",
         jit=True,
     )
 

@@ -1,6 +1,8 @@
 """Machine code from text: what LLVM refuses is an `InternalError`; code runs from many threads."""
 
 import ctypes
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -88,3 +90,36 @@ def test_memory_is_allocated_by_element_type() -> None:
     for dtype in dtypes.ALL:
         made = device.CPU.allocate(3, dtype)
         assert made.dtype == dtype.numpy and made.shape == (3,)
+
+AMONG_LARGE_FILES = """
+import mmap, tempfile
+import numpy as np
+from compiler.llvm import jit
+
+TEXT = '''
+define void @k(ptr %out, ptr %in) {
+  %x = load double, ptr %in
+  %y = fmul double %x, 3.25
+  store double %y, ptr %out
+  ret void
+}
+'''
+file = tempfile.TemporaryFile()
+file.truncate(2**32)
+kept = []
+for _ in range(300):
+    kept.append(mmap.mmap(file.fileno(), 2**32, access=mmap.ACCESS_READ))
+    kept.append(jit.load(TEXT, "k", 2))
+    out, source = np.zeros(1), np.array([2.0])
+    kept[-1].entry(out.ctypes.data, source.ctypes.data)
+    assert out[0] == 6.5
+print("done")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs files with holes")
+def test_code_is_loaded_between_large_files() -> None:
+    """Code and constants 2 GiB apart would end the process, about every second time."""
+    command = [sys.executable, "-c", AMONG_LARGE_FILES]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stdout == "done\n", ran.stderr
