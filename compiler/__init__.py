@@ -1,6 +1,9 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
+from compiler import custom
 from compiler.compilation import Compilation, compile
+from compiler.device.device import Device
+from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
     bool_,
@@ -20,28 +23,50 @@ from compiler.errors import (
     AxisError,
     CompileError,
     DataError,
+    DeviceError,
     DTypeError,
+    GraphError,
     InternalError,
     ShapeError,
     SizeError,
 )
+from compiler.graph.builder import GraphBuilder
+from compiler.graph.views import Strided
+from compiler.machine import MachineModel
 from compiler.options import Options
+from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
 from compiler.tensor import Tensor
+from compiler.tensors.files import save_tensors as save
+from compiler.tensors.repeat import repeat
+from compiler.tensors.variables import Variable
 
 __all__ = [
     "AxisError",
+    "CacheInfo",
     "Compilation",
     "CompileError",
     "DType",
     "DTypeError",
     "DataError",
+    "Device",
+    "DeviceError",
+    "ExecutionPlan",
+    "GraphBuilder",
+    "GraphError",
     "InternalError",
+    "MachineModel",
     "Options",
     "ShapeError",
     "SizeError",
+    "Strided",
     "Tensor",
+    "Variable",
     "bool_",
+    "cache_clear",
+    "cache_info",
+    "calibrate",
     "compile",
+    "custom",
     "float16",
     "float32",
     "float64",
@@ -49,6 +74,9 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "prepare",
+    "repeat",
+    "save",
     "uint8",
     "uint16",
     "uint32",

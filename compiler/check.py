@@ -5,20 +5,20 @@ within the tolerance of their type: sums may be added up in another order, and e
 differ by a few units in the last place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from compiler.device import buffers
+from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered import interpret as lowered_interpreter
-from compiler.node import toposort
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
@@ -59,8 +59,12 @@ class Checkable(Protocol):
         """The data of every input buffer, as flat arrays."""
         ...
 
-    def run(self) -> list[Array]:
-        """The results, from machine code."""
+    def values_of_run(self, variables: Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound."""
+        ...
+
+    def run_flat(self, values: Values, arrays: Mapping[Buffer, Array]) -> list[Array]:
+        """The results, from machine code, flat; `arrays` are the data of every input."""
         ...
 
 
@@ -100,11 +104,15 @@ class Report:
         )
 
 
-def check(compilation: Checkable) -> Report:
-    """Run every stage of `compilation` and compare it with the graph as written."""
-    expected = _graph(compilation.written)
+def check(compilation: Checkable, variables: Values | None = None) -> Report:
+    """Run every stage of `compilation` and compare it with the graph as written.
+
+    `variables` are values over those bound. Raises `DataError` as `run` does.
+    """
+    values = compilation.values_of_run(variables)
+    expected = _graph(compilation.written, values)
     rows = [Row("graph", True, 0.0, 0.0, "reference")]
-    for name, run in _engines(compilation):
+    for name, run in _engines(compilation, values):
         try:
             rows.append(_compare(name, expected, run()))
         except CompileError as error:
@@ -113,55 +121,76 @@ def check(compilation: Checkable) -> Report:
     return Report(tuple(rows))
 
 
-def _graph(root: Sink) -> list[Array]:
+def _graph(root: Sink, values: Mapping[str, int]) -> list[Array]:
     """The values of a tensor graph's results."""
-    nodes: list[TensorNode] = toposort([root])
-    data: dict[TensorNode, Array] = {n: buffers.data(n) for n in nodes if isinstance(n, Buffer)}
-    return interpret(root.sources, data)
+    return interpret(root.sources, graph_inputs(root, values))
 
 
-def _engines(compilation: Checkable) -> list[tuple[str, Callable[[], list[Array]]]]:
+def _engines(
+    compilation: Checkable, values: Values
+) -> list[tuple[str, Callable[[], list[Array]]]]:
     """Every way to run the program, in order of stage."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     engines: list[tuple[str, Callable[[], list[Array]]]] = [
-        (f"pass {record.name}", lambda record=record: _graph(record.after))  # type: ignore[misc]
+        (f"pass {record.name}", partial(_graph, cast(Sink, record.after), values))
         for record in passes
     ]
     return [
         *engines,
-        ("kernels", lambda: run_bodies(compilation, "kernels")),
-        ("schedule", lambda: run_bodies(compilation, "schedule")),
-        ("loops", lambda: run_bodies(compilation, "loops")),
-        ("lowered", lambda: run_bodies(compilation, "lowered")),
-        ("machine code", compilation.run),
+        ("kernels", lambda: run_bodies(compilation, "kernels", values)),
+        ("schedule", lambda: run_bodies(compilation, "schedule", values)),
+        ("loops", lambda: run_bodies(compilation, "loops", values)),
+        ("lowered", lambda: run_bodies(compilation, "lowered", values)),
+        ("machine code", lambda: _machine(compilation, values)),
     ]
 
 
-def run_bodies(compilation: Checkable, engine: str) -> list[Array]:
+def _machine(compilation: Checkable, values: Values) -> list[Array]:
+    """The results from machine code, on copies of the inputs: it may write some of them."""
+    flat = compilation.run_flat(values, copies(compilation))
+    return sliced(flat, compilation.results, values)
+
+
+def run_bodies(
+    compilation: Checkable, engine: str, variables: Values | None = None
+) -> list[Array]:
     """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
 
-    `engine` is "kernels", "schedule", "loops" or "lowered".
+    `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
+    bound. Raises `DataError` as `run` does.
     """
-    inputs = compilation.inputs()
+    values = compilation.values_of_run(variables)
+    inputs = copies(compilation)
     if engine == "kernels":
-        flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs)
+        flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs, values)
     else:
         run = {
-            "schedule": schedule_interpreter.run_kernel,
+            "schedule": lambda kernel, arguments: schedule_interpreter.run_kernel(
+                kernel, arguments, values
+            ),
             "loops": lambda kernel, arguments: loops_interpreter.interpret(
-                compilation.kernel(kernel.body).loops, arguments
+                compilation.kernel(kernel.body).loops,
+                arguments,
+                variables={**values, **dict(kernel.fixed)},
             ),
             "lowered": lambda kernel, arguments: lowered_interpreter.interpret(
-                compilation.kernel(kernel.body).linear.instructions, arguments
+                compilation.kernel(kernel.body).linear.instructions,
+                arguments,
+                variables={**values, **dict(kernel.fixed)},
             ),
         }[engine]
         flat = schedule_interpreter.interpret(
             compilation.schedule.items, compilation.schedule.results, inputs, run
         )
-    return [
-        value.reshape(node.shape)
-        for value, node in zip(flat, compilation.results, strict=True)
-    ]
+    return sliced(flat, compilation.results, values)
+
+
+def copies(compilation: Checkable) -> dict[Buffer, Array]:
+    """The inputs, with copies of those that the program writes: each engine finds them as they
+    are."""
+    inputs = compilation.inputs()
+    written = {b for i in compilation.schedule.items for b in i.operation.writes}
+    return {b: array.copy() if b in written else array for b, array in inputs.items()}
 
 
 def _compare(stage: str, expected: list[Array], found: list[Array]) -> Row:

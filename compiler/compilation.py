@@ -1,20 +1,23 @@
 """`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import execution
+from compiler import bindings, execution, feeding, sharding
 from compiler import kernels as kernel_cache
+from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
-from compiler.device import buffers, device
+from compiler.costing import figures
+from compiler.device import device
 from compiler.device.program import Program
 from compiler.errors import DataError
 from compiler.graph.interpret import evaluate_all
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -27,15 +30,19 @@ from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
-from compiler.schedule import analysis, memory
-from compiler.schedule.calls import Call, KernelGraph, buffer_of
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Kernel
+from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.scheduling import Scheduled, schedule_program
+from compiler.sharding import Traffic
 from compiler.stage import Stage
+from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.user_source import UserSource, user_source
 
 Array = np.ndarray[Any, Any]
+Inputs: TypeAlias = Mapping[Buffer, Array]
 T = TypeVar("T")
 
 
@@ -63,12 +70,6 @@ def _node(value: object) -> TensorNode:
     )
 
 
-def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[Buffer]:
-    """Compile and run: for each node a new Buffer with its value. Nothing is recorded."""
-    made = Compilation(list(nodes), options or Options(verify=False), "realize")
-    return [buffers.new_buffer(value) for value in made.run()]
-
-
 class Compilation:
     """One program and all stages of its making; each is made when first asked for.
 
@@ -86,6 +87,7 @@ class Compilation:
         self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
+            self._bindings = bindings.bindings_of(self.written)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -170,30 +172,30 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        costs = analysis.analyse(made.items)
-        times = analysis.timings(made.items, costs)
         results = tuple(buffer_of(s) for s in made.outlined.root.sources)
-        calls = {n.sources[0]: n for n in self.kernels.nodes if isinstance(n, Call)}
-        parents = tuple(
-            (self.kernels.entity(calls[item.operation.writes[0]]),) for item in made.items
-        )
+        loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
+        parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
-            items=made.items, dependencies=made.dependencies, analysis=costs, times=times,
-            critical_path=analysis.critical_path(made.items, times),
-            lifetimes=memory.lifetimes(made.items, results),
-            peak_bytes=memory.peak_bytes(made.items, results),
-            itemwise_bytes=memory.itemwise_bytes(made.items),
+            items=made.items, dependencies=made.dependencies,
             results=results, parents=parents,
+            **figures(made, results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, with its reason."""
-        return tuple(
+        """Every choice about fusion, and every copy nobody wrote, with its reason."""
+        fused = (
             Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
+        copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
+        return (*fused, *copied)
+
+    @property
+    def transfers(self) -> tuple[Traffic, ...]:
+        """What one run moves between devices: transfers and bytes by pair of devices."""
+        return sharding.traffic(self._scheduled.items)
 
     # -- kernels -------------------------------------------------------------------------------
 
@@ -267,47 +269,82 @@ class Compilation:
 
     # -- running -------------------------------------------------------------------------------
 
-    def load(self) -> dict[Sink, Program]:
-        """Every kernel's machine code, compiled unless it is loaded already."""
+    def load(self) -> dict[tuple[Sink, str], Program]:
+        """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
-        programs = {body: self._program(body) for body in self._scheduled.outlined.bodies}
+        kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
+        wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
+        chosen = self.options.device
+        programs = {key: self._program(key[0], device.get(chosen or key[1])) for key in wanted}
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
-    def _program(self, body: Sink) -> Program:
+    def _program(self, body: Sink, where: device.Device) -> Program:
         """The loaded program of a body; one that is loaded already needs no stage at all."""
-        held = kernel_cache.PROGRAMS.holds(body, device.CPU, self.options.optimize)
+        held = kernel_cache.PROGRAMS.holds(body, where, self.options.optimize)
         if held is not None:
             return held
-        return kernel_cache.PROGRAMS.get(self.kernel(body), device.CPU, self.options.optimize)
+        return kernel_cache.PROGRAMS.get(self.kernel(body), where, self.options.optimize)
 
-    def inputs(self) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        nodes = toposort([self.simplest])
-        return {n: buffers.data(n).reshape(-1) for n in nodes if isinstance(n, Buffer)}
+    def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays; of placeholders those given by name."""
+        feeding.refuse_unknown(toposort([self.written]), given or {})
+        return feeding.arrays(toposort([self.simplest]), given or {})
 
-    def run(self) -> list[Array]:
-        """Run the machine code; one array per result."""
+    @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
+        return [device_of([holder]) for holder in holders]
+
+    def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
+        """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
+        return self._bindings.of_run(variables)
+
+    def run(
+        self,
+        inputs: Mapping[str, object] | None = None,
+        variables: bindings.Values | None = None,
+    ) -> list[Array]:
+        """Run the machine code; one array per result, of the extents of this run.
+
+        `inputs` are data for placeholders, `variables` values over those bound, e.g. {"n": 50};
+        nothing is compiled again. An Assign takes effect once in each run. Raises `DataError`
+        for what is missing or does not fit.
+        """
+        values = self.values_of_run(variables)
+        flat = self.run_flat(values, self.inputs(inputs))
+        return bindings.sliced(flat, self.results, values)
+
+    def run_flat(self, values: bindings.Values, arrays: Inputs) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents.
+
+        `arrays` has the flat data of every input.
+        """
         items = self._scheduled.items
-        execution.refuse_too_large(items, self.options.memory_limit)
-        programs = self.load()
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        flat = execution.run(items, results, self.inputs(), programs)
-        return [v.reshape(node.shape) for v, node in zip(flat, self.results, strict=True)]
+        plan = plan_memory(items, results) if self.options.plan_memory else None
+        execution.refuse_too_large(items, self.options.memory_limit, plan)
+        return execution.run(items, results, arrays, self.load(), values, plan=plan)
 
-    def check(self) -> Report:
+    def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
-        return check(self)
+        return check(self, variables)
 
     @cached_property
     def _values(self) -> dict[TensorNode, Array]:
         found: dict[TensorNode, Array] = {}
+        if not self._bindings.is_bound:
+            return found  # no run has been asked for yet
         for root in (self.written, self.simplest):
-            nodes: list[TensorNode] = toposort([root])
-            data: dict[TensorNode, Array] = {
-                n: buffers.data(n) for n in nodes if isinstance(n, Buffer)
-            }
-            found |= evaluate_all(root.sources, data)
+            if any(isinstance(n, Placeholder) for n in toposort([self.written])):
+                return {}  # nobody gave the data yet
+            found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
         return found
 
     def values(self, entity: str) -> Array | None:
@@ -338,21 +375,9 @@ class Compilation:
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
-        made = self._scheduled
-        changed = [r.name for r in self._graph_records if r.changed]
-        after = f", {len(toposort([self.simplest])) - 1} after {' and '.join(changed)}"
-        instructions = sum(len(k.linear.instructions) for k in self._kernels)
-        lines = [
-            f"{self.name}: {_count(len(toposort([self.written])) - 1, 'node')} as written"
-            f"{after if changed else ', which no pass changed'}",
-            f"{_count(len(made.items), 'schedule item')}, "
-            f"{_count(len(made.outlined.bodies), 'distinct kernel')}, "
-            f"critical path {' → '.join(map(str, self.schedule.critical_path))}, "
-            f"peak {self.schedule.peak_bytes:,} bytes",
-            f"{instructions} lowered instructions, "
-            f"{sum(len(k.source) for k in self._kernels)} lines of LLVM IR",
-        ]
-        return "\n".join(lines)
+        kernels = [(len(k.linear.instructions), len(k.source)) for k in self._kernels]
+        records = self._graph_records
+        return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:
         made = self._scheduled
@@ -361,8 +386,3 @@ class Compilation:
     def __str__(self) -> str:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
         return "\n\n".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    """`1 kernel`, `3 kernels`"""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

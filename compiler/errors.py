@@ -2,6 +2,8 @@
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      DeviceError                                                 the user's placement
+      GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       InternalError                                               ours: a broken invariant
 """
@@ -63,6 +65,14 @@ class SizeError(CompileError, MemoryError):
 
 class DataError(CompileError, TypeError):
     """Data that cannot become a tensor."""
+
+
+class DeviceError(CompileError, ValueError):
+    """A device that does not exist or cannot do this, or values on devices that do not fit."""
+
+
+class GraphError(CompileError, ValueError):
+    """A node of a tensor graph made by hand whose operands or arguments do not fit together."""
 
 
 class ScheduleError(CompileError, ValueError):

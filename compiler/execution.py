@@ -5,38 +5,74 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.allocation import allocate
 from compiler.device import cpu, device
 from compiler.device.program import Program
 from compiler.errors import SizeError
 from compiler.graph.nodes import Buffer, Sink
 from compiler.schedule import memory
-from compiler.schedule.items import ScheduleItem
+from compiler.schedule.host import Host
+from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.share import MemoryPlan
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
+Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
+"""Loaded programs by kernel body and kind of device."""
 
 
 def run(
     items: Sequence[ScheduleItem],
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
-    programs: Mapping[Sink, Program],
+    programs: Programs,
+    values: Mapping[str, int] | None = None,
+    host: Host | None = None,
+    plan: MemoryPlan | None = None,
 ) -> list[Array]:
-    """The results as flat arrays. Buffers that are no input are allocated first."""
-    held = dict(inputs)
-    held |= {buffer: _allocated(buffer) for buffer in memory.made_buffers(items)}
+    """The results as flat arrays. Buffers that are no input are allocated first, as planned.
+
+    `values` are those of the variables; the counters of an item come over them. `host` holds the
+    functions that callbacks call, and says afterwards what it did.
+    """
+    held, host = dict(inputs) | allocate(items, plan), host or Host()
     for item in items:
-        program, arguments = programs[item.operation.body], item.operation.arguments
-        program.execute([held[arguments[slot]].ctypes.data for slot in program.slots])
+        step(item, held, programs, values or {}, host)
     return [held[buffer] for buffer in results]
 
 
-def _allocated(buffer: Buffer) -> Array:
-    """Memory for a buffer, which an error calls by its name or its shape."""
-    name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-    return device.CPU.allocate(buffer.size, buffer.dtype, name)
+def step(
+    item: ScheduleItem,
+    held: Mapping[Buffer, Array],
+    programs: Programs,
+    values: Mapping[str, int],
+    host: Host,
+) -> None:
+    """Run one item on the arrays of its buffers."""
+    operation = item.operation
+    if isinstance(operation, Kernel):
+        _launch(operation, programs, held, values)
+    else:
+        host.run(operation, [held[buffer] for buffer in operation.arguments])
 
 
-def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
+def _launch(
+    kernel: Kernel,
+    programs: Programs,
+    held: Mapping[Buffer, Array],
+    values: Mapping[str, int],
+) -> None:
+    """Run the machine code of a kernel on its device."""
+    program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
+    known = {**values, **dict(kernel.fixed)} if program.variables else {}
+    program.execute(
+        [held[arguments[slot]].ctypes.data for slot in program.slots],
+        [known[name] for name in program.variables],
+    )
+
+
+def refuse_too_large(
+    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
+) -> None:
     """Refuse, before anything is allocated, a program that cannot fit in memory.
 
     `limit` is in bytes; None means what the machine has. Inputs do not count: they are there.
@@ -50,7 +86,7 @@ def refuse_too_large(items: Sequence[ScheduleItem], limit: int | None) -> None:
         got = f"shape {largest.shape}, {largest.nbytes:,} bytes"
         what = "a tensor of the program does not fit in memory"
         raise SizeError("allocate", what, got=got, expected=expected)
-    total = sum(buffer.nbytes for buffer in made)
+    total = sum(buffer.nbytes for buffer in made) if plan is None else plan.peak
     if total > limit:
         got = f"{len(made)} tensors, {total:,} bytes"
         what = "the tensors of the program do not fit in memory together"

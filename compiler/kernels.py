@@ -69,6 +69,14 @@ class Programs:
         self.hits = 0
         self.misses = 0
 
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def clear(self) -> None:
+        """Forget every program, and set the counts to 0."""
+        self._table.clear()
+        self.hits = self.misses = 0
+
     def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
         held = self.holds(kernel.body, where, level)

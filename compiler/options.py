@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from compiler.machine import DEFAULT, MachineModel
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -12,6 +14,10 @@ class Options:
     `verify`: check each stage's numbered invariants after it is made.
     `optimize`: LLVM's level; 0 keeps the code as generated.
     `kernel_operations`: a kernel with more elementwise operations than this is cut.
+    `device`: the kind of device that runs every kernel, e.g. "INTERPRET", which checks every
+    access; "" means the device that a kernel's inputs are on.
+    `plan_memory`: intermediate values that are not needed at the same time share memory.
+    `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
     """
 
@@ -19,4 +25,7 @@ class Options:
     verify: bool = True
     optimize: Literal[0, 1, 2, 3] = 3
     kernel_operations: int = 256
+    device: str = ""
     memory_limit: int | None = None
+    plan_memory: bool = True
+    model: MachineModel = DEFAULT

@@ -14,6 +14,7 @@ from compiler.graph.decompose import decompose
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Sink
 from compiler.graph.printer import node_facts
+from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify as simplify_graph
 from compiler.llvm.emit import emit
 from compiler.loops import verify as verify_loops
@@ -50,6 +51,9 @@ PIPELINE: tuple[Step, ...] = (
          "first: rules then meet each expression once, whatever line wrote it", True),
     Step("graph", "decompose", decompose,
          "before simplify: expansions bring constants and products that simplify removes", True),
+    Step("graph", "shard", shard,
+         "after decompose: it has a rule for each kind of the core; before simplify: what it cuts "
+         "and copies is simplified too", True),
     Step("graph", "simplify", simplify_graph,
          "last on the graph: what is gone here is neither scheduled nor compiled", True),
     Step("schedule", "partition", partition,
@@ -112,6 +116,6 @@ def run_passes(
 def _verify(name: str, root: Node) -> None:
     """Check the invariants that hold after the pass `name`."""
     if isinstance(root, Sink):
-        verify_graph.verify(root, is_decomposed=name in ("decompose", "simplify"))
+        verify_graph.verify(root, name != "merge", name in ("shard", "simplify"))
     elif isinstance(root, Body):
         verify_loops.verify(root)

@@ -3,13 +3,20 @@
 import time
 from dataclasses import dataclass
 
-from compiler.graph.nodes import Sink
+from compiler.graph.nodes import Contiguous, Param, Sink
+from compiler.graph.repeat import Repeat
+from compiler.node import toposort
 from compiler.options import Options
+from compiler.pipeline import run_passes
 from compiler.schedule import verify
+from compiler.schedule.hazards import separate
 from compiler.schedule.items import Dependency, ScheduleItem
-from compiler.schedule.order import order
-from compiler.schedule.outline import Outlined, outline
+from compiler.schedule.kinds import Callable
+from compiler.schedule.order import ordered
+from compiler.schedule.outline import outline
+from compiler.schedule.outlined import Outlined, Turn
 from compiler.schedule.partition import Choice, partition
+from compiler.trace import Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,8 @@ class Scheduled:
     outlined: Outlined
     items: tuple[ScheduleItem, ...]
     dependencies: tuple[Dependency, ...]
+    calls: tuple[Callable, ...]
+    """For each item the call of the kernel graph that it runs."""
     choices: list[Choice]
 
 
@@ -26,11 +35,36 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     """Cut a program into kernels and order them; `seconds` gets the time of each step."""
     clock = time.perf_counter
     start = clock()
-    parts = partition(simplest, options)
-    outlined = outline(simplest, parts.realized)
+    separated, copies = separate(simplest)
+    parts = partition(separated, options)
+    outlined = outline(separated, parts.realized, _turns(separated, options))
     cut = clock()
-    items, dependencies = order(outlined.root)
+    made = ordered(outlined.root)
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
-        verify.verify(outlined.root, items, dependencies)
-    return Scheduled(outlined, items, dependencies, parts.choices)
+        verify.verify(outlined.root, made.items, made.dependencies)
+    return Scheduled(outlined, made.items, made.dependencies, made.calls, [*copies, *parts.choices])
+
+
+def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:
+    """What one turn of each loop computes: its body, after the graph passes, in parts."""
+    found: dict[Sink, Turn] = {}
+    stack = [simplest]
+    while stack:
+        loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
+        for body in dict.fromkeys(loop.body for loop in loops):
+            if body not in found:
+                found[body] = _turn(body, options)
+                stack.append(found[body].root)
+    return found
+
+
+def _turn(body: Sink, options: Options) -> Turn:
+    """One turn; a state that becomes what another was goes through memory of its own."""
+    root, _ = run_passes("graph", body, Provenance(), options, "turn:")
+    states = tuple(
+        Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
+        for index, new in enumerate(root.sources)
+    )
+    root = Sink(states)
+    return Turn(root, tuple(partition(root, options).realized))

@@ -7,46 +7,61 @@ y.numpy()                       # compiled, run, and the data returned
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from compiler import dtypes
-from compiler.compilation import realize
-from compiler.device.buffers import data
 from compiler.dtypes import Scalar
-from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.nodes import Buffer, Iota, TensorNode, const, elementwise
+from compiler.errors import DataError, ShapeError
+from compiler.graph.devices import written as places
+from compiler.graph.nodes import Iota, TensorNode, const, elementwise
+from compiler.graph.placement import Multi, copy_to
 from compiler.graph.words import short
 from compiler.origin import user_call
+from compiler.realize import realize
 from compiler.tensors import data as tensor_data
-from compiler.tensors import random
-from compiler.tensors.scans import Scans
+from compiler.tensors import live
+from compiler.tensors.placement import Placement, is_realized
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Scans):
-    """A lazy, immutable array of numbers or truth values.
+class Tensor(Placement):
+    """A lazy array of numbers or truth values; no operation changes its operands.
+
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64. An array that is row-major, aligned and native is not copied.
-    `dtype` converts; `name` is shown in printed programs. Raises `DataError` for other data.
+    `dtype` converts; `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
+    that is their extent, which makes programs that serve every extent within its bounds; such an
+    axis counts in `shape` and `size` with its greatest extent, and in data with its own.
+    Raises `DataError` for other data.
     """
 
     __slots__ = ()
     __array_priority__ = 1000.0
     """NumPy leaves operators between its arrays and tensors to the tensor."""
 
-    def __init__(self, data: object, dtype: object = None, name: str = "") -> None:
-        if isinstance(data, TensorValue):
+    def __init__(
+        self,
+        data: object,
+        dtype: object = None,
+        name: str = "",
+        symbolic: Mapping[int, Variable] | None = None,
+    ) -> None:
+        if isinstance(data, TensorValue | Variable):
+            if symbolic:
+                _refuse_symbolic()
             self.node = _converted(data.node, dtype)
         else:
-            self.node = tensor_data.tensor(data, dtype, name)
+            self.node = tensor_data.tensor(data, dtype, name, symbolic)
 
     @classmethod
     def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:
@@ -90,38 +105,10 @@ class Tensor(Scans):
         same = elementwise("eq", broadcast_node(row, shape), broadcast_node(column, shape))
         return cls._of(cast_to(same, dtypes.parse(dtype, "eye")))
 
-    @staticmethod
-    def manual_seed(seed: int) -> None:
-        """Random tensors made from now on are those of `seed`, the same on every machine."""
-        random.GENERATOR.seed(int(seed))
-
-    @classmethod
-    def rand(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
-        """Floats in [0, 1), every representable step equally likely."""
-        return cls._of(random.uniform(extents("rand", shape), _float("rand", dtype)))
-
-    @classmethod
-    def randn(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
-        """Floats of the standard normal distribution."""
-        return cls._of(random.normal(extents("randn", shape), _float("randn", dtype)))
-
-    @classmethod
-    def randint(
-        cls, *shape: int | Sequence[int], low: int = 0, high: int = 10, dtype: object = dtypes.int64
-    ) -> Self:
-        """Integers from `low` to `high`, the latter not included."""
-        target = dtypes.parse(dtype, "randint")
-        is_in = target.is_integer and target.minimum <= low and high - 1 <= target.maximum
-        if not (0 < high - low <= 2**32 and is_in):
-            raise DataError(
-                "randint", "no such range of integers", got=f"{low} to {high} as {target}",
-                expected="low < high, at most 2^32 values, all of the type",
-            )  # fmt: skip
-        return cls._of(random.integers(extents("randint", shape), low, high - low, target))
-
     def full_like(self, value: Scalar, dtype: object = None) -> Self:
         """`value` everywhere, with this tensor's shape and type."""
-        return self.full(self.shape, value, self.dtype if dtype is None else dtype)
+        made = self.full(self.shape, value, self.dtype if dtype is None else dtype)
+        return self._of(like(made.node, self.node))
 
     def zeros_like(self, dtype: object = None) -> Self:
         """0 everywhere, with this tensor's shape and type."""
@@ -135,20 +122,31 @@ class Tensor(Scans):
         """Computes this tensor, and `others` in the same program; returns this one.
 
         A realised tensor still knows its graph, for `compile` and `explore`, and so keeps the
-        inputs of that graph alive; `Tensor(t.numpy())` does not.
+        inputs of that graph alive; `Tensor(t.numpy())` does not. The graph reads what its inputs
+        hold now: where one was assigned since, that is another value.
         """
         given: tuple[TensorValue, ...] = (self, *others)
-        tensors = [tensor for tensor in given if not isinstance(tensor.node, Buffer)]
+        tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
-            for tensor, node in zip(tensors, realize([t.node for t in tensors]), strict=True):
-                tensor._recipe, tensor.node = tensor.node, node
+            tensors = live.together(tensors)
+            nodes = [tensor.node for tensor in tensors]
+            for tensor, node in zip(tensors, realize(nodes), strict=True):
+                if buffer_under(tensor.node) is None:
+                    tensor._recipe = tensor.node
+                tensor.node = node
+            live.release(nodes)
         return self
 
     def numpy(self) -> Array:
-        """The data, computed if they are not yet; read-only, since tensors share them."""
+        """The data, computed if they are not yet, gathered where they are in shards; read-only,
+        since tensors share them.
+
+        Of an axis whose extent is a variable, the elements that there are in this run.
+        """
         node = self.realize().node
-        assert isinstance(node, Buffer)
-        view = data(node).view()
+        if isinstance(node, Multi):
+            (node,) = realize([copy_to(node, node.devices[0])])
+        view = array_of(node).view()
         view.flags.writeable = False
         return view
 
@@ -193,9 +191,13 @@ class Tensor(Scans):
         return operator.index(self.numpy()[()])
 
     def __repr__(self) -> str:
-        if not isinstance(self.node, Buffer):
+        if isinstance(self.node, Multi) and is_realized(self.node):
+            return f"Tensor({short(self.node)}, in shards on {places(self.node.devices)})"
+        buffer = buffer_under(self.node)
+        if buffer is None or not is_bound(self.node):
             return f"Tensor({short(self.node)}, lazy)"
-        values = np.array2string(data(self.node), separator=", ", threshold=20, prefix="Tensor(")
+        array = array_of(self.node)
+        values = np.array2string(array, separator=", ", threshold=20, prefix="Tensor(")
         return f"Tensor({values}, {short(self.node)})"
 
     def __copy__(self) -> Self:
@@ -205,27 +207,20 @@ class Tensor(Scans):
         return self
 
     @classmethod
-    def _of(cls, node: TensorNode) -> Self:
-        made = object.__new__(cls)
-        made.node = node
-        return made
-
-    @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.parse(dtype, method), extents(method, shape)))
+
+
+def _refuse_symbolic() -> None:
+    raise DataError(
+        "Tensor", "symbolic axes are given to data", got="a tensor", expected="an array",
+        hint="cut the tensor instead, as in x[: n.bind(37)]",
+    )  # fmt: skip
 
 
 @user_call
 def _converted(node: TensorNode, dtype: object) -> TensorNode:
     return node if dtype is None else cast_to(node, dtypes.parse(dtype, "Tensor"))
-
-
-def _float(operation: str, dtype: object) -> dtypes.DType:
-    """A float type; `DTypeError` for any other."""
-    target = dtypes.parse(dtype, operation)
-    if not target.is_float:
-        raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")
-    return target
 
 
 def _count_of(begin: Scalar, end: Scalar, step: Scalar) -> int:

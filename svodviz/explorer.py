@@ -19,7 +19,7 @@ from svodviz.wire import wire
 
 State = dict[str, Any]
 STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns")
-VIEWS = ("graph", "text", "timeline", "columns")
+VIEWS = ("graph", "text", "timeline", "memory", "fusion", "columns")
 
 
 class Explorer(anywidget.AnyWidget):  # type: ignore[misc]

@@ -9,11 +9,14 @@ from typing import Any
 import graphviz
 import networkx as nx
 
+from svodviz.entities import Entities
 from svodviz.escape import markup, script_json, visible, xml_text
 from svodviz.graphs import draw
-from svodviz.palette import kind_of
+from svodviz.palette import edge_of, kind_of
 from svodviz.picture import svg
+from svodviz.refine import pictured
 from svodviz.scene import plain
+from svodviz.schedule import schedule_row, schedule_text
 from svodviz.script import loader, style_sheet
 from svodviz.stages import BY_ID, StageRow, units
 from svodviz.subject import name_of
@@ -120,11 +123,21 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
     if form not in FORMATS:
         raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
     found = _chosen(compilation, BY_ID[stage], kernel)
+    if form == "txt" and stage == "schedule":
+        return f"{schedule_text(compilation)}\n"
     if form == "txt":
         return "\n\n".join(str(unit.stage) for unit in found) + "\n"
-    graph = nx.compose_all([unit.stage.to_networkx() for unit in found])
+    graph = nx.compose_all([pictured(stage, unit.stage) for unit in found])
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
+    if form == "json" and stage == "schedule":
+        return _json(graph, title, **_schedule(compilation))
     return _WRITERS[form](graph, title)
+
+
+def _schedule(compilation: Any) -> dict[str, Any]:
+    """What the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
+    entities = Entities()
+    return {"schedule": schedule_row(compilation, entities), "entities": entities.names}
 
 
 def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
@@ -155,8 +168,10 @@ def _dot(graph: Any, title: str) -> str:
         look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
         picture.node(number[box.entity], label, **look)
     for arrow in drawing.arrows:
-        style = "solid" if arrow.kind == "data" else "dashed"
-        picture.edge(number[arrow.source], number[arrow.target], style=style)
+        look = edge_of(arrow.kind)
+        ends = number[arrow.source], number[arrow.target]
+        tip = graphviz.escape(arrow.kind)
+        picture.edge(*ends, style=look.dot, arrowhead=look.dot_head, tooltip=tip)
     return str(picture.source)
 
 
@@ -178,14 +193,15 @@ def _flat(value: Any) -> Any:
     return xml_text(text)
 
 
-def _json(graph: Any, title: str) -> str:
+def _json(graph: Any, title: str, **more: Any) -> str:
     nodes = [{"entity": str(key), **plain(facts)} for key, facts in graph.nodes(data=True)]
     edges = [
         {"source": str(source), "target": str(target), **plain(facts)}
         for source, target, facts in graph.edges(data=True)
     ]
-    data = {"format": "svodviz-graph", "version": 1, "title": title}
-    return json.dumps({**data, "nodes": nodes, "edges": edges}, indent=1, allow_nan=False) + "\n"
+    data: dict[str, Any] = {"format": "svodviz-graph", "version": 1, "title": title}
+    data |= {"nodes": nodes, "edges": edges, **more}
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
 _WRITERS = {"svg": _svg, "dot": _dot, "graphml": _graphml, "json": _json}

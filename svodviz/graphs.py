@@ -1,7 +1,7 @@
 """From the networkx graph of a stage to boxes and arrows with their labels and sizes.
 
-    line 1   op, name and argument          mul · buffer x · reduce add axes (2)
-    line 2   dtype and shape                f32[64,10]
+    line 1   glyph, op, name and argument   mul · buffer x · reduce add axes (2) · ↻ range 0 … 3
+    line 2   dtype and shape, device        f32[64,10] · f32[64,10] CPU:1
 
 Sizes follow from a fixed advance per character, so a drawing does not depend on installed fonts.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import networkx as nx
 
 from svodviz.escape import visible
+from svodviz.palette import kind_of
 
 ADVANCE = 7.3  # pixels per column of a 12 px monospace font; the widest common ones have 7.25
 SMALL_ADVANCE = 6.7
@@ -85,7 +86,8 @@ def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
 def draw(graph: "nx.DiGraph[str]") -> Drawing:
     """The boxes and arrows of a stage's graph."""
     boxes = tuple(box_of(str(key), attributes) for key, attributes in graph.nodes(data=True))
-    return Drawing(boxes, tuple(arrow_of(*edge) for edge in graph.edges(data=True)))
+    arrows = (arrow for edge in graph.edges(data=True) for arrow in arrows_of(*edge))
+    return Drawing(boxes, tuple(arrows))
 
 
 def box_of(entity: str, attributes: dict[str, Any]) -> Box:
@@ -95,25 +97,34 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
         for name in ("op", "kind", "argument", "dtype", "shape", "name", "group")
     }
     block = str(attributes.get("text", "") or "")
-    label = _block_label(text, block) if block else _label(text)
+    label = _block_label(text, block) if block else _label(text, _place(attributes))
     width, height = _size(label, is_block=bool(block))
-    facts = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
+    found = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
+    facts = {name: visible(it) if isinstance(it, str) else it for name, it in found.items()}
     if block:
         lines = dedent(block.expandtabs(4)).splitlines()
         facts["text"] = [visible(line) for line in lines]
     return Box(entity, **text, label=label, width=width, height=height, facts=facts)
 
 
-_FACTS = ("cost", "critical", "slack", "start", "finish")
+_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables")
 
 
-def _label(text: dict[str, str]) -> tuple[str, ...]:
+def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
     # The second line says the dtype; some arguments end in it too.
     argument = f" {text['argument']}".removesuffix(f" {text['dtype'] or '?'}").strip()
     words = [text["op"], text["name"], argument]
     first = shorten(" ".join(dict.fromkeys(word for word in words if word)) or "?")
-    second = shorten(text["dtype"] + text["shape"])
+    glyph = kind_of(text["kind"]).glyph
+    first = f"{glyph} {first}" if glyph else first
+    second = shorten(" ".join(filter(None, (text["dtype"] + text["shape"], where))))
     return (first, second) if second else (first,)
+
+
+def _place(attributes: dict[str, Any]) -> str:
+    """The device of a buffer, unless it is the plain one that needs no words."""
+    device = attributes.get("device", "") if attributes.get("op") == "buffer" else ""
+    return "" if device == "CPU" else visible(device)
 
 
 def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:
@@ -141,3 +152,12 @@ def arrow_of(source: Any, target: Any, attributes: dict[str, Any]) -> Arrow:
         operand if isinstance(operand, int) else -1,
         visible(attributes.get("kind", "data") or "data"),
     )
+
+
+def arrows_of(source: Any, target: Any, attributes: dict[str, Any]) -> list[Arrow]:
+    """The arrows of one edge: one for each of its `kinds`, and a link where it has a `fusion`."""
+    first = arrow_of(source, target, attributes)
+    kinds = [visible(it) for it in attributes.get("kinds") or (first.kind,)]
+    if "fusion" in attributes and "fusion" not in kinds:
+        kinds.append("fusion")
+    return [replace(first, kind=kind) for kind in dict.fromkeys(kinds)]

@@ -55,7 +55,7 @@ def _graph(request: dict[str, Any]) -> pygraphviz.AGraph:
     graph.add_edges_from([tuple(edge) for edge in request["edges"]])
     for index, (group, numbers) in enumerate(members.items()):
         graph.add_subgraph(
-            numbers, name=f"cluster_{index}", margin="16", comment=json.dumps(group), label=""
+            numbers, name=f"cluster_{index}", margin="24", comment=json.dumps(group), label=""
         )
     return graph
 

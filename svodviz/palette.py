@@ -2,13 +2,16 @@
 
 Pale fills under black text, deep fills under light text. Hues follow the colour-blind safe set of
 Okabe and Ito ("Color Universal Design", 2008), thinned out. No meaning rests on colour alone: each
-kind also has an outline of its own, and every state a sign, a dash or a border.
+kind also has an outline of its own or a glyph before its words, every state a sign, a dash or a
+border, and every kind of edge its own dashes.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-Shape = Literal["box", "pill", "slant", "hexagon", "double", "square"]
+Shape = Literal[
+    "box", "pill", "slant", "hexagon", "double", "square", "arrow", "bars", "fold", "stack"
+]
 Theme = Literal["light", "dark"]
 
 
@@ -29,6 +32,18 @@ class Kind:
     light: Ink
     dark: Ink
     words: str
+    glyph: str = ""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How one kind of edge is drawn: its dashes in SVG and in DOT, and the legend's words."""
+
+    name: str
+    dashes: str
+    words: str
+    dot: str = "dashed"
+    dot_head: str = "normal"
 
 
 KINDS = (
@@ -42,10 +57,33 @@ KINDS = (
     Kind("control", "square", Ink("#e3e7ec", "#4c5b6c"), Ink("#293039", "#9fb0c3"), "control"),
     Kind("call", "double", Ink("#e9efd9", "#5b7418"), Ink("#2b3512", "#b0c96a"), "call"),
     Kind("kernel", "double", Ink("#dfe3fa", "#3d4bb0"), Ink("#232a52", "#9aa6f2"), "kernel"),
+    Kind("transfer", "arrow", Ink("#d6eef8", "#1b7396"),
+         Ink("#123746", "#66bfe2"), "transfer", "⇉"),
+    Kind("sync", "bars", Ink("#fde3d7", "#b04a1e"),
+         Ink("#47210f", "#f29a72"), "synchronisation", "‖"),
+    Kind("callback", "fold", Ink("#f3e2f5", "#8a3f96"),
+         Ink("#3b2040", "#d193db"), "host function", "ƒ"),
+    Kind("local", "pill", Ink("#dcefd9", "#3a7a30"),
+         Ink("#1d391a", "#83c878"), "scratch memory", "▫"),
+    Kind("order", "square", Ink("#ecebe4", "#6c6750"), Ink("#323026", "#bbb48f"), "ordering", "⇣"),
+    Kind("loop", "hexagon", Ink("#fdf0c4", "#8a6c00"), Ink("#3b310a", "#dcbc42"), "loop", "↻"),
+    Kind("variable", "pill", Ink("#f7e3ea", "#9c4262"), Ink("#41222d", "#dd92ac"), "variable", "≔"),
+    Kind("lanes", "stack", Ink("#e0e6f2", "#455f94"),
+         Ink("#232c40", "#95aee0"), "device lanes", "≡"),
     Kind("index", "square", Ink("#eef0df", "#6d7148"), Ink("#32341f", "#bcc18c"), "index"),
     Kind("basicblock", "square", Ink("#f6f6f3", "#77776f"), Ink("#26272a", "#8d9097"), "block"),
 )
 OTHER = Kind("other", "box", Ink("#f2f2f2", "#6d6d6d"), Ink("#303236", "#a9adb5"), "other")
+EDGES = (
+    Edge("data", "", "data", "solid"),
+    Edge("anti", "7 4", "anti (write after read)"),
+    Edge("output", "9 3 2 3", "output (write after write)", "dashed", "empty"),
+    Edge("control", "2 3", "control (order only)", "dotted"),
+    Edge("order", "5 3", "order"),
+    Edge("loop", "4 2 1 2", "loop counter", "dotted", "odot"),
+    Edge("fusion", "1 5", "could be one kernel", "dotted", "none"),
+)
+EDGE_BY_NAME = {edge.name: edge for edge in EDGES}
 BY_NAME = {kind.name: kind for kind in (*KINDS, OTHER)}
 
 # States and surroundings: name -> (light, dark).
@@ -70,7 +108,6 @@ COLOURS = {
     "removed": ("#b3261e", "#ff8a80"),
     "removed-fill": ("#fcebea", "#3b1c1a"),
     "critical": ("#bf3a00", "#ff9a5c"),
-    "critical-fill": ("#fbe0d2", "#4a2411"),
     "slack": ("#9aa1ab", "#6c7480"),
     "keyword": ("#7a3e9d", "#cba6f0"),
     "number": ("#0a5fa6", "#86c0f5"),
@@ -83,6 +120,11 @@ COLOURS = {
 def kind_of(name: str) -> Kind:
     """The drawing of a kind; kinds the palette does not know are drawn plainly."""
     return BY_NAME.get(name, OTHER)
+
+
+def edge_of(name: str) -> Edge:
+    """The drawing of a kind of edge; kinds the palette does not know are dashed."""
+    return EDGE_BY_NAME.get(name, EDGE_BY_NAME["order"])
 
 
 def colour(name: str, theme: Theme = "light") -> str:
@@ -110,12 +152,21 @@ def css() -> str:
         f'.svodviz[data-theme="{theme}"] {{ color-scheme: {theme}; {variables(theme)} }}'
         for theme in ("light", "dark")
     )
-    return "\n".join([*themes, *kinds])
+    edges = (
+        f'.svodviz [data-edge="{edge.name}"] {{ stroke-dasharray: {edge.dashes or "none"}; }}'
+        for edge in EDGES
+    )
+    return "\n".join([*themes, *kinds, *edges])
 
 
 def legend() -> list[list[str]]:
-    """Rows of the legend: kind, shape, words."""
-    return [[kind.name, kind.shape, kind.words] for kind in BY_NAME.values()]
+    """Rows of the legend: kind, shape, words, glyph."""
+    return [[kind.name, kind.shape, kind.words, kind.glyph] for kind in BY_NAME.values()]
+
+
+def edge_legend() -> list[list[str]]:
+    """Rows of the legend of edges: kind, dashes, words."""
+    return [[edge.name, edge.dashes, edge.words] for edge in EDGES]
 
 
 def inner(width: float, height: float) -> str:
@@ -137,6 +188,14 @@ def outline(shape: Shape, width: float, height: float) -> str:
             return f"M9 0H{w - 9}L{w} {h // 2}L{w - 9} {h}H9L0 {h // 2}z"
         case "square" | "double":
             return f"M0 0H{w}V{h}H0z"
+        case "arrow":
+            return f"M0 0H{w - 10}L{w} {h // 2}L{w - 10} {h}H0z"
+        case "bars":
+            return f"M0 0H{w}V{h}H0zM4 0V{h}M{w - 4} 0V{h}"
+        case "fold":
+            return f"M0 0H{w - 9}L{w} 9V{h}H0zM{w - 9} 0V9H{w}"
+        case "stack":
+            return f"M0 4H{w - 4}V{h}H0zM4 4V0H{w}V{h - 4}H{w - 4}"
         case _:
             arc = "a4 4 0 0 1"
             return f"M4 0H{w - 4}{arc} 4 4V{h - 4}{arc} -4 4H4{arc} -4 -4V4{arc} 4 -4z"

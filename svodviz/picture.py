@@ -1,25 +1,28 @@
 """A stage's graph as a still SVG: for saved notebooks, for GitHub, for documents."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from svodviz.escape import markup
-from svodviz.graphs import Box, Drawing, draw
+from svodviz.graphs import Box, Drawing, draw, shorten
 from svodviz.layout import Layout, lay_out
-from svodviz.palette import Theme, colour, inner, kind_of, outline
+from svodviz.palette import Theme, colour, edge_of, inner, kind_of, outline
+from svodviz.refine import pictured
 from svodviz.subject import name_of
 
 MOST = 400  # nodes of a picture that can still be read
 MARGIN = 12
+BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
 def still(compilation: Any, theme: Theme = "light") -> str:
     """The first of graph, kernels and schedule that is small enough to be read as a picture."""
-    graphs = (getattr(compilation, name) for name in ("graph", "kernels", "schedule"))
-    for stage in graphs:
-        graph = stage.to_networkx()
+    for name in ("graph", "kernels", "schedule"):
+        stage = getattr(compilation, name)
+        graph = pictured(name, stage)
         if 0 < graph.number_of_nodes() <= MOST:
             return svg(graph, theme, title=f"{name_of(compilation)}: {stage.title}")
     words = f"{name_of(compilation)}: too large for a picture"
@@ -57,19 +60,27 @@ def _groups(layout: Layout, theme: Theme) -> list[str]:
     return [
         f'<rect x="{it.x}" y="{it.y}" width="{it.width}" height="{it.height}" rx="6" '
         f'fill="{colour("panel", theme)}" stroke="{colour("rule", theme)}"/>'
-        + _words(it.x + 8, it.y + 12, it.label, size=10)
+        + _words(it.x + 8, it.y + 13, shorten(it.label, max(2, (it.width - 14) // 6)), size=10)
         for it in layout.groups
     ]
 
 
 def _arrows(drawing: Drawing, layout: Layout, theme: Theme) -> list[str]:
     paths = []
+    beside: Counter[tuple[str, str]] = Counter()
     for arrow in drawing.arrows:
-        route = layout.routes[arrow.source, arrow.target]
-        dashes = ' stroke-dasharray="4 3"' if arrow.kind != "data" else ""
+        ends = (arrow.source, arrow.target)
+        route = layout.routes[ends]
+        dashes = edge_of(arrow.kind).dashes
+        look = f' stroke-dasharray="{dashes}"' if dashes else ""
+        if beside[ends]:
+            # Arrows of several kinds between two boxes stand side by side.
+            look += f' transform="translate({BESIDE * beside[ends]} 0)"'
+        beside[ends] += 1
+        ink = colour("accent" if arrow.kind == "fusion" else "edge", theme)
+        head = "" if arrow.kind == "fusion" else _head(route)
         paths.append(
-            f'<path d="{route}{_head(route)}" fill="none" '
-            f'stroke="{colour("edge", theme)}" stroke-width="1.2"{dashes}/>'
+            f'<path d="{route}{head}" fill="none" stroke="{ink}" stroke-width="1.2"{look}/>'
         )
     return paths
 

@@ -15,7 +15,7 @@ from svodviz.palette import css
 
 FOLDER = Path(__file__).parent / "js"
 # In the order of the cascade: what narrow cells change comes last.
-SHEETS = ("explorer", "graph", "text", "timeline", "inspector", "narrow")
+SHEETS = ("explorer", "graph", "text", "timeline", "inspector", "schedule", "narrow")
 _IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
 
 _LOADER = """\

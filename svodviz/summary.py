@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from svodviz.escape import visible
+from svodviz.schedule import schedule_text
 from svodviz.stages import STAGES, units
 from svodviz.subject import name_of
 
@@ -52,6 +53,8 @@ def text_of(compilation: Any, stage_id: str) -> str:
     row = next(row for row in STAGES if row.id == stage_id)
     if row.id == "passes":
         return "\n".join(_pass_lines(compilation))
+    if row.id == "schedule":
+        return schedule_text(compilation)
     found = list(units(compilation, row))
     if len(found) == 1:
         return str(found[0].stage)

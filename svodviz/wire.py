@@ -1,6 +1,6 @@
 """One compilation as JSON: the only thing that reaches the browser, and what exports carry.
 
-    {"format": "svodviz", "version": 1,
+    {"format": "svodviz", "version": 2,
      "name":      of the compilation
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
@@ -12,11 +12,14 @@
      "rules":     [[name, algebra, source]]
      "decisions": [[entity, kind, taken, reason]]
      "values":    {entity: preview}           see `values`
-     "legend":    [[kind, shape, words]]
+     "legend":    [[kind, shape, words, glyph]]
+     "edges":     [[kind, dashes, words]]     the legend of edges
+     "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
-already visible as escapes. Every change of meaning raises VERSION; version 1 is the first.
+already visible as escapes. Every change of meaning raises VERSION; its history stands at the end
+of this file.
 """
 
 import os
@@ -28,13 +31,15 @@ from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
-from svodviz.palette import legend
+from svodviz.palette import edge_legend, legend
+from svodviz.refine import pictured
 from svodviz.scene import Wire, plain, scene
+from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
 from svodviz.values import preview
 
-FORMAT, VERSION = "svodviz", 1
+FORMAT, VERSION = "svodviz", 2
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
@@ -47,6 +52,7 @@ def wire(compilation: Any) -> Wire:
     notes: list[str] = []
     stages = [_stage(row, compilation, entities, notes) for row in STAGES]
     _join_kernels(stages, entities)
+    schedule = schedule_row(compilation, entities)
     films, passes, rules = _passes(compilation, entities, notes)
     return {
         "format": FORMAT,
@@ -62,6 +68,8 @@ def wire(compilation: Any) -> Wire:
         ],
         "values": _values(compilation, stages, entities, notes),
         "legend": legend(),
+        "edges": edge_legend(),
+        "schedule": schedule,
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,
@@ -85,7 +93,7 @@ def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]
 
 
 def _unit(row: StageRow, position: int, unit: Unit, entities: Entities) -> Wire:
-    graph = unit.stage.to_networkx()
+    graph = pictured(row.id, unit.stage)
     for key, attributes in graph.nodes(data=True):
         entities.number(str(key), attributes.get("parents", ()))
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
@@ -196,3 +204,9 @@ def _values(
         if value is not None:
             found[str(number)] = preview(value)
     return found
+
+
+# History of VERSION
+#   1  stages, films, passes, decisions, values.
+#   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
+#      several edges, one for each kind.

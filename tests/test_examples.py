@@ -28,7 +28,9 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import multi
 from compiler.graph.printer import Graph
+from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify
 from compiler.llvm.emit import emit
 from compiler.loops.collapse import collapse
@@ -94,6 +96,15 @@ def merge_example() -> Texts:
 
 def decompose_example() -> Texts:
     return graph_pass(decompose, Sink((elementwise("relu", source("x", 64, 10)),)))
+
+
+def shard_example() -> Texts:
+    lanes = tuple(
+        Buffer((), 9 + number, (2, 3), f32, name, device)
+        for number, (name, device) in enumerate((("a", "CPU"), ("b", "CPU:1")))
+    )
+    total = Reduce((elementwise("exp", multi(lanes, 0)),), "sum", (0,))
+    return graph_pass(shard, Sink((total,)))
 
 
 def simplify_example() -> Texts:
@@ -219,6 +230,7 @@ def emit_example() -> Texts:
 EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "merge"): merge_example,
     ("graph", "decompose"): decompose_example,
+    ("graph", "shard"): shard_example,
     ("graph", "simplify"): simplify_example,
     ("schedule", "partition"): partition_example,
     ("schedule", "outline"): outline_example,

@@ -78,9 +78,9 @@ def test_with_sources_keeps_the_arguments() -> None:
     total = Reduce((X,), "max", (1,))
     assert total.with_sources((X,)) is total
     assert total.with_sources((Y,)) is Reduce((Y,), "max", (1,))
-    assert total.arguments == {"op": "max", "axes": (1,)}
-    assert field_names(Reduce) == ("op", "axes")
-    assert repr(total) == "Reduce(op='max', axes=(1,))"
+    assert total.arguments == {"op": "max", "axes": (1,), "unroll": 0}
+    assert field_names(Reduce) == ("op", "axes", "unroll")
+    assert repr(total) == "Reduce(op='max', axes=(1,), unroll=0)"
 
 
 def test_toposort_puts_sources_first_in_one_order() -> None:

@@ -247,7 +247,7 @@ REFUSED: dict[str, tuple[type[CompileError], Callable[[Tensor], object], str]] =
     "index numpy bool": (DataError, lambda t: t[np.True_], "cannot index with bool"),
     "index float": (DataError, lambda t: t[1.0], "cannot index with float"),
     "index text": (DataError, lambda t: t["a"], "cannot index with str"),
-    "assignment": (DataError, lambda t: t.__setitem__(0, 1), "immutable"),
+    "assignment": (AxisError, lambda t: t.__setitem__(9, 1), "out of range"),
     "length": (DataError, lambda t: len(t[0, 0, 0]), "no length"),
     "iteration": (DataError, lambda t: list(t[0, 0, 0]), "no length"),
     "membership": (DataError, lambda t: 3 in t, "any"),

@@ -7,8 +7,9 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 
 from compiler import dtypes
-from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer
+from compiler.errors import DataError, InternalError
+from compiler.graph.markers import PLACEHOLDER
+from compiler.graph.nodes import Buffer, Shape
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -17,26 +18,54 @@ _by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
 
 
-def new_buffer(array: Array, name: str = "", device: str = "CPU") -> Buffer:
+def new_buffer(
+    array: Array, name: str = "", device: str = "CPU", shape: Shape | None = None
+) -> Buffer:
     """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
 
-    The array must be C-contiguous, aligned and of native byte order (`InternalError`).
+    The array must be C-contiguous, aligned and of native byte order (`InternalError`). `shape` is
+    that of the Buffer where the array has only the first rows of it.
     """
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
         raise InternalError("buffer", "the array is not row-major, aligned and native")
-    node = Buffer((), next(_numbers), array.shape, dtypes.parse(array.dtype), name, device)
+    shape = array.shape if shape is None else shape
+    node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
     _by_number[node.unique] = array
     return node
 
 
+def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
+    """The Buffer among `known` that holds this memory, or a new one, which is then known.
+
+    Two Buffers on one memory would be two values, of which either could be overwritten.
+    """
+    place = place_of(array, device)
+    found = known.get(place) if array.size else None
+    if found is None:
+        found = known[place] = new_buffer(array, device=device)
+    return found
+
+
+def place_of(array: Array, device: str) -> tuple[Any, ...]:
+    """What tells one array in memory from another."""
+    return array.ctypes.data, array.shape, array.dtype, device
+
+
 def data(node: Buffer) -> Array:
-    """The array that `node` holds; `InternalError` for a node nobody gave data.
+    """The array that `node` holds; `InternalError` for a node nobody gave data, `DataError` for
+    a placeholder.
 
     A pass may have made the node again without its line of origin: the number still finds it,
     and from then on either node keeps the array alive.
     """
+    if node.unique == PLACEHOLDER:
+        raise DataError(
+            "run", f"placeholder {node.name} has no data", got="nothing",
+            expected=f"{node.dtype} {node.shape}",
+            hint=f"give them: compile(…).run(inputs={{{node.name!r}: array}})",
+        )  # fmt: skip
     array = _by_node.get(node)
     if array is not None:
         return array

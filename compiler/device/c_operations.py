@@ -7,7 +7,7 @@ the functions that an expression calls, by name.
 import math
 
 from compiler.dtypes import DType, bool_, float32
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 
 UNARY = {"sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh", "erf", "trunc",
          "floor", "ceil"}  # fmt: skip

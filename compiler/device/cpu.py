@@ -8,10 +8,12 @@ import numpy as np
 
 from compiler.device.allocator import Allocator
 from compiler.device.launch import LaunchDims
+from compiler.device.metadata import CORE
 from compiler.device.program import (
     CompiledSpec,
     Program,
     ProgramSpec,
+    known_values,
     program_spec,
     runs,
 )
@@ -19,6 +21,7 @@ from compiler.dtypes import DType
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
+from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction
 
 MEMORY = Allocator()
@@ -32,7 +35,7 @@ class CpuProgram:
         spec = compiled.spec
         self._spec = spec
         self._parameters = spec.parameters
-        self._is_plain = not self._parameters and list(runs(spec, ())) == [{}]
+        self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters)
         self._loaded = jit.load(spec.source.text, spec.name, count, compiled.level)
 
@@ -46,6 +49,11 @@ class CpuProgram:
         """The argument slots the program takes."""
         return self._spec.globals
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order in which a run takes their values."""
+        return self._spec.metadata.var_names
+
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:
@@ -53,11 +61,20 @@ class CpuProgram:
 
         The launch size follows from the values, so `dims` changes nothing here.
         """
-        if self._is_plain and not values:
-            self._loaded.entry(*buffers)
+        if self._is_plain:
+            known = known_values(self._spec.metadata, values)
+            self._loaded.entry(*buffers, *(known[name] for name in self._parameters))
             return
         for row in runs(self._spec, values):
             self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+
+
+def _is_plain(spec: ProgramSpec) -> bool:
+    """Whether the program runs once, whatever the values of its variables."""
+    lows = [v.low for v in spec.metadata.vars]
+    is_fixed = all(isinstance(n, Const) for n in spec.metadata.global_size)
+    has_index = set(spec.parameters) != set(spec.metadata.var_names) or CORE in spec.parameters
+    return is_fixed and not has_index and len(list(runs(spec, lows))) == 1
 
 
 class LlvmRenderer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from compiler.device import cpu, disk, interpreter
-from compiler.device.allocator import Array
+from compiler.device.allocator import Allocator, Array
 from compiler.device.program import Compiler, Renderer, RuntimeFactory
 from compiler.dtypes import DType
 from compiler.errors import DataError
@@ -29,7 +29,9 @@ class Allocate(Protocol):
 class Device:
     """A device: an allocator, a compiler from source, and a loader of compiled programs.
 
-    `renderer` writes the source, where the device takes any.
+    `renderer` writes the source, where the device takes any. `memory` says what is in use
+    (`memory.use`: bytes live, at most live, and held free) and takes a budget
+    (`memory.budget = 2**30`); devices of one machine share it, and files have none.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Device:
     load: RuntimeFactory
     renderer: Renderer | None = None
     is_executor: bool = True
+    memory: Allocator | None = None
 
     @property
     def base_key(self) -> str:
@@ -50,8 +53,12 @@ class Device:
         return get(name)
 
 
-CPU = Device("CPU", cpu.allocate, cpu.compile_spec, cpu.load, cpu.LlvmRenderer())
-INTERPRET = Device("INTERPRET", cpu.allocate, interpreter.compile_spec, interpreter.load)
+CPU = Device(
+    "CPU", cpu.allocate, cpu.compile_spec, cpu.load, cpu.LlvmRenderer(), memory=cpu.MEMORY
+)
+INTERPRET = Device(
+    "INTERPRET", cpu.allocate, interpreter.compile_spec, interpreter.load, memory=cpu.MEMORY
+)
 DISK = Device("DISK", disk.allocate, disk.compile_spec, disk.load, is_executor=False)
 _DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK)}
 

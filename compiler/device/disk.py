@@ -95,8 +95,14 @@ def _tensor(mapped: mmap.mmap, entry: Entry) -> Array:
 
 
 def _native(array: Array, dtype: DType) -> Array:
-    """The array itself where a buffer can hold it; a copy where it lies otherwise."""
-    return np.require(array, dtype.numpy, ["C_CONTIGUOUS", "ALIGNED"])
+    """The array itself where a buffer can hold it; a copy where it lies otherwise.
+
+    Truth values are read now, and copied if one is stored as anything but 0 or 1.
+    """
+    kept = np.require(array, dtype.numpy, ["C_CONTIGUOUS", "ALIGNED"])
+    if dtype != dtypes.bool_ or not kept.size or kept.view(np.uint8).max() <= 1:
+        return kept
+    return np.not_equal(kept.view(np.uint8), 0)
 
 
 def safetensors_entries(path: Path) -> tuple[Entry, ...]:

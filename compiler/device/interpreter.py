@@ -36,6 +36,11 @@ class InterpretedProgram:
         """The argument slots the program takes."""
         return self._spec.globals
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order in which a run takes their values."""
+        return self._spec.metadata.var_names
+
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:

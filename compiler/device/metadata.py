@@ -19,6 +19,7 @@ from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
 from compiler.node import toposort
+from compiler.updates import UPDATES
 
 CORE = "core_id"
 """The variable that numbers the threads of a CPU program, from 0."""
@@ -89,6 +90,12 @@ def derive(roots: Iterable[ScalarNode]) -> Metadata:
                 slots.add(slot)
             case nodes.Store():
                 outs |= _slot(node.sources[0])
+            case nodes.Custom(result=None):
+                outs |= _slot(node.sources[0])
+                ins = ins.union(*map(_slot, node.sources[1:]))
+            case nodes.Update(op=op):
+                outs |= _slot(node.sources[0])
+                ins |= _slot(node.sources[0]) if UPDATES[op].combine else set()
             case nodes.Load():
                 ins |= _slot(node.sources[0])
             case _:
@@ -108,18 +115,24 @@ def derive_instructions(instructions: Sequence[Instruction]) -> Metadata:
     variables: list[Variable] = []
     claims: list[Claim] = []
     pointers: dict[int, frozenset[int]] = {}
+    written: set[int] = set()
     outs: set[int] = set()
     ins: set[int] = set()
     for each in instructions:
         match each:
             case lowered.DefineGlobal(out=out, slot=slot):
                 pointers[out] = frozenset((slot,))
+                written |= {slot} if each.is_written else set()
             case lowered.Cast(out=out, source=source) | lowered.Bitcast(out=out, source=source):
                 pointers[out] = pointers.get(source, frozenset())
             case machine.PtrCat(out=out, pointers=parts):
                 pointers[out] = frozenset().union(*(pointers.get(p, ()) for p in parts))
             case lowered.Load(buffer=buffer):
                 ins |= pointers.get(buffer, frozenset())
+            case machine.Custom(arguments=arguments):
+                used = frozenset().union(*(pointers.get(a, ()) for a in arguments))
+                outs |= used & written
+                ins |= used - written
             case lowered.Store(buffer=buffer):
                 outs |= pointers.get(buffer, frozenset())
             case machine.DefineVar(name=name, minimum=low, maximum=high):

@@ -185,6 +185,11 @@ class Program(Protocol):
         """The argument slots the program takes: one it never touches is left out."""
         ...
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order in which a run takes their values."""
+        ...
+
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:
@@ -223,7 +228,7 @@ def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
     Raises `ProgramError` for too few or too many of them, for one outside its bounds, and for a
     program of several runs that could not tell them apart.
     """
-    known = _known(spec.metadata, values)
+    known = known_values(spec.metadata, values)
     dims = spec.launch_dims(known)
     specials = [i for i in spec.instructions if isinstance(i, Special)]
     groups, members = dims.global_size, dims.local_size or (1, 1, 1)
@@ -238,9 +243,11 @@ def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
             yield row
 
 
-def _known(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
-    """The values by name, each inside its bounds."""
+def known_values(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
+    """The values by name, each inside its bounds; raises `ProgramError` as `runs` does."""
     names = metadata.var_names
+    if not names and not values:
+        return {}
     if len(values) != len(names):
         got, expected = str(len(values)), ", ".join(names) or "none"
         raise ProgramError("program", "one value per variable", got=got, expected=expected)

@@ -8,15 +8,19 @@
              %4 = max %0 %3            f32[64,10]
              sink %4
 
-Relies on: rows of `ops.OPS` with an `expansion`.
-Ensures: invariant 11 of `verify.py`: no operation with an expansion is left.
+Relies on: rows of `ops.OPS` with an `expansion`; the composite kinds of `kinds.py`.
+Ensures: invariants 11 and 15 of `verify.py`: no operation or kind with an expansion is left, and
+no value of this run: what is compiled for one value of a variable serves for all.
 """
 
 from typing import Any
 
 from compiler import random_bits
 from compiler.dtypes import Scalar
-from compiler.graph.nodes import Elementwise, TensorNode, Threefry, const, elementwise
+from compiler.graph.composite import Composite
+from compiler.graph.kernel import Kernel
+from compiler.graph.kinds import EXPANDED
+from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
 from compiler.ops import OPS, Expansion
 from compiler.trace import Match, Provenance
@@ -50,8 +54,32 @@ def threefry(node: Threefry) -> TensorNode:
     return random_bits.rounds(_GraphBuild(), *node.sources)
 
 
+@rule(Bind)
+def unbind(node: Bind) -> TensorNode:
+    """bind(n, 37) = n: the program is that of every value"""
+    return node.sources[0]
+
+
+def _kind_rule(kind: type[Composite]) -> Rule:
+    """The rule that replaces nodes of a composite kind by their expansion."""
+    name = kind.name_in_print or kind.__name__.lower()
+    return make_rule(lambda node: node.expansion(), (kind,), kind.expansion, name)
+
+
+@rule(Kernel)
+def kernel(node: Kernel) -> TensorNode | None:
+    """kernel(x; f) = kernel(x; f in machine operations)"""
+    return node.with_body(lambda body: rewrite(body, RULES, Provenance()))
+
+
 RULES = RuleSet(
-    (*(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion), threefry)
+    (
+        *(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion),
+        *map(_kind_rule, EXPANDED),
+        kernel,
+        threefry,
+        unbind,
+    )
 )
 
 

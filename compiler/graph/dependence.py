@@ -85,7 +85,7 @@ def gathered(node: Index, dependence: Dependence) -> Dependence:
     """The indices into the source of an `Index`: data, found under the node's own indices."""
     return tuple(
         AxisIndex(dependence, union(dependence), "gather", (id(position),))
-        for position in node.sources[1:]
+        for position in node.positions
     )
 
 

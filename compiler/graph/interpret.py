@@ -3,6 +3,8 @@
 `interpret` gives the values of the roots and frees every other value after its last use;
 `evaluate_all` keeps the value of each node, for a person to look at or a pass to be checked.
 Element types are exact: a reference that answers in another type is a broken invariant.
+A value has the extents of this run: of an axis whose extent is a variable, as many elements as
+the variable says. What is behind them in a Buffer is not looked at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +12,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import random_bits, references
-from compiler.errors import InternalError
+from compiler import functions, random_bits, references, updates
+from compiler.errors import DataError, InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
+from compiler.graph.extents import part_of, shape_of
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -26,8 +34,10 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
+    Shape,
     Shrink,
     Sink,
     Store,
@@ -35,6 +45,8 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -52,9 +64,10 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
     """
     order = toposort(roots)
     remaining = _count_uses(order, roots)
+    sizes = variables_of(order, inputs)
     values: dict[TensorNode, Array] = {}
     for node in order:
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs)
+        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
         for source in node.sources:
             remaining[source] -= 1
             if not remaining[source]:
@@ -65,9 +78,18 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
 def evaluate_all(roots: Sequence[TensorNode], inputs: Inputs) -> dict[TensorNode, Array]:
     """The value of every node that `roots` need, sources first; views may share memory."""
     values: dict[TensorNode, Array] = {}
-    for node in toposort(roots):
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs)
+    order = toposort(roots)
+    sizes = variables_of(order, inputs)
+    for node in order:
+        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
+
+
+def variables_of(order: Sequence[TensorNode], inputs: Inputs) -> dict[str, int]:
+    """The value of each variable by name: that of its input, or else that of its Bind."""
+    bound = {n.sources[0]: n.value for n in order if isinstance(n, Bind)}
+    given = {n: int(inputs[n]) for n in order if isinstance(n, Variable) and n in inputs}
+    return {n.name: value for n, value in (bound | given).items() if isinstance(n, Variable)}
 
 
 def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[TensorNode, int]:
@@ -80,11 +102,15 @@ def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[Te
     return counts
 
 
-def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
+def _evaluate(
+    node: TensorNode, operands: list[Array], inputs: Inputs, sizes: Mapping[str, int]
+) -> Array:
     """One node's value, its type and shape checked."""
+    shape = shape_of(node.shape, node.extents, sizes)
     with np.errstate(all="ignore"):
-        value = np.asarray(_value(node, operands, inputs))
-    if value.dtype != node.dtype.numpy or value.shape != node.shape:
+        value = np.asarray(_value(node, operands, inputs, shape, sizes))
+    is_short = isinstance(node, Buffer | Param) and value.shape[1:] == shape[1:]
+    if value.dtype != node.dtype.numpy or (value.shape != shape and not is_short):
         raise InternalError(
             f"graph interpreter: {operation(node)}",
             "the value has the wrong type or shape",
@@ -95,77 +121,148 @@ def _evaluate(node: TensorNode, operands: list[Array], inputs: Inputs) -> Array:
     return value
 
 
-def _value(node: TensorNode, operands: list[Array], inputs: Inputs) -> Any:
+def _value(
+    node: TensorNode,
+    operands: list[Array],
+    inputs: Inputs,
+    shape: Shape,
+    sizes: Mapping[str, int],
+) -> Any:
+    """The value of a node whose shape in this run is `shape`."""
     match node:
-        case Buffer() | Param() | Variable():
+        case Buffer() | Param() | Placeholder():
             return _input(node, inputs)
+        case Variable() | Bind():
+            return _variable(node, inputs, sizes)
         case Const() | Iota():
             return _generated(node)
         case Elementwise(op=op):
-            return OPS[op].reference(*operands)
+            return OPS[op].reference(*_meaningful(node, operands, shape))
         case Cast(target=target):
             return references.cast(operands[0], target)
         case Bitcast(target=target):
             return operands[0].view(target.numpy)
         case Reduce(op=op, axes=axes):
-            return _reduce(node, op, axes, operands[0])
+            return _reduce(node, op, axes, operands[0], shape)
         case Index():
-            return _indexed(operands[0], operands[1:])
+            return _indexed(node, [operands[0], *_meaningful(node, operands[1:], shape)])
+        case Scatter(op=op):
+            return updates.scattered(op, operands[0], operands[1], operands[2:])
+        case Custom(name=name):
+            return _custom(name).evaluate(*operands)
         case Threefry():
-            return random_bits.threefry(operands[0], operands[1])
+            return random_bits.threefry(*_meaningful(node, operands, shape))
+        case Repeat():
+            return _repeated(node, operands)
+        case Kernel():
+            return _called(node, operands)
+        case Composite():
+            return node.reference(operands)
         case Contiguous():
             return np.asarray(operands[0], order="C")
-        case Store():
+        case Store() | Assign():
             return operands[1]
-        case Sink():
+        case Copy():
+            return operands[0]
+        case Multi(axis=axis):
+            return operands[0] if axis is None else np.concatenate(operands, axis)
+        case Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
-            return _moved(node, operands[0])
+            return _moved(node, operands[0], shape)
 
 
-def _indexed(x: Array, positions: list[Array]) -> Array:
-    """The elements of `x` at `positions`; 0 where a position is outside."""
-    inside = np.ones(positions[0].shape, bool)
+def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
+    """Operands of one shape; where an axis is symbolic, as many elements as there are."""
+    return [x[part_of(shape)] for x in operands] if node.extents else operands
+
+
+def _repeated(node: Repeat, operands: list[Array]) -> Array:
+    """The state after all turns; each makes the next one of the last."""
+    values, parameters, variables = list(operands), node.parameters, node.variables
+    for turn in range(node.count):
+        given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
+        given |= dict.fromkeys(variables, np.array(turn, np.int64))
+        values[: node.states] = interpret(node.body.sources, given)
+    return values[node.index]
+
+
+def _called(node: Kernel, operands: list[Array]) -> Array:
+    """The value of a kernel's body on these inputs."""
+    order: list[TensorNode] = toposort([node.body])
+    inputs = {p: operands[p.slot - 1] for p in order if isinstance(p, Param)}
+    return interpret([node.body], inputs)[0]
+
+
+def _indexed(node: Index, operands: list[Array]) -> Array:
+    """The elements of an operand at positions; 0 where one is outside, or not valid."""
+    x, *positions = operands[: 1 + len(node.positions)]
+    inside = np.ones(positions[0].shape, bool) if node.validity is None else operands[-1]
     safe = []
     for position, extent in zip(positions, x.shape, strict=True):
-        inside &= (position >= 0) & (position < extent)
+        inside = inside & (position >= 0) & (position < extent)
         safe.append(np.clip(position, 0, max(extent - 1, 0)))
     if not x.size:
         return np.zeros(inside.shape, x.dtype)
     return np.asarray(np.where(inside, x[tuple(safe)], x.dtype.type(0)))
 
 
-def _moved(node: TensorNode, x: Array) -> Array:
+def _custom(name: str) -> functions.Instance:
+    """The function from outside with this symbol."""
+    found = functions.find(name)
+    if found is None:
+        raise InternalError("graph interpreter", f"no function is registered as {name}")
+    return found
+
+
+def _moved(node: TensorNode, x: Array, shape: Shape) -> Array:
     """The value of a movement node."""
     match node:
-        case Reshape(new_shape=shape):
+        case Prefix():
+            return x[part_of(shape)]
+        case Reshape():
             return x.reshape(shape)
-        case Expand(new_shape=shape):
+        case Expand():
             return np.broadcast_to(x, shape)
         case Permute(order=order):
             return x.transpose(order)
         case Pad(widths=widths):
             return np.pad(x, widths) if x.ndim else x
         case Shrink(bounds=bounds):
-            return x[tuple(slice(begin, end) for begin, end in bounds)]
+            return x[tuple(slice(begin, end) for begin, end in bounds)]  # ends past x are cut
         case Flip(axes=axes):
             return np.flip(x, axes)
     raise InternalError("graph interpreter", f"no rule for node kind {type(node).__name__}")
 
 
 def _input(node: TensorNode, inputs: Inputs) -> Array:
-    """The data given for a Buffer, Param or Variable."""
+    """The data given for a Buffer, Param or Placeholder."""
+    if isinstance(node, Placeholder) and node not in inputs:
+        raise DataError(
+            "graph interpreter", f"placeholder {node.name} has no data", got="nothing",
+            expected=short(node), origin=node.origin,
+        )  # fmt: skip
     if node not in inputs:
         raise InternalError("graph interpreter", f"no data for {node!r}", origin=node.origin)
-    if isinstance(node, Variable) and not node.low <= inputs[node] <= node.high:
-        raise InternalError(
-            "graph interpreter",
-            f"the value of variable {node.name} is out of bounds",
-            got=str(inputs[node]),
-            expected=f"{node.low} … {node.high}",
-            origin=node.origin,
-        )
     return inputs[node]
+
+
+def _variable(node: Variable | Bind, inputs: Inputs, sizes: Mapping[str, int]) -> Array:
+    """The value of a variable, or of a Bind of one."""
+    variable = node.sources[0] if isinstance(node, Bind) else node
+    assert isinstance(variable, Variable)
+    if variable.name not in sizes:
+        return _input(variable, inputs)
+    value = sizes[variable.name]
+    if variable.low <= value <= variable.high:
+        return np.array(value, np.int64)
+    raise InternalError(
+        "graph interpreter",
+        f"the value of variable {variable.name} is out of bounds",
+        got=str(value),
+        expected=f"{variable.low} … {variable.high}",
+        origin=node.origin,
+    )
 
 
 def _generated(node: Const | Iota) -> Array:
@@ -177,10 +274,10 @@ def _generated(node: Const | Iota) -> Array:
     return np.broadcast_to(one.astype(dtype).reshape(()), node.shape)
 
 
-def _reduce(node: Reduce, op: str, axes: tuple[int, ...], x: Array) -> Array:
+def _reduce(node: Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:
     """`axes` folded in the node's own type; over an empty axis the identity."""
     row = REDUCTIONS[op]
     if not x.size:
-        return np.full(node.shape, row.identity(node.dtype), node.dtype.numpy)
+        return np.full(shape, row.identity(node.dtype), node.dtype.numpy)
     reference: Callable[..., Array] = row.reference
     return reference(x, axis=axes, dtype=x.dtype, keepdims=True)

@@ -4,31 +4,39 @@
          | Param(slot, shape, dtype)                  an argument of a kernel body
          | Const(bits, dtype, shape)                  one value everywhere
          | Variable(name, low, high)                  an integer known when the program runs
+         | Bind(variable; value)                      the variable, with its value in this run
+         | Prefix(x, variable; axis)                  the first `variable` elements of an axis
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
-         | Reduce(x, op, axes)                        a row of `ops.REDUCTIONS`, axes kept as 1
-         | Index(x, indices…)                         x[i₀, i₁, …], element by element; 0 outside
+         | Reduce(x, op, axes[, unroll])              a row of `ops.REDUCTIONS`, axes kept as 1
+         | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
+         | Device | Unique | Copy | Multi             where a value is: `placement.py`
          | Store(param, x)                            writes x, element by element, to a Param
+         | Scatter | Custom | Assign                  see `graph/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
+         | Composite                                  the kinds listed in `kinds.py`
 
 `shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
+`devices` says where the value is computed: on none in particular where that follows from no input.
+An axis whose extent is a variable has the greatest one in `shape`, and itself in `extents`.
 """
 
 import math
-import struct
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import numpy as np
-
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
+from compiler.graph import extents as rules
+from compiler.graph.bits import from_bits, to_bits
+from compiler.graph.devices import DISK, Devices, common_devices
+from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
 
@@ -41,11 +49,17 @@ LARGEST = 2**48
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class TensorNode(Node):
-    """Base of the tensor nodes: adds `shape` and `dtype`."""
+    """Base of the tensor nodes: adds `shape`, `dtype`, `devices` and `extents`.
+
+    A kind refuses axes of variable extent unless its `_extents` says what becomes of them.
+    """
 
     sources: "tuple[TensorNode, ...]"
     shape: Shape = field(init=False)
     dtype: DType = field(init=False)
+    devices: Devices = field(init=False)
+    extents: Extents = field(init=False)
+    _extents = rules.refused
 
     def __post_init__(self) -> None:
         shape, dtype = self._infer()
@@ -56,12 +70,26 @@ class TensorNode(Node):
                 got=f"shape {shape}, {math.prod(shape):,} elements",
                 expected=f"at most {LARGEST:,}",
             )
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", dtype)
+        assign = object.__setattr__
+        assign(self, "shape", shape)
+        assign(self, "dtype", dtype)
+        assign(self, "devices", self._placed())
+        for source in self.sources:
+            if getattr(source, "extents", ()):
+                assign(self, "extents", self._extents())
+                return
+        assign(self, "extents", ())
 
     def _infer(self) -> tuple[Shape, DType]:
         """Shape and element type; the default is those of the only source."""
         return self.sources[0].shape, self.sources[0].dtype
+
+    def _placed(self) -> Devices:
+        """The device of each shard; the default is where the sources are, which must be one place.
+
+        Raises `DeviceError` where they are not.
+        """
+        return common_devices(self)
 
     @property
     def size(self) -> int:
@@ -86,6 +114,9 @@ class Buffer(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.given_shape, self.given_dtype
+
+    def _placed(self) -> Devices:
+        return () if self.device == DISK else (self.device,)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -141,10 +172,30 @@ class Variable(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Bind(TensorNode):
+    """The Variable `sources[0]`, whose value in this run is `value`; compiled as the Variable."""
+
+    value: int
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Prefix(TensorNode):
+    """Of `axis` only the first `sources[1]` elements, a Variable or Bind, are meaningful."""
+
+    axis: int
+    _extents = rules.prefixed
+
+    def __post_init__(self) -> None:
+        TensorNode.__post_init__(self)
+        object.__setattr__(self, "extents", self._extents())
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Elementwise(TensorNode):
     """Operation `op` of the table, element by element."""
 
     op: str
+    _extents = rules.united
 
     def _infer(self) -> tuple[Shape, DType]:
         dtypes = tuple(s.dtype for s in self.sources)
@@ -156,6 +207,7 @@ class Cast(TensorNode):
     """The value converted to another type (float → int saturates, NaN → 0)."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -166,6 +218,7 @@ class Bitcast(TensorNode):
     """The same bits read as another type of the same width."""
 
     target: DType
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0].shape, self.target
@@ -176,6 +229,7 @@ class Reshape(TensorNode):
     """The same elements in row-major order under another shape of equal size."""
 
     new_shape: Shape
+    _extents = rules.reshaped
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -186,6 +240,7 @@ class Permute(TensorNode):
     """Axes reordered: result axis i is source axis `order[i]`."""
 
     order: Shape
+    _extents = rules.permuted
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -197,6 +252,7 @@ class Expand(TensorNode):
     """Axes of extent 1 repeated to `new_shape` (same rank)."""
 
     new_shape: Shape
+    _extents = rules.kept
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.new_shape, self.sources[0].dtype
@@ -207,6 +263,7 @@ class Pad(TensorNode):
     """Zeros put before and after each axis: `widths` is one (before, after) per axis."""
 
     widths: Pairs
+    _extents = rules.padded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -219,6 +276,7 @@ class Shrink(TensorNode):
     """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis."""
 
     bounds: Pairs
+    _extents = rules.shrunk
 
     def _infer(self) -> tuple[Shape, DType]:
         return tuple(end - begin for begin, end in self.bounds), self.sources[0].dtype
@@ -229,6 +287,7 @@ class Flip(TensorNode):
     """The given axes reversed."""
 
     axes: Shape
+    _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -237,6 +296,9 @@ class Reduce(TensorNode):
 
     op: str
     axes: Shape
+    unroll: int = 0
+    """How often the innermost loop of the reduction is to be unrolled; 0 leaves it to LLVM."""
+    _extents = rules.folded
 
     def _infer(self) -> tuple[Shape, DType]:
         source = self.sources[0]
@@ -249,7 +311,22 @@ class Index(TensorNode):
     """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
 
     The positions have equal shapes, which is that of the result. A position outside reads 0.
+    One more operand is the validity, bool: where it is false the element is 0 and memory is not
+    touched, wherever the positions are.
     """
+
+    @property
+    def positions(self) -> tuple[TensorNode, ...]:
+        """The positions, one tensor per axis of the operand."""
+        return self.sources[1 : 1 + len(self.sources[0].shape)]
+
+    @property
+    def validity(self) -> TensorNode | None:
+        """The condition under which the element is read, if there is one."""
+        rest = self.sources[1 + len(self.sources[0].shape) :]
+        return rest[0] if rest else None
+
+    _extents = rules.indexed
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[0].dtype
@@ -262,15 +339,21 @@ class Threefry(TensorNode):
     Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
     """
 
+    _extents = rules.united
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
     """The source, written to memory in row-major order: it ends a kernel."""
 
+    _extents = rules.kept
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
     """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
+
+    _extents = rules.stored
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[1].shape, self.sources[1].dtype
@@ -280,35 +363,17 @@ class Store(TensorNode):
 class Sink(TensorNode):
     """The roots of a program; it has no value of its own."""
 
+    _extents = rules.none
+
     def _infer(self) -> tuple[Shape, DType]:
         return (), bool_
 
+    def _placed(self) -> Devices:
+        return ()
 
-MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip)
+
+MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
 LEAVES = (Buffer, Param, Const, Iota, Variable)
-
-
-def to_bits(value: Scalar, dtype: DType) -> int:
-    """`value` rounded or wrapped to `dtype`, as the integer with the same bits."""
-    if dtype.kind == "bool":
-        return int(bool(value))
-    if dtype.is_integer:
-        return int(value) & ((1 << dtype.bits) - 1)
-    with np.errstate(over="ignore"):
-        return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
-
-
-def from_bits(bits: int, dtype: DType) -> Scalar:
-    """The inverse of `to_bits`, as a Python scalar."""
-    if dtype.kind == "bool":
-        return bool(bits)
-    if dtype.kind == "uint":
-        return bits
-    if dtype.kind == "int":
-        return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
-    code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
-    value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
-    return value
 
 
 def const(value: Scalar, dtype: DType, shape: Shape = ()) -> Const:

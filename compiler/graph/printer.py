@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 
+from compiler.graph.extents import written
 from compiler.graph.nodes import Buffer, Const, Sink, TensorNode
 from compiler.graph.words import describe_argument, kind, operation, short
 from compiler.node import toposort
@@ -75,7 +76,7 @@ def node_facts(node: TensorNode) -> dict[str, Any]:
         "kind": kind(node),
         "argument": describe_argument(node),
         "dtype": node.dtype.short if has_value else "",
-        "shape": f"[{','.join(map(str, node.shape))}]" if has_value else "",
+        "shape": f"[{written(node.shape, node.extents)}]" if has_value else "",
         "name": node.name if isinstance(node, Buffer) else "",
         "parents": (),
         "group": "",

@@ -43,11 +43,13 @@ def rule(*targets: Any) -> Callable[[Function], Rule]:
     return decorate
 
 
-def make_rule(function: Function, targets: tuple[Any, ...], described: Any) -> Rule:
-    """A rule whose name, algebra and source are those of the function `described`."""
+def make_rule(
+    function: Function, targets: tuple[Any, ...], described: Any, name: str = ""
+) -> Rule:
+    """A rule whose name (unless given), algebra and source are those of `described`."""
     code = described.__code__
     algebra = (described.__doc__ or "").strip().partition("\n")[0]
-    name = described.__name__.strip("_")
+    name = name or described.__name__.strip("_")
     place = f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
     return Rule(function, targets, name, algebra, place)
 
@@ -83,9 +85,14 @@ class RuleSet:
         """The first rule that changes `node`, with its result."""
         for each in self.candidates(node):
             result = each.function(node)
-            if result is not None and result is not node:
+            if result is not None and result is not node and _keeps_extents(node, result):
                 return each, result
         return None
+
+
+def _keeps_extents(node: Node, result: Node) -> bool:
+    """Whether a tensor has the same symbolic axes: where(true, a, b) = a not if b alone has one."""
+    return getattr(node, "extents", ()) == getattr(result, "extents", ())
 
 
 def rewrite(

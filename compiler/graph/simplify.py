@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler import references
 from compiler.dtypes import Scalar
+from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
     Cast,
     Const,
@@ -34,6 +35,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.ops import OPS, REDUCTIONS
 from compiler.trace import Match, Provenance
@@ -229,7 +231,30 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
     inner = node.sources[0]
     if not isinstance(inner, Reduce) or inner.op != node.op:
         return None
-    return Reduce(inner.sources, node.op, tuple(sorted({*inner.axes, *node.axes})))
+    axes = tuple(sorted({*inner.axes, *node.axes}))
+    return Reduce(inner.sources, node.op, axes, max(inner.unroll, node.unroll))
+
+
+@rule(Kernel)
+def simplify_body(node: Kernel) -> TensorNode | None:
+    """kernel(x; f) = kernel(x; f simplified)"""
+    return node.with_body(lambda body: rewrite(body, RULES, Provenance()))
+
+
+@rule(Copy)
+def copy_to_itself(node: Copy) -> TensorNode | None:
+    """copy(x, device of x) = x; a clone stays"""
+    source = node.sources[0]
+    return source if not node.clone and source.devices == node.devices else None
+
+
+@rule(Copy)
+def copy_twice(node: Copy) -> TensorNode | None:
+    """copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    source = node.sources[0]
+    if not isinstance(source, Copy) or source.clone:
+        return None
+    return node.with_sources((source.sources[0], *node.sources[1:]))
 
 
 RULES = RuleSet(
@@ -238,6 +263,7 @@ RULES = RuleSet(
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
+        copy_to_itself, copy_twice, simplify_body,
     )
 )  # fmt: skip
 

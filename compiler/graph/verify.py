@@ -12,11 +12,28 @@
     min fold no empty axis, unless the result is empty too.
 10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
     a Param of the shape and type of its value.
-11. After `decompose`: no operation that has an expansion is left, and no Threefry.
+11. After `decompose`: no operation or kind that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
-    negative; a Variable has a possible value.
-13. An index has one int64 tensor of positions per axis, all of the result's shape.
+    negative; a Variable has a possible value, and a Bind gives it one of those.
+13. An index has one int64 tensor of positions per axis, all of the result's shape; its
+    validity, if there is one, is bool and of that shape.
 14. The operands of a Threefry are uint64 and of one shape.
+15. A Prefix is of an axis with as many elements as its variable may have: 2 or more, and the
+    variable is never negative. Max and min fold no symbolic axis that may be empty. After
+    `decompose` no Bind is left: the values of a run are no part of the program.
+16. A repeat has a source of its type and shape for each state and Param of its body, which reads
+    no variable but its counter, and at least one turn.
+17. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
+    positions per axis, all of the updates' shape.
+18. A custom node has a registered name, and the operands and result of that function; an inline
+    one has one shape throughout.
+19. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
+    is the target of two assigns.
+20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
+30. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
+    these. A Multi has shards of one type that differ along its axis only, one per device, and
+    knows which of them hold elements.
+31. After `shard`: no Multi is left.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -24,11 +41,16 @@ that a graph computes what the user wrote (the interpreters and tests do).
 
 from typing import NoReturn
 
+from compiler import functions
 from compiler.dtypes import DType, bool_, int64, uint64
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
+from compiler.graph.kernel import Kernel
 from compiler.graph.nodes import (
-    LEAVES,
+    Bind,
     Bitcast,
+    Buffer,
     Const,
     Elementwise,
     Expand,
@@ -38,6 +60,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Shrink,
@@ -47,23 +70,36 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
+from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS, Op
+from compiler.updates import UPDATES
 
 
-def verify(root: TensorNode, is_decomposed: bool = False) -> None:
-    """Check every node under `root`; `is_decomposed` adds invariant 11.
+def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False) -> None:
+    """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 31.
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
+    targets: dict[TensorNode, TensorNode] = {}
     for node in toposort([root]):
-        _arity(node)
-        _leaf(node)
-        _node(node)
-        _placement(node)
+        verify_node(node)
+        if isinstance(node, Assign) and targets.setdefault(node.sources[0], node) is not node:
+            _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
+        if is_sharded and isinstance(node, Multi):
+            _broken(node, 31, "a value is still in shards", operation(node), "no multi")
+
+
+def verify_node(node: TensorNode) -> None:
+    """Check one node, its sources taken to be right; `InternalError` as for `verify`."""
+    _arity(node)
+    _leaf(node)
+    _node(node)
+    _placement(node)
 
 
 def _broken(node: TensorNode, number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -81,18 +117,25 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink():
+        case Sink() | Repeat() | Custom() | Composite():
             return
         case Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry():
+        case Store() | Threefry() | Prefix() | Assign():
             expected = 2
+        case Copy() | Multi() if node.sources:
+            return
+        case Scatter():
+            expected = 2 + len(node.sources[0].shape) if node.sources else 3
+            if expected == 2:
+                _broken(node, 17, "a rank-0 tensor has no positions", 0, "rank 1 or more")
         case Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
                 _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
+            expected += len(node.sources) == expected + 1
         case _:
-            expected = 0 if isinstance(node, LEAVES) else 1
+            expected = 0 if isinstance(node, WITHOUT_SOURCES) else 1
     if len(node.sources) != expected:
         _broken(node, 1, "the number of operands is wrong", len(node.sources), expected)
 
@@ -107,12 +150,18 @@ def _leaf(node: TensorNode) -> None:
         _broken(node, 12, "a slot is negative", node.slot, "0 or more")
     if isinstance(node, Variable) and node.low > node.high:
         _broken(node, 12, "a variable has no possible value", node.low, f"at most {node.high}")
+    if isinstance(node, Bind):
+        _bind(node)
     if isinstance(node, Iota) and not node.dtype.is_integer and not node.dtype.is_float:
         _broken(node, 12, "an iota counts in numbers", node.dtype, "an integer or float type")
 
 
 def _node(node: TensorNode) -> None:
-    """Invariants 1 to 10, whichever are about nodes of this kind."""
+    """Invariants 1 to 10 and 30, whichever are about nodes of this kind."""
+    misplaced = placement_problem(node)
+    if misplaced:
+        what, got, expected = misplaced
+        _broken(node, 30, what, got, expected)
     match node:
         case Elementwise():
             _elementwise(node, OPS[node.op])
@@ -127,12 +176,28 @@ def _node(node: TensorNode) -> None:
             _shrink(node)
         case Flip():
             _flip(node)
+        case Prefix():
+            _prefix(node)
         case Reduce():
             _reduce(node)
         case Bitcast():
             _bitcast(node)
         case Index():
             _index(node)
+        case Repeat():
+            problem = node.problem()
+            if problem:
+                expected = "a source like each state"
+                _broken(node, 16, "a loop does not fit its body", problem, expected)
+            verify(node.body)
+        case Scatter():
+            _scatter(node)
+        case Custom():
+            _custom(node)
+        case Assign():
+            _assign(node)
+        case Composite():
+            _composite(node)
         case Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
@@ -186,6 +251,30 @@ def _shrink(node: Shrink) -> None:
             _broken(node, 7, "a shrink reaches outside", f"{begin}:{end}", f"inside 0:{extent}")
 
 
+def _bind(node: Bind) -> None:
+    """Invariant 12."""
+    variable = node.sources[0]
+    if not isinstance(variable, Variable):
+        _broken(node, 12, "a bind of what is no variable", operation(variable), "variable")
+    if not variable.low <= node.value <= variable.high:
+        bounds = f"{variable.low} … {variable.high}"
+        _broken(node, 12, "a bind outside its bounds", node.value, bounds)
+
+
+def _prefix(node: Prefix) -> None:
+    """Invariant 15."""
+    variable = node.sources[1]
+    if not isinstance(variable, Variable | Bind):
+        _broken(node, 15, "the length of a prefix is no variable", operation(variable), "variable")
+    if not 0 <= node.axis < len(node.shape):
+        _broken(node, 15, "an axis is out of range", node.axis, f"below {len(node.shape)}")
+    extent = node.extents[node.axis]
+    if extent is None or extent.high != node.shape[node.axis] or extent.high < 2 or extent.low < 0:
+        got = extent.described if extent else "none"
+        expected = f"0 or more … {node.shape[node.axis]}, which is 2 or more"
+        _broken(node, 15, "the variable does not fit the axis", got, expected)
+
+
 def _flip(node: Flip) -> None:
     rank = len(node.shape)
     if len(set(node.axes)) != len(node.axes) or any(not 0 <= a < rank for a in node.axes):
@@ -202,6 +291,10 @@ def _reduce(node: Reduce) -> None:
     is_empty = any(shape[axis] == 0 for axis in node.axes)
     if is_empty and node.size and not row.has_identity:
         _broken(node, 9, f"{node.op} over an empty axis", shape, "extents of 1 or more")
+    for axis, extent in enumerate(node.sources[0].extents):
+        if extent and axis in node.axes and not extent.low and not row.has_identity:
+            what = f"{node.op} over an axis that may be empty"
+            _broken(node, 15, what, extent.described, "a variable of 1 or more")
 
 
 def _bitcast(node: Bitcast) -> None:
@@ -212,10 +305,59 @@ def _bitcast(node: Bitcast) -> None:
 
 def _index(node: Index) -> None:
     """Invariant 13."""
-    for position in node.sources[1:]:
+    for position in node.positions:
         if position.dtype != int64 or position.shape != node.shape:
             _broken(node, 13, "a position is no int64 tensor of the result's shape",
                     short(position), f"i64{list(node.shape)}")  # fmt: skip
+    valid = node.validity
+    if valid is not None and (valid.dtype != bool_ or valid.shape != node.shape):
+        _broken(node, 13, "the validity is not bool and of the result's shape",
+                short(valid), f"bool{list(node.shape)}")  # fmt: skip
+
+
+def _composite(node: Composite) -> None:
+    """Invariant 20."""
+    found = node.problem()
+    if found is not None:
+        _broken(node, 20, found.what, found.got, found.expected)
+    if isinstance(node, Kernel):
+        verify(node.body)
+
+
+def _scatter(node: Scatter) -> None:
+    """Invariant 17."""
+    updates = node.sources[1]
+    if node.op not in UPDATES:
+        _broken(node, 17, "no such update", node.op, ", ".join(UPDATES))
+    if updates.dtype != node.dtype:
+        _broken(node, 17, "the updates have another type", updates.dtype, node.dtype)
+    for position in node.sources[2:]:
+        if position.dtype != int64 or position.shape != updates.shape:
+            _broken(node, 17, "a position is no int64 tensor of the updates' shape",
+                    short(position), f"i64{list(updates.shape)}")  # fmt: skip
+
+
+def _custom(node: Custom) -> None:
+    """Invariant 18."""
+    found = functions.find(node.name)
+    if found is None:
+        _broken(node, 18, "no such function", node.name, "one that is registered")
+    got, expected = [short(s) for s in node.sources], [str(t) for t in found.operands]
+    if got != expected:
+        _broken(node, 18, "the operands are others", got, expected)
+    if short(node) != str(found.result) or node.attributes != found.attributes:
+        _broken(node, 18, "the result is another", short(node), found.result)
+    if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
+        _broken(node, 18, "an inline function changes the shape", got, node.shape)
+
+
+def _assign(node: Assign) -> None:
+    """Invariant 19, of one node."""
+    target, value = node.sources
+    if not isinstance(target, Buffer | Assign):
+        _broken(node, 19, "an assign to what is no buffer", operation(target), "buffer or assign")
+    if short(target) != short(value):
+        _broken(node, 19, "an assign does not fit its target", short(value), short(target))
 
 
 def _placement(node: TensorNode) -> None:
@@ -229,13 +371,17 @@ def _placement(node: TensorNode) -> None:
         target, value = node.sources
         if not isinstance(target, Param):
             _broken(node, 10, "a store writes what is no param", operation(target), "param")
-        if short(target) != short(value):
+        if (target.dtype, target.shape) != (value.dtype, value.shape):
             _broken(node, 10, "a store does not fit its param", short(value), short(target))
 
 
 def _machine_operation(node: TensorNode) -> None:
-    """Invariant 11."""
+    """Invariants 11 and 15."""
+    if isinstance(node, Bind):
+        _broken(node, 15, "a value of this run was not taken out", "bind", "the variable")
     if isinstance(node, Threefry):
         _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
+    if isinstance(node, Composite) and node.expansion() is not None:
+        _broken(node, 11, "a kind was not expanded", node.word, "core nodes")
     if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:
         _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")

@@ -2,7 +2,12 @@
 
 from typing import Any
 
+from compiler.graph import devices
+from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
+from compiler.graph.extents import written
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -15,6 +20,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Shrink,
     Sink,
@@ -23,11 +29,13 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
+from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:
-    """`f32[64,784]`: type and shape as printed programs write them."""
-    return f"{node.dtype.short}[{','.join(map(str, node.shape))}]"
+    """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
+    return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
 def describe_argument(node: TensorNode) -> str:
@@ -35,16 +43,33 @@ def describe_argument(node: TensorNode) -> str:
     match node:
         case Const():
             return str(node.value)
-        case Buffer() | Variable():
+        case Buffer() | Device():
             return node.name
+        case Variable():
+            return f"{node.name} {node.low} … {node.high}"
+        case Bind():
+            return f"= {node.value}"
+        case Prefix():
+            return f"axis {node.axis}"
         case Param():
             return str(node.slot)
+        case Repeat():
+            return f"{node.count} turns, state {node.index}"
+        case Copy():
+            return f"to {devices.written(node.devices)}"
+        case Multi():
+            axis = "whole" if node.axis is None else f"axis {node.axis}"
+            return f"{axis} on {devices.written(node.devices)}"
         case Reduce():
-            return f"axes {_tuple(node.axes)}"
+            return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
+        case Composite():
+            return node.describe()
         case Cast() | Bitcast():
             return node.target.short
         case Permute() | Flip():
             return _tuple(node.order if isinstance(node, Permute) else node.axes)
+        case Custom():
+            return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
         case Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
         case Shrink():
@@ -64,6 +89,10 @@ def operation(node: TensorNode) -> str:
             return node.op
         case Reduce():
             return f"reduce {node.op}"
+        case Composite():
+            return node.word
+        case Scatter():
+            return f"scatter {node.op}"
         case _:
             return type(node).__name__.lower()
 
@@ -73,17 +102,19 @@ def kind(node: TensorNode) -> str:
     match node:
         case Buffer() | Param():
             return "buffer"
-        case Const() | Iota() | Variable():
+        case Const() | Iota() | Variable() | Bind() | Device() | Unique():
             return "const"
-        case Elementwise() | Threefry():
+        case Elementwise() | Threefry() | Custom():
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"
         case Reduce():
             return "reduce"
-        case Contiguous() | Store() | Index():
+        case Contiguous() | Copy() | Multi() | Store() | Index() | Scatter() | Assign():
             return "memory"
-        case Sink():
+        case Sink() | Repeat():
             return "control"
+        case Composite():
+            return node.colour
         case _:
             return "movement"

@@ -22,7 +22,7 @@ Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
 """
 
 from compiler.dtypes import DType, int64
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.llvm import conversions, operations, scratch, vectors
 from compiler.llvm.control import Control
 from compiler.llvm.types import constant, memory_type, register_type, vector
@@ -95,9 +95,13 @@ class _Emitter(Control):
         return self._module()
 
     def _module(self) -> list[SourceLine]:
+        loaded = {i.buffer for i in self.instructions if isinstance(i, Load)}
+        # What a function from outside does to a buffer that it may write is not known.
+        calls = (i.arguments for i in self.instructions if isinstance(i, Custom))
+        loaded = loaded.union(*calls)
         arguments = ", ".join(
             [
-                f"ptr noalias nocapture {'writeonly' if b.is_written else 'readonly'} %{b.name}"
+                f"ptr noalias nocapture {_access(b, b.out in loaded)}%{b.name}"
                 for b in self.instructions
                 if isinstance(b, DefineGlobal)
             ]
@@ -295,3 +299,10 @@ class _Emitter(Control):
         if is_branch:
             writer.line(f"br label %{stem}.out")
             writer.label(f"{stem}.out")
+
+
+def _access(buffer: DefineGlobal, is_loaded: bool) -> str:
+    """The attribute that says what is done to a buffer; none where it is read and written."""
+    if buffer.is_written:
+        return "" if is_loaded else "writeonly "
+    return "readonly "

@@ -15,6 +15,8 @@ Tried on each pair of neighbouring ranges of a store or a reduction: the pair be
 (k // n, k % n); if every division simplifies away, the loop is kept. One long loop vectorises
 better than a short one inside another. Elsewhere called "coalescing" or "merging dims".
 
+A loop that runs to a variable stays by itself: its extent times another is no extent.
+
 Relies on: `simplify` has run.
 Ensures: the same elements in the same order; no division that was not there before.
 """
@@ -24,10 +26,12 @@ from typing import Any, TypeGuard
 from compiler.loops.nodes import (
     Alu,
     Body,
+    Const,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
     alu,
     axis,
     index,
@@ -36,7 +40,7 @@ from compiler.loops.simplify import simplify
 from compiler.node import toposort
 from compiler.trace import Match, Provenance
 
-Nest = Store | Reduce
+Nest = Store | Update | Reduce
 
 
 def collapse(
@@ -60,18 +64,25 @@ def collapse(
 
 def _pairs(body: Body) -> list[tuple[Range, Range]]:
     """Neighbouring ranges of every loop nest, outermost first; those in two nests are left."""
-    nests = [node for node in toposort([body]) if isinstance(node, Store | Reduce)]
+    order: list[ScalarNode] = toposort([body])
+    nests = [node for node in order if isinstance(node, Nest)]
     result: dict[tuple[Range, Range], None] = {}
     for nest in nests:
-        result.update(dict.fromkeys(zip(nest.ranges, nest.ranges[1:], strict=False)))
+        pairs = zip(nest.ranges, nest.ranges[1:], strict=False)
+        result.update(dict.fromkeys(p for p in pairs if all(map(_is_fixed, p))))
     return list(result)
+
+
+def _is_fixed(each: Range) -> bool:
+    return isinstance(each.sources[0], Const)
 
 
 def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) -> Body:
     """`body` with the two ranges of `pair` replaced by one, simplified."""
     outer, inner = pair
     number = 1 + max(n.number for n in toposort([body]) if isinstance(n, Range))
-    joined = axis(outer.extent * inner.extent, number, outer.role)
+    unroll = max(outer.unroll, inner.unroll)
+    joined = axis(outer.extent * inner.extent, number, outer.role, unroll)
     width = index(inner.extent)
     replacements = {outer: alu("idiv", joined, width), inner: alu("mod", joined, width)}
     for node in (joined, *replacements.values()):
@@ -96,8 +107,8 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
 
 
 def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> TypeGuard[Nest]:
-    """Whether `node` is a store or reduction with both ranges among its loops."""
-    return isinstance(node, Store | Reduce) and set(pair) <= set(node.ranges)
+    """Whether `node` is a store, update or reduction with both ranges among its loops."""
+    return isinstance(node, Nest) and set(pair) <= set(node.ranges)
 
 
 def _divisions(body: Body) -> int:

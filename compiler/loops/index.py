@@ -16,6 +16,9 @@
 Each axis of the output is a range. The indices are pushed from the output towards the
 parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
 shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
+An axis whose extent is a variable is a loop that runs to the variable.
+
+A scatter is two nests: the store of what it starts from, then its updates, one after the other.
 
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
@@ -25,8 +28,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from compiler.dtypes import bool_
+from compiler import functions
+from compiler.dtypes import bool_, int64
+from compiler.graph import effects
 from compiler.graph import nodes as graph
+from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.loops.nodes import (
     Argument,
@@ -34,14 +40,16 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
+    DefineVar,
     Load,
     Range,
     Reduce,
     Role,
     ScalarNode,
     Store,
+    Update,
     alu,
-    axis,
     const,
     linear,
 )
@@ -56,12 +64,19 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
-    stores = []
+    stores: list[Store | Custom] = []
+    updates: list[Update] = []
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
         assert isinstance(written, graph.Param)
-        indices = walk.new_ranges(value.shape, "normal", value)
+        if isinstance(value, effects.Custom) and is_statement(value):
+            stores.append(_statement(walk, written, value))
+            continue
+        whole = value
+        if isinstance(whole, effects.Scatter):
+            value = whole.sources[0]
+        indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
@@ -71,9 +86,49 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         node = Store((target, where, result, *ranges))
         walk.note(node, value)
         stores.append(node)
-    root = Body(tuple(stores))
+        if isinstance(whole, effects.Scatter):
+            updates += _updates(walk, written, whole)
+    root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def is_statement(node: effects.Custom) -> bool:
+    """Whether a function from outside works on whole buffers."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "kernel"
+
+
+def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> Custom:
+    """The call of a function on the buffer it writes and those it reads."""
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    read = []
+    for source in node.sources:
+        assert isinstance(source, graph.Param)
+        read.append(Argument((), source.slot, source.dtype, source.size, False))
+    made = Custom((target, *read), node.name, None)
+    walk.note(made, node)
+    return made
+
+
+def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[Update]:
+    """The nest that applies the updates of a scatter; none where nothing can be written."""
+    base, changes, *positions = node.sources
+    if not base.size or not changes.size:
+        return []
+    indices = walk.new_ranges(changes.shape, changes.extents, "serial", node)
+    found = [walk.value((position, indices, None)) for position in positions]
+    gate: ScalarNode | None = None
+    for position, extent in zip(found, base.shape, strict=True):
+        gate = _both(gate, is_within(position, index_const(extent)))
+    assert gate is not None
+    target = Argument((), written.slot, written.dtype, written.size, True)
+    where = linear(tuple(map(clamp, found, base.shape)), base.shape)
+    ranges = tuple(i for i in indices if isinstance(i, Range))
+    change = walk.value((changes, indices, None))
+    made = Update((target, where, change, gate, *ranges), node.op)
+    walk.note(made, node)
+    return [made]
 
 
 @dataclass(slots=True)
@@ -86,12 +141,23 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
 
-    def new_ranges(self, shape: Shape, role: Role, node: TensorNode) -> Indices:
-        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0."""
-        return tuple(index_const(0) if n == 1 else self._range(n, role, node) for n in shape)
+    def new_ranges(
+        self, shape: Shape, extents: Extents, role: Role, node: TensorNode, unroll: int = 0
+    ) -> Indices:
+        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
 
-    def _range(self, extent: int, role: Role, node: TensorNode) -> Range:
-        made = axis(extent, self.ranges, role)
+        `unroll` is for the innermost of them.
+        """
+        last = max((place for place, n in enumerate(shape) if n != 1), default=0)
+        return tuple(
+            index_const(0) if n == 1 else self._range(n, role, node, unroll * (place == last))
+            for place, n in enumerate(symbolic(shape, extents))
+        )
+
+    def _range(
+        self, extent: int | Extent, role: Role, node: TensorNode, unroll: int
+    ) -> Range:
+        made = Range((bound(extent),), self.ranges, role, unroll)
         self.ranges += 1
         for each in (made, *made.sources):
             self.provenance.add(each, frozenset((node,)))
@@ -138,9 +204,11 @@ class _Walk:
         """The keys whose scalars the scalar of `key` is made from."""
         node, indices, gate = key
         match node:
-            case graph.Param() | graph.Const() | graph.Iota():
+            case graph.Param() | graph.Const() | graph.Iota() | graph.Variable():
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
+                return [(s, indices, gate) for s in node.sources]
+            case effects.Custom():
                 return [(s, indices, gate) for s in node.sources]
             case graph.Pad():
                 inside = tuple(
@@ -161,17 +229,26 @@ class _Walk:
     def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
         """The key of the element an `Index` reads, its positions moved inside the source."""
         node, _, gate = key
+        assert isinstance(node, graph.Index)
         source = node.sources[0]
+        if node.validity is not None:
+            gate = _both(gate, positions.pop())
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
-        return source, tuple(map(clamp, positions, source.shape)), gate
+        inside = tuple(map(clamp, positions, source.shape))
+        for where, extent in zip(inside, source.extents, strict=False):
+            if extent is not None:  # the clamp keeps it below the maximum only
+                gate = _both(gate, alu("lt", where, bound(extent)))
+        return source, inside, gate
 
     def _reduced(self, key: Key) -> Indices:
         """The indices of the source of a reduction, with new ranges for the axes folded."""
         node, indices, _ = key
         assert isinstance(node, graph.Reduce)
-        extents = tuple(node.sources[0].shape[a] for a in node.axes)
-        new = dict(zip(node.axes, self.new_ranges(extents, "reduction", node), strict=True))
+        shape, extents = node.sources[0].shape, node.sources[0].extents
+        of = tuple(shape[a] for a in node.axes), tuple(extents[a] for a in node.axes if extents)
+        ranges = self.new_ranges(*of, "reduction", node, node.unroll)
+        new = dict(zip(node.axes, ranges, strict=True))
         self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
@@ -186,11 +263,15 @@ class _Walk:
             case graph.Const():
                 return Const((), node.bits, node.dtype)
             case graph.Iota():
-                return Cast((indices[0],), node.dtype)
+                return indices[0] if node.dtype == int64 else Cast((indices[0],), node.dtype)
+            case graph.Variable():
+                return DefineVar((), node.name, node.low, node.high)
             case graph.Elementwise():
                 return alu(node.op, *values)
             case graph.Cast():
                 return Cast((values[0],), node.target)
+            case effects.Custom():
+                return Custom(tuple(values), node.name, node.dtype)
             case graph.Bitcast():
                 return Bitcast((values[0],), node.target)
             case graph.Pad():
@@ -206,10 +287,12 @@ class _Walk:
     def _indexed(self, node: graph.Index, values: list[ScalarNode]) -> ScalarNode:
         """The element read, or 0 where a position is outside."""
         *positions, value = values
-        condition: ScalarNode | None = None
-        for position, extent in zip(positions, node.sources[0].shape, strict=True):
-            condition = _both(condition, alu("ge", position, index_const(0)))
-            condition = _both(condition, alu("lt", position, index_const(extent)))
+        condition = positions.pop() if node.validity is not None else None
+        source = node.sources[0]
+        for position, extent in zip(
+            positions, symbolic(source.shape, source.extents), strict=True
+        ):
+            condition = _both(condition, is_within(position, bound(extent)))
         assert condition is not None
         return alu("where", condition, value, const(0, node.dtype))
 
@@ -223,9 +306,21 @@ class _Walk:
         return alu("where", condition, value, const(0, node.dtype))
 
 
+def bound(extent: int | Extent) -> ScalarNode:
+    """The number of elements along an axis."""
+    if isinstance(extent, Extent):
+        return DefineVar((), extent.name, extent.low, extent.high)
+    return index_const(extent)
+
+
 def clamp(value: ScalarNode, extent: int) -> ScalarNode:
     """`value`, or the nearest position inside an axis of `extent` elements."""
     return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
+
+
+def is_within(value: ScalarNode, extent: ScalarNode) -> ScalarNode:
+    """Whether `value` is a position on an axis of `extent` elements."""
+    return alu("and", alu("ge", value, index_const(0)), alu("lt", value, extent))
 
 
 def shift(value: ScalarNode, by: int) -> ScalarNode:
@@ -247,13 +342,24 @@ def move(node: TensorNode, indices: Indices) -> Indices:
             return tuple(index_const(0) if old != new else i for i, old, new in pairs)
         case graph.Shrink():
             return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
+        case graph.Prefix():
+            return indices
         case graph.Flip():
+            bounds = symbolic(source.shape, source.extents)
             return tuple(
-                alu("sub", index_const(source.shape[a] - 1), i) if a in node.axes else i
-                for a, i in enumerate(indices)
+                mirror(i, bounds[a]) if a in node.axes else i for a, i in enumerate(indices)
             )
         case _:
             raise AssertionError(f"{type(node).__name__} does not move elements")
+
+
+def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
+    """The position as far from the end as `value` is from the begin."""
+    if isinstance(extent, int):
+        return alu("sub", index_const(extent - 1), value)
+    last = alu("sub", bound(extent), index_const(1))
+    # Never negative, since value < extent; but only so do the bounds say it.
+    return alu("max", alu("sub", last, value), index_const(0))
 
 
 def unflatten(flat: ScalarNode, shape: Shape) -> Indices:

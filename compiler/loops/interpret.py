@@ -9,13 +9,13 @@ outermost ranges are cut into blocks, and the blocks run one after the other.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
-from compiler.errors import InternalError
+from compiler import functions, references, updates
+from compiler.errors import DataError, InternalError
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -23,11 +23,14 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
+    DefineVar,
     Load,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import dependencies
 from compiler.node import toposort
@@ -39,25 +42,39 @@ LIMIT = 2**22
 """Elements that all values of a body may have together."""
 
 
-def interpret(body: Body, arguments: Sequence[Array], limit: int = LIMIT) -> None:
+def interpret(
+    body: Body,
+    arguments: Sequence[Array],
+    limit: int = LIMIT,
+    variables: Mapping[str, int] | None = None,
+) -> None:
     """Run `body` on flat arrays, one per slot; the written one is filled in place.
 
-    `limit` bounds the elements held at a time, where blocks of one iteration can.
-    Raises `InternalError` where an access is outside its buffer or a value has the wrong type.
+    `limit` bounds the elements held at a time, where blocks of one iteration can. `variables`
+    are the values of the variables by name. Raises `DataError` where one is missing or out of its
+    bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
     """
-    run = _Run(body, arguments, limit)
+    run = _Run(body, arguments, limit, variables or {})
     with np.errstate(all="ignore"):
-        for store in body.sources:
-            assert isinstance(store, Store)
-            run.store(store)
+        for nest in body.sources:
+            match nest:
+                case Store():
+                    run.store(nest)
+                case Update():
+                    run.update(nest)
+                case Custom():
+                    run.call(nest)
 
 
 class _Run:
     """State of one run: the values known for the blocks of the ranges that are open."""
 
-    def __init__(self, body: Body, arguments: Sequence[Array], limit: int) -> None:
+    def __init__(
+        self, body: Body, arguments: Sequence[Array], limit: int, variables: Mapping[str, int]
+    ) -> None:
         self.arguments = arguments
         self.order: list[ScalarNode] = toposort([body])
+        self.variables = {n: _given(n, variables) for n in self.order if isinstance(n, DefineVar)}
         self.needs = dependencies(body)
         self.axes = _colour(self.order, self.needs)
         self.rank = 1 + max(self.axes.values(), default=0)
@@ -72,12 +89,38 @@ class _Run:
             index, gate, data = self._value(where), None, self._value(value)
             scatter(self.arguments[target.slot], index, data, gate, f"store to {target.name}")
 
+    def update(self, node: Update) -> None:
+        """Apply all updates of a nest in the order of its loops, block by block."""
+        target = node.sources[0]
+        assert isinstance(target, Argument)
+        order = [self.axes[r] for r in node.ranges]
+        for _ in self._in_blocks(node.ranges):
+            shape = [1] * self.rank
+            for each in node.ranges:
+                shape[self.axes[each]] = self.values[each].size
+            index, data, gate = (
+                np.broadcast_to(self._value(s), shape).transpose(
+                    *order, *(a for a in range(self.rank) if a not in order)
+                ).reshape(-1)
+                for s in node.sources[1:4]
+            )  # fmt: skip
+            flat = self.arguments[target.slot]
+            check_inside(flat, index[gate], f"update of {target.name}")
+            updates.apply(node.op, flat, index[gate], data[gate])
+
+    def call(self, node: Custom) -> None:
+        """Call a function from outside on its arguments."""
+        given = [a for a in node.sources if isinstance(a, Argument)]
+        _instance(node).run(*(self.arguments[argument.slot] for argument in given))
+
     def _in_blocks(self, ranges: Sequence[Range]) -> Iterator[None]:
         """Open every combination of blocks of `ranges`, one after the other."""
         if not ranges:
             yield
             return
-        first, extent = ranges[0], ranges[0].extent
+        first = ranges[0]
+        bound = first.sources[0]
+        extent = self.variables[bound] if isinstance(bound, DefineVar) else first.extent
         step = self.blocks[first]
         for start in range(0, extent, step):
             self.values[first] = self._counter(first, start, min(start + step, extent))
@@ -126,12 +169,16 @@ class _Run:
         match node:
             case Const(bits=bits):
                 return constant(bits, node.dtype.numpy).reshape((1,) * self.rank)
+            case DefineVar():
+                return np.full((1,) * self.rank, self.variables[node], np.int64)
             case Alu(op=op):
                 return OPS[op].reference(*operands)
             case Cast(target=target):
                 return references.cast(operands[0], target)
             case Bitcast(target=target):
                 return operands[0].view(target.numpy)
+            case Custom():
+                return _instance(node).elementwise(*operands)
             case Load():
                 return self._load(node, operands)
             case Range():
@@ -162,6 +209,24 @@ class _Run:
         return result
 
 
+def _instance(node: Custom) -> functions.Instance:
+    """The function from outside that a node calls."""
+    found = functions.find(node.name)
+    if found is None:
+        raise InternalError("loops interpreter", f"no function is registered as {node.name}")
+    return found
+
+
+def _given(node: DefineVar, variables: Mapping[str, int]) -> int:
+    """The value of a variable, inside its bounds."""
+    value = variables.get(node.name)
+    if value is None or not node.low <= value <= node.high:
+        got = "nothing" if value is None else str(value)
+        expected = f"{node.low} to {node.high}"
+        raise DataError(f"variable {node.name}", "no value", got=got, expected=expected)
+    return value
+
+
 def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
     """The sources whose values are needed before the node itself is computed."""
     match node:
@@ -175,7 +240,9 @@ def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
 
 def _colour(order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]) -> dict[Range, int]:
     """An axis for each range, so that ranges of one expression or one loop nest differ."""
-    groups = {needs[n] | set(n.ranges) if isinstance(n, Store) else needs[n] for n in order}
+    groups = {
+        needs[n] | set(n.ranges) if isinstance(n, Store | Update) else needs[n] for n in order
+    }
     groups |= {needs[n.sources[0]] | set(n.ranges) for n in order if isinstance(n, Reduce)}
     axes: dict[Range, int] = {}
     for node in order:
@@ -190,7 +257,10 @@ def _blocks(
 ) -> dict[Range, int]:
     """Iterations of each range done at a time: all, or fewer of the outermost ones."""
     blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
-    for each in sorted(blocks, key=lambda r: (r.role != "normal", r.number)):
+    nests = (node.ranges for node in order if isinstance(node, Update))
+    place = {each: depth for ranges in nests for depth, each in enumerate(ranges)}
+    # Serial ranges are cut from the outermost inwards: their order is that of the updates.
+    for each in sorted(blocks, key=lambda r: (r.role != "normal", place.get(r, r.number))):
         while blocks[each] > 1 and _elements(needs, blocks) > limit:
             blocks[each] = (blocks[each] + 1) // 2
     return blocks

@@ -1,16 +1,20 @@
 """Kernel loops: the body of one kernel as a DAG of scalar expressions over ranges.
 
     node = Const(bits, dtype)                        a scalar
-         | Range(extent, number, role)               a loop counter 0 … extent-1
+         | Range(extent, number, role[, unroll])     a loop counter 0 … extent-1
+         | DefineVar(name, low, high)                an int64 known at run time: low … high
          | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
          | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
          | Alu(sources, op)                          a row of `ops.OPS`
          | Cast(x, dtype) | Bitcast(x, dtype)
          | Reduce(x, ranges…, op)                    x folded over the ranges
          | Store(argument, index, x, ranges…)        for every value of the ranges
-         | Body(stores…)
+         | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
+                                                    element `index` joined with x by `op`
+         | Custom(operands…; name, dtype)           a function from outside: of scalars, or
+                                                    (dtype None) of arguments, out first
+         | Body(stores…, updates…, customs…)        a nest each, one after the other
     and, in the sizes of a launch and the metadata of a program,
-         | DefineVar(name, low, high)                 an int64 known at run time: low … high
          | Bind(var, value)                          `value`, which `var` stands for
          | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
          | After(x, effects…)                        x, once the effects have happened
@@ -25,11 +29,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from compiler.dtypes import DType, Scalar, bool_, int64
-from compiler.graph.nodes import from_bits, to_bits
+from compiler.graph.bits import from_bits, to_bits
 from compiler.node import Node
 from compiler.ops import OPS
 
-Role = Literal["normal", "reduction"]
+Role = Literal["normal", "reduction", "serial"]
+LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
 Bounds: TypeAlias = tuple[int, int] | None
 INT64_MAX = 2**63 - 1
 
@@ -79,10 +84,12 @@ class Const(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Range(ScalarNode):
-    """A loop counter from 0 to its extent (`sources[0]`, not included)."""
+    """A loop counter from 0 to its extent (`sources[0]`, not included), a Const or DefineVar."""
 
     number: int
     role: Role
+    unroll: int = 0
+    """How often the loop is to be unrolled; 0 leaves it to LLVM."""
 
     def _dtype(self) -> DType:
         return int64
@@ -100,7 +107,7 @@ class Range(ScalarNode):
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction."""
+        """`i0` for a normal axis, `r2` for a reduction, `s4` for one whose order counts."""
         return axis_name(self.role, self.number)
 
 
@@ -145,9 +152,9 @@ class Alu(ScalarNode):
         clamped = _clamp_bounds(self)
         if clamped is not None:
             return clamped
-        known = [s.bounds for s in self.sources]
+        known = [s.bounds for s in self.sources[1 if self.op == "where" else 0 :]]
         first, second = known[0], known[1] if len(known) > 1 else None
-        if first is None or second is None or self.sources[0].dtype not in (int64, bool_):
+        if first is None or second is None or self.sources[-1].dtype not in (int64, bool_):
             return None
         return _alu_bounds(self.op, first, second)
 
@@ -192,6 +199,37 @@ class Store(ScalarNode):
     def ranges(self) -> tuple[Range, ...]:
         """The loops around the store, outermost first."""
         return tuple(r for r in self.sources[3:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Update(ScalarNode):
+    """Joins element `sources[1]` of `sources[0]` with `sources[2]`, for all of `sources[4:]`.
+
+    In order of the ranges, the last fastest, and only where `sources[3]` is true. `op` is a row
+    of `updates.UPDATES`. The element is read and written: its argument was stored to before.
+    """
+
+    op: str
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The loops around the update, outermost first."""
+        return tuple(r for r in self.sources[4:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Custom(ScalarNode):
+    """The function that `functions.find` knows as `name`.
+
+    An inline one is a value of type `result`, its operands are values. Any other is a statement:
+    `result` is None, its operands are Arguments, the first of which it writes in whole.
+    """
+
+    name: str
+    result: DType | None
+
+    def _dtype(self) -> DType:
+        return bool_ if self.result is None else self.result
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -244,7 +282,7 @@ class After(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Body(ScalarNode):
-    """The stores of one kernel."""
+    """The stores of one kernel, then its updates; or a statement from outside."""
 
     def _dtype(self) -> DType:
         return bool_
@@ -281,6 +319,8 @@ def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
             return int(a[1] < b[0]), int(a[0] < b[1])
         case "ge":
             return int(a[0] >= b[1]), int(a[1] >= b[0])
+        case "where":
+            return min(b[0], a[0]), max(b[1], a[1])
         case "and":
             return (a[0] & b[0], a[1] & b[1]) if max(a[1], b[1]) <= 1 and a[0] >= 0 else None
         case _:
@@ -293,8 +333,8 @@ def _truncate(a: int, b: int) -> int:
 
 
 def axis_name(role: Role, number: int) -> str:
-    """`i0` for a normal axis, `r2` for a reduction; every stage calls it so."""
-    return f"{'i' if role == 'normal' else 'r'}{number}"
+    """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage."""
+    return f"{LETTERS[role]}{number}"
 
 
 def argument_name(slot: int, is_written: bool) -> str:
@@ -317,9 +357,9 @@ def alu(op: str, *sources: ScalarNode) -> Alu:
     return Alu(sources, op)
 
 
-def axis(extent: int, number: int, role: Role) -> Range:
+def axis(extent: int, number: int, role: Role, unroll: int = 0) -> Range:
     """Range number `number` of the given extent."""
-    return Range((index(extent),), number, role)
+    return Range((index(extent),), number, role, unroll)
 
 
 def linear(indices: "tuple[ScalarNode, ...]", shape: tuple[int, ...]) -> ScalarNode:

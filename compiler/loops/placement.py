@@ -15,7 +15,18 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.loops.nodes import Alu, Argument, Body, Range, Reduce, ScalarNode, Store
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Custom,
+    DefineVar,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+)
 from compiler.node import toposort, users
 
 
@@ -61,12 +72,12 @@ class _Placement:
         self.placed: dict[Block, set[ScalarNode]] = {}
 
     def run(self) -> Block:
-        """Place every store; each opens its own loops."""
+        """Place every store and update; each opens its own loops."""
         top = self._block(None)
         for store in self.body.sources:
-            assert isinstance(store, Store)
+            assert isinstance(store, Store | Update | Custom)
             path: Path = (top,)
-            for each in store.ranges:
+            for each in () if isinstance(store, Custom) else store.ranges:
                 path = (*path, self._block(each))
             self._place([(store, path)])
             for outer, inner in itertools.pairwise(path):
@@ -100,7 +111,7 @@ class _Placement:
                 tasks.pop()
                 self._close(task, path, loops)
                 continue
-            if isinstance(task, Range | Argument) or self._is_placed(task, path):
+            if self._is_ready(task, path):
                 tasks.pop()
                 continue
             home = self._home(task, path)
@@ -116,10 +127,17 @@ class _Placement:
             self._put(task, home[-1])
 
     def _operands(self, node: ScalarNode) -> tuple[ScalarNode, ...]:
-        return node.sources[:3] if isinstance(node, Store) else node.sources
+        match node:
+            case Store():
+                return node.sources[:3]
+            case Update():
+                return node.sources[:4]
+            case _:
+                return node.sources
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
-        return isinstance(node, Range | Argument) or self._is_placed(node, path)
+        is_given = isinstance(node, Range | Argument | DefineVar)
+        return is_given or self._is_placed(node, path)
 
     def _put(self, node: ScalarNode, block: Block) -> None:
         block.items.append(node)

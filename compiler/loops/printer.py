@@ -22,17 +22,21 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
+    DefineVar,
     Load,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.stage import Stage
 from compiler.trace import Line, Numbering
+from compiler.updates import UPDATES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
          "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
@@ -63,7 +67,9 @@ class Loops(Stage):
         arguments = sorted(
             (n for n in self.nodes if isinstance(n, Argument)), key=lambda a: a.slot
         )
-        inside = ", ".join(f"{a.name} {a.element.short}[{a.size}]" for a in arguments)
+        names = [f"{a.name} {a.element.short}[{a.size}]" for a in arguments]
+        names += [f"{n.name} {n.dtype.short}" for n in self.nodes if isinstance(n, DefineVar)]
+        inside = ", ".join(names)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
         silent = fused_products(self.body)
         silent |= {n for n in self.nodes if isinstance(n, Const | Reduce)}
@@ -101,10 +107,21 @@ class Loops(Stage):
             case Store():
                 target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
                 return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
+            case Custom(result=None):
+                return self._line(item, depth, self.definition(item))
+            case Update():
+                return self._line(item, depth, self._update(item))
             case _:
                 assert isinstance(item, ScalarNode)
                 text = f"%{self.numbers[item]} = {self.definition(item)}"
                 return self._line(item, depth, f"{text:<{50 - 2 * depth}} {item.dtype.short}")
+
+    def _update(self, node: Update) -> str:
+        """`out[%5] = add(out[%5], %4) if %6 < 10`"""
+        target, where, value, gate = node.sources[:4]
+        place, new = f"{self.text(target)}[{self.address(where)}]", self.text(value)
+        combined = new if UPDATES[node.op].combine is None else f"{node.op}({place}, {new})"
+        return f"{place} = {combined} if {self.address(gate)}"
 
     def definition(self, node: ScalarNode) -> str:
         """The right-hand side of the line that computes `node`."""
@@ -116,6 +133,8 @@ class Loops(Stage):
                 inner = node.sources[0]
                 text = self.address(inner) if inner.bounds else self.text(inner)
                 return f"{type(node).__name__.lower()}({text}, {node.target.short})"
+            case Custom():
+                return f"{node.name}({', '.join(self.text(s) for s in node.sources)})"
             case Alu() if node.op in INFIX:
                 left, right = (self.text(s) for s in node.sources)
                 return f"{left} {INFIX[node.op]} {right}"
@@ -129,7 +148,7 @@ class Loops(Stage):
         match node:
             case Const():
                 return str(node.value)
-            case Range() | Argument():
+            case Range() | Argument() | DefineVar():
                 return node.name
             case Alu() if node.bounds is not None:
                 return f"({self.address(node)})"
@@ -150,7 +169,7 @@ class Loops(Stage):
             graph.add_node(self.entity(node), **scalar_facts(node) | {"parents": self._from(node)})
         for node in self.nodes:
             for position, source in enumerate(node.sources):
-                is_loop = isinstance(source, Range) and isinstance(node, Store | Reduce)
+                is_loop = isinstance(source, Range) and isinstance(node, Store | Update | Reduce)
                 graph.add_edge(
                     self.entity(source),
                     self.entity(node),
@@ -161,9 +180,17 @@ class Loops(Stage):
 
 
 def _loop(node: Range) -> str:
-    """`for r2 in 784   reduction`"""
-    role = "   reduction" if node.role == "reduction" else ""
-    return f"for {node.name} in {node.extent}{role}"
+    """`for r2 in 784   reduction`, `for i0 in n   (at most 1024)`"""
+    role = "" if node.role == "normal" else f"   {node.role}"
+    role += f"   unroll {node.unroll}" if node.unroll else ""
+    limit = f"   (at most {node.extent})" if isinstance(node.sources[0], DefineVar) else ""
+    return f"for {node.name} in {_bound(node)}{role}{limit}"
+
+
+def _bound(node: Range) -> str:
+    """The extent of a loop: a number, or the name of a variable."""
+    bound = node.sources[0]
+    return bound.name if isinstance(bound, DefineVar) else str(node.extent)
 
 
 def _is_inline(node: ScalarNode) -> bool:
@@ -183,19 +210,27 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
-    kinds = {Const: "const", Range: "index", Argument: "buffer", Load: "memory", Store: "memory",
-             Cast: "cast", Bitcast: "cast", Reduce: "reduce", Body: "control"}  # fmt: skip
+    kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer",
+             Load: "memory", Store: "memory", Update: "memory", Cast: "cast",
+              Bitcast: "cast", Reduce: "reduce",
+             Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
     match node:
         case Const():
             argument = str(node.value)
         case Range():
-            op, argument = node.name, str(node.extent)
+            op, argument = node.name, _bound(node)
+        case DefineVar():
+            op, argument = "variable", f"{node.name} {node.low} … {node.high}"
         case Argument():
             op, argument = node.name, f"{node.element.short}[{node.size}]"
         case Alu():
             op = node.op
+        case Custom():
+            argument = node.name
+        case Update():
+            op = f"update {node.op}"
         case Reduce():
             op, argument = f"reduce {node.op}", " ".join(r.name for r in node.ranges)
         case _:
@@ -204,7 +239,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
         "op": op,
         "kind": "index" if is_index else kinds.get(type(node), "elementwise"),
         "argument": argument,
-        "dtype": "" if isinstance(node, Body | Store) else node.dtype.short,
+        "dtype": "" if isinstance(node, Body | Store | Update) else node.dtype.short,
         "shape": "",
         "name": "",
         "parents": (),

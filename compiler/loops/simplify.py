@@ -15,7 +15,7 @@ Ensures: the same value for every value of the ranges; conditions that bounds de
 
 from typing import Any
 
-from compiler.dtypes import int64
+from compiler.dtypes import bool_, int64
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.loops.nodes import Alu, Body, Const, Load, ScalarNode, alu, const, index
 from compiler.loops.symbolic import Sum, as_sum
@@ -152,6 +152,17 @@ def remainder_twice(node: Alu) -> ScalarNode | None:
     return alu("mod", value, index(divisor))
 
 
+@rule((Alu, "max"), (Alu, "min"))
+def clamp_nothing(node: Alu) -> ScalarNode | None:
+    """max(i, 0) = i and min(i, 9) = i where i is 0 … 9"""
+    left, right = (s.bounds for s in node.sources)
+    if node.dtype != int64 or left is None or right is None:
+        return None
+    is_left = left[0] >= right[1] if node.op == "max" else left[1] <= right[0]
+    is_right = right[0] >= left[1] if node.op == "max" else right[1] <= left[0]
+    return node.sources[0] if is_left else node.sources[1] if is_right else None
+
+
 @rule((Alu, "and"))
 def always_true(node: Alu) -> ScalarNode | None:
     """x and true = x"""
@@ -172,6 +183,15 @@ def decided_choice(node: Alu) -> ScalarNode | None:
     return yes if condition.value else no
 
 
+@rule((Alu, "where"))
+def choice_of_truths(node: Alu) -> ScalarNode | None:
+    """where(c, true, false) = c"""
+    condition, yes, no = node.sources
+    if node.dtype != bool_ or not isinstance(yes, Const) or not isinstance(no, Const):
+        return None
+    return condition if (yes.value, no.value) == (True, False) else None
+
+
 @rule(Load)
 def open_gate(node: Load) -> ScalarNode | None:
     """load under true = load; load under false = 0"""
@@ -183,7 +203,8 @@ def open_gate(node: Load) -> ScalarNode | None:
 RULES = RuleSet(
     (
         decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
-        divide_twice, remainder_twice, always_true, decided_choice, open_gate,
+        divide_twice, remainder_twice, clamp_nothing, always_true, decided_choice, choice_of_truths,
+        open_gate,
     )
 )  # fmt: skip
 

@@ -1,20 +1,30 @@
 """The invariants of a kernel's loops. A broken one is an error of this compiler.
 
- 1. Every node stands where it may: Stores under the Body only, Arguments only as what a Load or
-    Store accesses, and only Ranges as the loops of a Reduce or Store.
+ 1. Every node stands where it may: Stores and Updates under the Body only, Arguments only as what
+    a Load, Store or Update accesses, and only Ranges as the loops of a Reduce, Store or Update.
  2. The operands of an Alu have the number and types its row accepts, and it is a machine
     operation: it has no expansion. Bitcast keeps the width.
- 3. The index of a Load or Store is int64, and a gate is bool.
- 4. One Argument per slot. Slot 0 is stored to and nothing else is; what is loaded is not stored
-    to. A Store writes the type of its Argument.
- 5. The extent of a range is an int64 constant, 0 or more; no two ranges have one number.
- 6. A range belongs to one nest: normal ranges to a Store, reduction ranges to a Reduce, which
-    has at least one and whose row accepts the type.
+ 3. The index of a Load, Store or Update is int64, and a gate is bool.
+ 4. One Argument per slot. Slot 0 is stored to and updated, and nothing else is; what is loaded is
+    not stored to. A Store or Update writes the type of its Argument, an Update by a row of
+    `updates.UPDATES` that there is, and after the Store to its Argument: it reads what it joins.
+ 5. The extent of a range is an int64 constant or variable, 0 or more; no two ranges have one
+    number, and no two variables one name.
+ 6. A range belongs to one nest: normal ranges to a Store, serial ranges to an Update, reduction
+    ranges to a Reduce, which has at least one and whose row accepts the type.
  7. No value depends on a range outside the nest that the range belongs to.
  8. Every access is inside its buffer for all values of the ranges: its index has bounds within
     0 … size - 1, or it is gated, or it depends on a range of extent 0 and so never happens.
- 9. The stores to a buffer write each element exactly once: the index is a sum of multiples of the
-    store's ranges, each multiple the product of the extents of those below it.
+    (An Update is gated and yet has such bounds: its gate decides which elements, not whether
+    they are there.)
+ 9. The stores to a buffer write each element exactly once (updates may hit one never or often):
+    the index is a sum of multiples of the store's ranges, each multiple the product of the
+    extents of those below it.
+10. A Custom has a registered name. An inline one is a value, of scalars of its operands' types; any
+    other stands under the Body, alone, and writes the first of its arguments.
+
+Where an extent is a variable, 8 and 9 hold for its greatest value, and so for the others: a range
+that ends earlier reaches less, and writes the elements that are meaningful.
 
 Not checked: that a gate keeps its load inside the buffer (the interpreters check each access),
 and that bounds are right (they are found as the node is made, and tested in `simplify`'s tests).
@@ -23,6 +33,7 @@ and that bounds are right (they are found as the node is made, and tested in `si
 import math
 from typing import NoReturn, TypeAlias
 
+from compiler import functions
 from compiler.dtypes import bool_, int64
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
@@ -32,16 +43,20 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
+    DefineVar,
     Load,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
 )
 from compiler.loops.placement import dependencies
 from compiler.loops.symbolic import as_sum
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
+from compiler.updates import UPDATES
 
 
 def verify(body: Body) -> None:
@@ -58,14 +73,20 @@ def verify(body: Body) -> None:
     needs = dependencies(body)
     targets: set[ScalarNode] = set()
     for store in body.sources:
-        assert isinstance(store, Store)
+        if isinstance(store, Custom):
+            _statement(store, body)
+            continue
+        assert isinstance(store, Store | Update)
         _scope(store, needs)
+        if isinstance(store, Update):
+            _joins(store, targets)
+            continue
         _covers(store)
         if store.sources[0] in targets:
             _broken(store, 9, "two stores write one argument", 2, 1)
         targets.add(store.sources[0])
     for node in order:
-        if isinstance(node, Load | Store):
+        if isinstance(node, Load | Store | Update):
             _inside(node, needs)
 
 
@@ -84,7 +105,7 @@ def _describe(node: ScalarNode) -> str:
     match node:
         case Range() | Argument():
             return node.name
-        case Load() | Store() if node.sources and isinstance(node.sources[0], Argument):
+        case Load() | Store() | Update() if node.sources and isinstance(node.sources[0], Argument):
             return f"{type(node).__name__.lower()} {node.sources[0].name}"
         case Alu() | Reduce():
             return node.op if isinstance(node, Alu) else f"reduce {node.op}"
@@ -95,8 +116,9 @@ def _describe(node: ScalarNode) -> str:
 def _structure(node: ScalarNode) -> None:
     """Invariant 1."""
     kinds = _allowed_sources(node)
-    counts = {Const: (0, 0), Argument: (0, 0), Range: (1, 1), Cast: (1, 1), Bitcast: (1, 1),
-              Load: (2, 3), Reduce: (1, None), Store: (3, None)}  # fmt: skip
+    counts = {Const: (0, 0), DefineVar: (0, 0), Argument: (0, 0), Range: (1, 1),
+              Cast: (1, 1), Bitcast: (1, 1), Load: (2, 3), Reduce: (1, None),
+              Store: (3, None), Update: (4, None)}  # fmt: skip
     least, most = counts.get(type(node), (0, None))
     if len(node.sources) < least or (most is not None and len(node.sources) > most):
         _broken(node, 1, "the number of operands is wrong", len(node.sources), least)
@@ -107,7 +129,7 @@ def _structure(node: ScalarNode) -> None:
 
 
 _Kinds: TypeAlias = tuple[type[ScalarNode], ...]
-_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce)
+_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce, DefineVar, Custom)
 _ARGUMENT: _Kinds = (Argument,)
 _RANGE: _Kinds = (Range,)
 
@@ -117,13 +139,17 @@ def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
     count = len(node.sources)
     match node:
         case Body():
-            return [(Store,)] * count
+            return [(Store, Update, Custom)] * count
         case Range():
-            return [(Const,)] * count
+            return [(Const, DefineVar)] * count
         case Load():
             return [_ARGUMENT, *[_VALUE] * (count - 1)][:count]
+        case Custom(result=None):
+            return [_ARGUMENT] * count
         case Store():
             return [_ARGUMENT, _VALUE, _VALUE, *[_RANGE] * (count - 3)][:count]
+        case Update():
+            return [_ARGUMENT, _VALUE, _VALUE, _VALUE, *[_RANGE] * (count - 4)][:count]
         case Reduce():
             return [_VALUE, *[_RANGE] * (count - 1)][:count]
         case _:
@@ -135,18 +161,48 @@ def _types(node: ScalarNode) -> None:
     match node:
         case Alu():
             _alu(node)
+        case Custom():
+            _custom(node)
         case Bitcast() if node.target.bits != node.sources[0].dtype.bits:
             was = node.sources[0].dtype
             _broken(node, 2, "a bitcast changes the width", node.target, f"{was.bits} bits")
-        case Load() | Store():
+        case Load() | Store() | Update():
             if node.sources[1].dtype != int64:
                 _broken(node, 3, "the index is not int64", node.sources[1].dtype, int64)
             gate = node.gate if isinstance(node, Load) else None
+            gate = node.sources[3] if isinstance(node, Update) else gate
             if gate is not None and gate.dtype != bool_:
                 _broken(node, 3, "the gate is not bool", gate.dtype, bool_)
-            if isinstance(node, Store) and node.sources[2].dtype != node.sources[0].dtype:
+            if not isinstance(node, Load) and node.sources[2].dtype != node.sources[0].dtype:
                 types = node.sources[2].dtype, node.sources[0].dtype
-                _broken(node, 4, "a store writes another type than its argument's", *types)
+                what = "a store writes another type than its argument's"
+                _broken(node, 4, what, *types)
+
+
+def _custom(node: Custom) -> None:
+    """Invariant 10, but for where the node stands."""
+    found = functions.find(node.name)
+    if found is None:
+        _broken(node, 10, "no such function", node.name, "one that is registered")
+    is_inline = found.kind == "inline"
+    if is_inline != (node.result is not None) or found.kind == "host":
+        _broken(node, 10, "a function in the wrong place", found.kind, "a value if inline")
+    declared = [operand.dtype for operand in found.operands]
+    result = found.result.dtype
+    expected = declared if is_inline else [result, *declared]
+    got = [source.dtype for source in node.sources]
+    if got != expected or node.result not in (None, result):
+        _broken(node, 10, "the operands are others", " ".join(map(str, got)),
+                " ".join(map(str, expected)))  # fmt: skip
+
+
+def _statement(node: Custom, body: Body) -> None:
+    """Invariant 10, where the node stands."""
+    if node.result is not None or len(body.sources) > 1:
+        _broken(node, 10, "a value stands alone, or a statement does not", node.name, "one each")
+    written = [a.is_written for a in node.sources if isinstance(a, Argument)]
+    if written != [True] + [False] * (len(written) - 1):
+        _broken(node, 10, "not just the first argument is written", written, "the first")
 
 
 def _alu(node: Alu) -> None:
@@ -177,10 +233,10 @@ def _arguments(order: list[ScalarNode]) -> None:
             slots[node.slot] = node
             if node.is_written != (node.slot == 0):
                 _broken(node, 4, "slot 0 alone is written", f"slot {node.slot}", "slot 0")
-        elif isinstance(node, Load | Store):
+        elif isinstance(node, Load | Store | Update):
             argument = node.sources[0]
             assert isinstance(argument, Argument)
-            if argument.is_written != isinstance(node, Store):
+            if argument.is_written == isinstance(node, Load):
                 how = "written" if argument.is_written else "read"
                 _broken(node, 4, "the wrong access", _describe(node), f"an argument only {how}")
 
@@ -188,21 +244,29 @@ def _arguments(order: list[ScalarNode]) -> None:
 def _ranges(order: list[ScalarNode]) -> None:
     """Invariants 5 and 6."""
     numbers: dict[int, Range] = {}
+    names: dict[str, DefineVar] = {}
     owner: dict[Range, ScalarNode] = {}
     for node in order:
         if isinstance(node, Range):
             bounds = node.sources[0].bounds
             if node.sources[0].dtype != int64 or bounds is None or bounds[0] < 0:
-                _broken(node, 5, "the extent is wrong", bounds, "an int64 constant, 0 or more")
+                _broken(node, 5, "the extent is wrong", bounds, "int64, 0 or more")
             if numbers.setdefault(node.number, node) is not node:
                 _broken(node, 5, "two ranges have one number", node.number, "a number each")
-        elif isinstance(node, Reduce | Store):
+        elif isinstance(node, DefineVar):
+            if names.setdefault(node.name, node) is not node or node.low > node.high:
+                bounds = node.low, node.high
+                _broken(node, 5, f"variable {node.name} is not one", bounds, "one pair of bounds")
+        elif isinstance(node, Reduce | Store | Update):
             _nest(node, owner)
 
 
-def _nest(node: Reduce | Store, owner: dict[Range, ScalarNode]) -> None:
+_ROLES = {Store: "normal", Update: "serial", Reduce: "reduction"}
+
+
+def _nest(node: Reduce | Store | Update, owner: dict[Range, ScalarNode]) -> None:
     """Invariant 6 for one nest; `owner` has the ranges of those before it."""
-    role = "normal" if isinstance(node, Store) else "reduction"
+    role = _ROLES[type(node)]
     for each in node.ranges:
         if each.role != role:
             _broken(node, 6, f"{each.name} has the wrong role", each.role, role)
@@ -217,9 +281,10 @@ def _nest(node: Reduce | Store, owner: dict[Range, ScalarNode]) -> None:
             _broken(node, 6, "the row does not accept the type", node.dtype, accepts)
 
 
-def _scope(store: Store, needs: dict[ScalarNode, frozenset[Range]]) -> None:
-    """Invariant 7: what a store depends on are its own loops."""
-    free = needs[store.sources[1]] | needs[store.sources[2]]
+def _scope(store: Store | Update, needs: dict[ScalarNode, frozenset[Range]]) -> None:
+    """Invariant 7: what a store or update depends on are its own loops."""
+    values = store.sources[1 : len(store.sources) - len(store.ranges)]
+    free = frozenset[Range]().union(*(needs[value] for value in values))
     outside = sorted(r.name for r in free - set(store.ranges))
     if outside:
         names = ", ".join(r.name for r in store.ranges)
@@ -227,13 +292,21 @@ def _scope(store: Store, needs: dict[ScalarNode, frozenset[Range]]) -> None:
         _broken(store, 7, what, ", ".join(outside), f"only {names or 'constants'}")
 
 
-def _inside(node: Load | Store, needs: dict[ScalarNode, frozenset[Range]]) -> None:
+def _joins(update: Update, written: set[ScalarNode]) -> None:
+    """Invariant 4, for what an update reads."""
+    if update.op not in UPDATES:
+        _broken(update, 4, "no such update", update.op, ", ".join(UPDATES))
+    if update.sources[0] not in written:
+        _broken(update, 4, "an update of what was not written", "no store before", "a store")
+
+
+def _inside(node: Load | Store | Update, needs: dict[ScalarNode, frozenset[Range]]) -> None:
     """Invariant 8."""
     argument, where = node.sources[:2]
     assert isinstance(argument, Argument)
     if isinstance(node, Load) and node.gate is not None:
         return
-    loops = needs[where] | set(node.ranges if isinstance(node, Store) else ())
+    loops = needs[where] | set(() if isinstance(node, Load) else node.ranges)
     if any(r.extent == 0 for r in loops):
         return
     bounds = where.bounds

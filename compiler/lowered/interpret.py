@@ -98,21 +98,25 @@ def interpret(
     bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
     """
     is_serial = is_serial or addresses is not None
-    count = steps(instructions, is_serial)
+    count = steps(instructions, is_serial, variables)
     if count > limit:
         raise SizeError(
             "lowered interpreter", f"too large to interpret: {count:,} steps; limit {limit:,}"
         )
-    plan = Plan(instructions, is_serial, BLOCK)
+    plan = Plan(instructions, is_serial, BLOCK, variables)
     run = _Run(plan, arguments, addresses, variables or {})
     with np.errstate(all="ignore"):
         run.span(0, len(instructions))
     return Counts(**run.counts)
 
 
-def steps(instructions: Sequence[Instruction], is_serial: bool = False) -> int:
+def steps(
+    instructions: Sequence[Instruction],
+    is_serial: bool = False,
+    variables: Mapping[str, int] | None = None,
+) -> int:
     """How many instructions `interpret` executes, each over a whole block of iterations."""
-    plan = Plan(instructions, is_serial, BLOCK)
+    plan = Plan(instructions, is_serial, BLOCK, variables)
     total, passes = 0, [1]
     for number, instruction in enumerate(instructions):
         total += passes[-1]
@@ -265,9 +269,11 @@ class _Run:
         self.values[target] = value
 
     def _argument(self, number: int, instruction: DefineGlobal) -> Cells:
-        """The array given for a buffer, once it is seen to fit."""
+        """The array given for a buffer, once it fits: with variables it may hold less."""
         array = self.arguments[instruction.slot]
-        if array.dtype != instruction.dtype.numpy or array.shape != (instruction.size,):
+        fits = array.shape == (instruction.size,)
+        fits |= bool(self.variables) and array.ndim == 1 and array.size < instruction.size
+        if array.dtype != instruction.dtype.numpy or not fits:
             raise InternalError(
                 f"lowered interpreter: instruction {number}",
                 f"the array given for {instruction.name} does not fit",

@@ -37,8 +37,10 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
+from compiler.lowered.machine import Custom, DefineVar, Unroll
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
+from compiler.updates import UPDATES
 
 
 @dataclass(slots=True)
@@ -66,10 +68,13 @@ class _Writer:
         self.next = 0
 
     def run(self) -> Linear:
-        """Arguments and constants first, then the loop nest."""
+        """Arguments, variables and constants first, then the loop nest."""
         arguments = [n for n in self.order if isinstance(n, loops.Argument)]
         for each in sorted(arguments, key=lambda a: a.slot):
             self._argument(each)
+        variables = [n for n in self.order if isinstance(n, loops.DefineVar)]
+        for variable in sorted(variables, key=lambda v: v.name):
+            self._variable(variable)
         for node in self.order:
             if isinstance(node, loops.Const):
                 self._constant(node)
@@ -89,6 +94,10 @@ class _Writer:
     def _argument(self, node: loops.Argument) -> None:
         size, written = node.size, node.is_written
         self._emit(node, lambda out: DefineGlobal(out, node.slot, node.element, size, written))
+
+    def _variable(self, node: loops.DefineVar) -> None:
+        name, low, high = node.name, node.low, node.high
+        self._emit(node, lambda out: DefineVar(out, name, low, high))
 
     def _constant(self, node: loops.Const) -> None:
         if node not in self.registers:
@@ -111,6 +120,8 @@ class _Writer:
         axis = block.range
         if axis is not None:
             bound = self.registers[axis.sources[0]]
+            if axis.unroll:
+                self._append(Unroll(axis.unroll), axis)
             self._emit(axis, lambda out: Range(out, bound, axis.number, axis.role))
             register = self.registers[axis]
             stack.append(lambda: self._append(EndRange(register), axis))
@@ -122,13 +133,18 @@ class _Writer:
                 self._begin(item.reduce)
             case Fold():
                 self._fold(item.reduce)
-            case loops.Reduce() | loops.Const():
+            case loops.Reduce() | loops.Const() | loops.DefineVar():
                 pass  # held since `_begin`, or since `run`
             case loops.Alu() if item in self.products:
                 pass  # computed by the mulacc of `_fold`
             case loops.Store():
                 target, where, value = (self.registers[s] for s in item.sources[:3])
                 self._append(Store(target, where, value, None), item)
+            case loops.Update():
+                self._update(item)
+            case loops.Custom(result=None):
+                memories = tuple(self.registers[s] for s in item.sources)
+                self._append(Custom(None, item.name, memories, None), item)
             case _:
                 self._compute(item)
 
@@ -151,6 +167,20 @@ class _Writer:
         self._append(Alu(register, op, arguments, node.dtype, True), node)
         self._append(Assign(accumulator, register), node)
 
+    def _update(self, node: loops.Update) -> None:
+        """Read the element, join, write it back, all under the gate."""
+        target, where, value, gate = (self.registers[s] for s in node.sources[:4])
+        valid = None if _is_true(node.sources[3]) else gate
+        combine = UPDATES[node.op].combine
+        if combine is not None:
+            dtype, held = node.dtype, self.next
+            joined = self.next + 1
+            self.next += 2
+            self._append(Load(held, target, where, valid, dtype), node)
+            self._append(Alu(joined, combine, (held, value), dtype), node)
+            value = joined
+        self._append(Store(target, where, value, valid), node)
+
     def _compute(self, node: ScalarNode) -> None:
         """An instruction for a node that computes one value from registers."""
         of = [self.registers.get(s, -1) for s in node.sources]
@@ -162,10 +192,16 @@ class _Writer:
                 self._emit(node, lambda out: Cast(out, of[0], node.dtype))
             case loops.Bitcast():
                 self._emit(node, lambda out: Bitcast(out, of[0], node.dtype))
+            case loops.Custom():
+                self._emit(node, lambda out: Custom(out, node.name, tuple(of), node.dtype))
             case loops.Alu():
                 self._emit(node, lambda out: Alu(out, node.op, tuple(of), node.dtype))
             case _:
                 raise AssertionError(f"{type(node).__name__} is no value")
+
+
+def _is_true(gate: ScalarNode) -> bool:
+    return isinstance(gate, loops.Const) and bool(gate.value)
 
 
 def _identity(node: loops.Reduce) -> loops.Const:

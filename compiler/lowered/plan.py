@@ -5,11 +5,11 @@ that was made outside the range and is stored to inside, or a custom statement, 
 anything. Such a range runs one iteration after the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from compiler.dtypes import DType, int64
 from compiler.errors import InternalError
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Const,
@@ -21,7 +21,7 @@ from compiler.lowered.instructions import (
     register_lanes,
     writes,
 )
-from compiler.lowered.machine import Buffer, Custom, EndIf, If, Local, Wmma
+from compiler.lowered.machine import Buffer, Custom, DefineVar, EndIf, If, Local, Wmma
 
 
 class Plan:
@@ -31,8 +31,16 @@ class Plan:
     `block` elements, where one iteration alone does not need more.
     """
 
-    def __init__(self, instructions: Sequence[Instruction], is_serial: bool, block: int) -> None:
+    def __init__(
+        self,
+        instructions: Sequence[Instruction],
+        is_serial: bool,
+        block: int,
+        variables: Mapping[str, int] | None = None,
+    ) -> None:
         self.instructions = instructions
+        self.variables = variables or {}
+        """The values of variables by name; one that has none counts as its maximum."""
         self.ends: dict[int, int] = {}
         """For the number of a Range or If that of its end."""
         self.extents: dict[int, int] = {}
@@ -62,6 +70,8 @@ class Plan:
             match instruction:
                 case Const(out=out, bits=bits, dtype=dtype) if dtype == int64:
                     constants[out] = int(from_bits(bits, dtype))
+                case DefineVar(out=out, name=name, maximum=maximum):
+                    constants[out] = self.variables.get(name, maximum)
                 case Range():
                     self._begin(number, _extent(number, instruction, constants), open_loops)
                 case EndRange():

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from compiler.dtypes import DType
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
     Acc,
@@ -151,7 +151,7 @@ def describe(instruction: Instruction) -> tuple[str, str]:
         case Const(bits=bits, dtype=dtype):
             return "const", f"{from_bits(bits, dtype)} {dtype.short}"
         case Range():
-            role = " reduction" if instruction.role == "reduction" else ""
+            role = "" if instruction.role == "normal" else f" {instruction.role}"
             return "range", f"{instruction.name}{role}"
         case EndRange():
             return "end", ""

@@ -5,7 +5,7 @@ from typing import NoReturn, TypeAlias
 
 from compiler.dtypes import DType, int64
 from compiler.errors import InternalError
-from compiler.graph.nodes import from_bits
+from compiler.graph.bits import from_bits
 from compiler.lowered.instructions import (
     Acc,
     Const,
@@ -17,7 +17,7 @@ from compiler.lowered.instructions import (
     register_lanes,
     writes,
 )
-from compiler.lowered.machine import Buffer, EndIf, If, Local, PtrCat
+from compiler.lowered.machine import Buffer, DefineVar, EndIf, If, Local, PtrCat
 from compiler.lowered.printer import describe
 
 Scope: TypeAlias = Range | If
@@ -33,7 +33,8 @@ class Registers:
         self.lanes: dict[int, int] = {}
         self.buffers: dict[int, DefineGlobal | Local | Buffer] = {}
         self.pointers: dict[int, PtrCat] = {}
-        self.constants: dict[int, int] = {}
+        self.least: dict[int, int] = {}
+        """The least value of each int64 constant and variable."""
         self.accumulators: dict[int, int] = {}
         """For each accumulator how many scopes were open when it was made."""
         self.written: dict[int, int] = {}
@@ -118,7 +119,9 @@ class Registers:
             case Acc():
                 self.accumulators[out] = len(self.scopes)
             case Const(bits=bits, dtype=dtype) if dtype == int64:
-                self.constants[out] = int(from_bits(bits, int64))
+                self.least[out] = int(from_bits(bits, int64))
+            case DefineVar(minimum=minimum):
+                self.least[out] = minimum
 
     def _leave(self) -> None:
         """The registers of the scope opened last are not seen any more."""

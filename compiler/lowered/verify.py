@@ -9,15 +9,18 @@
  6. The operands of an Alu have the number and types its row accepts, its result has the row's
     type, and its row has no expansion. Bitcast keeps the width.
  7. A Load reads an argument that is not written, and a Store writes one that is; scratch memory
-    may be both. The type is the buffer's, the index int64, the gate bool.
+    may be both, and in a serial loop the argument written. The type is the buffer's, the index
+    int64, the gate bool.
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
-10. The bound of a Range is an int64 constant, 0 or more; open loops differ in number.
+10. The bound of a Range is an int64 constant or a DefineVar, 0 or more; open loops differ in
+    number.
 11. An Alu marked `is_reduction` combines an accumulator with a value, and the next instruction
     assigns the result to that accumulator: only there may the order of operations change.
 12. An accumulator is assigned only inside reduction loops or Ifs opened after it was made, and in
-    no normal loop: the iterations of normal loops do not depend on each other.
+    no other loop: the iterations of normal loops do not depend on each other, and those of
+    serial loops only through the argument written.
 13. An instruction of n lanes has operands of n lanes; an address has one lane, or n through
     pointers, and a gate one or n. A condition, a bound and a lane of a vector have one.
 14. A vector has 2 lanes or more, all of its type. Gep takes lanes that are there.
@@ -161,9 +164,10 @@ class _Check(Registers):
 
     def _range(self, instruction: Range) -> None:
         """Invariant 10."""
-        if self.constants.get(instruction.bound, -1) < 0:
+        if self.least.get(instruction.bound, -1) < 0:
             got = f"%{instruction.bound}"
-            self.broken(10, "the bound is wrong", got, "an int64 constant, 0 or more")
+            expected = "an int64 constant or a DefineVar, 0 or more"
+            self.broken(10, "the bound is wrong", got, expected)
         if any(r.number == instruction.number for r in self.loops):
             what = "two open loops have one number"
             self.broken(10, what, instruction.number, "a number each")
@@ -185,9 +189,9 @@ class _Check(Registers):
         self.same(5, "the value assigned", instruction.source, self.dtypes[target])
         self.width("the value assigned", instruction.source, self.lanes[target])
         inside = [scope for scope, _ in self.scopes[self.accumulators[target] :]]
-        normal = [r.name for r in inside if isinstance(r, Range) and r.role == "normal"]
+        normal = [r.name for r in inside if isinstance(r, Range) and r.role != "reduction"]
         if normal or not inside:
-            where = f"in normal loop {normal[0]}" if normal else "in no loop"
+            where = f"in loop {normal[0]}" if normal else "in no loop"
             what = f"accumulator %{target} is carried where it must not be"
             self.broken(12, what, where, "reduction loops or Ifs opened after it was made")
 
@@ -230,7 +234,11 @@ class _Check(Registers):
                 self.broken(21, "pointers are used wrongly", got, expected)
             return pointers.dtype
         buffer = self.buffers[instruction.buffer]
-        if isinstance(buffer, DefineGlobal) and buffer.is_written != is_store:
+        is_serial = any(r.role == "serial" for r in self.loops)
+        is_joined = is_serial or not self.loops  # an update of one element has no loop
+        if isinstance(buffer, DefineGlobal) and buffer.is_written != is_store and not (
+            buffer.is_written and is_joined
+        ):
             how = "written" if buffer.is_written else "read"
             self.broken(7, "the wrong access", buffer.name, f"it is only {how}")
         return buffer.dtype

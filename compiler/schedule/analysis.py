@@ -1,38 +1,83 @@
 """analysis: what each item costs, and which items decide how long the program takes.
 
-The estimate is a roofline: the greater of arithmetic time and memory time, plus the launch.
-The figures are those of one core of a current x86-64 server with 512-bit vectors; they order
-kernels by cost and are not a measurement.
+Where a kernel's loops are known (`loops/count.py`), the estimate is the greatest of computing and
+of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`). Where
+they are not, it is a roofline: the greater of arithmetic time and memory time, plus the launch.
+The roofline orders kernels by cost and is far from a measurement. Extents that are variables
+count as their maxima.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from compiler.errors import InternalError
-from compiler.graph.nodes import Elementwise, Reduce, Sink, TensorNode
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Buffer, Elementwise, Reduce, Sink, TensorNode
+from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
-from compiler.schedule.items import ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+)
+from compiler.schedule.work import Work, estimate
+from compiler.updates import UPDATES
 
 OPERATIONS_PER_NS = 20.0
 BYTES_PER_NS = 20.0
 LAUNCH_NS = 500
 
 
-def analyse(items: Sequence[ScheduleItem]) -> tuple[ItemAnalysis, ...]:
-    """Operations, bytes and estimated time of each item, in the order of the items."""
+def analyse(
+    items: Sequence[ScheduleItem],
+    works: Mapping[Sink, Work] | None = None,
+    model: MachineModel = DEFAULT,
+) -> tuple[ItemAnalysis, ...]:
+    """Operations, bytes and estimated time of each item, in the order of the items.
+
+    `works` has, for the bodies whose loops are known, what running them takes.
+    """
     by_body: dict[Sink, int] = {}
+    resident = sum({b: b.nbytes for i in items for b in _touched(i)}.values())
     result = []
     for item in items:
-        body = item.operation.body
-        if body not in by_body:
-            by_body[body] = operations(body)
-        read = sum(b.nbytes for b in item.operation.reads)
-        written = sum(b.nbytes for b in item.operation.writes)
-        work = max(by_body[body] / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
-        estimate = LAUNCH_NS + round(work)
-        result.append(ItemAnalysis(item.item_id, by_body[body], read, written, estimate))
+        operation, count, known = item.operation, 0, None
+        if isinstance(operation, Kernel):
+            if operation.body not in by_body:
+                by_body[operation.body] = operations(operation.body)
+            count = by_body[operation.body]
+            known = (works or {}).get(operation.body)
+        read, written = bytes_of(operation)
+        work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
+        row = ItemAnalysis(item.item_id, count, read, written, LAUNCH_NS + round(work))
+        result.append(row if known is None else _refined(row, known, model, resident))
     return tuple(result)
+
+
+def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
+    return (*item.operation.reads, *item.operation.writes)
+
+
+def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) -> ItemAnalysis:
+    """The row with what the loops tell."""
+    time = round(estimate(work, model, resident))
+    return replace(
+        row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3)
+    )
+
+
+def bytes_of(operation: Operation) -> tuple[int, int]:
+    """Bytes read and written: those of whole buffers, of a transfer those it copies."""
+    if isinstance(operation, MemoryTransfer):
+        return operation.nbytes, operation.nbytes
+    sides = operation.reads, operation.writes
+    read, written = (sum(b.nbytes for b in side) for side in sides)
+    return read, written
 
 
 def operations(body: Sink) -> int:
@@ -45,6 +90,9 @@ def _operations_of(node: TensorNode) -> int:
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
         return node.sources[0].size * OPS[REDUCTIONS[node.op].combine].cost
+    if isinstance(node, Scatter):
+        combine = UPDATES[node.op].combine
+        return node.sources[1].size * (OPS[combine].cost if combine else 0)
     return 0
 
 

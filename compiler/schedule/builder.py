@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from compiler.dtypes import DType, parse
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode, Variable
 from compiler.node import Node
+from compiler.schedule.access import Scope
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.instantiate import Array, DeviceBuffer
 from compiler.schedule.kinds import (
@@ -36,7 +37,10 @@ from compiler.schedule.kinds import (
     MSelect,
     MStack,
     Range,
+    Region,
     Storage,
+    Synchronize,
+    Transfer,
 )
 from compiler.schedule.sources import Names
 from compiler.trace import Numbering
@@ -65,7 +69,7 @@ class KernelGraphBuilder:
 
     def buffer(self, name: str, shape: Shape, dtype: DType) -> Buffer:
         """A buffer without data: a call has to write it before another reads it."""
-        return Buffer((), self._next(), shape, dtype, name)
+        return Buffer((), -self._next(), shape, dtype, name)
 
     def local(self, size: int, dtype: DType) -> DefineLocal:
         """Scratch memory of `size` elements."""
@@ -83,9 +87,36 @@ class KernelGraphBuilder:
         """A call of `body`; the arguments that are no Bind are its parameters 0, 1, 2, …"""
         return Call(arguments, body, name)
 
-    def custom(self, name: str, *arguments: Node) -> CustomCall:
-        """A call of the function registered as `name`; without arguments only its effect counts."""
-        return CustomCall(arguments, name)
+    def custom(
+        self, name: str, *arguments: Node, outputs: tuple[int, ...] | None = None
+    ) -> CustomCall:
+        """A call of the function registered as `name`; without arguments only its effect counts.
+
+        It writes the arguments at the positions `outputs`, or any where these are None.
+        """
+        return CustomCall(arguments, name, outputs)
+
+    def transfer(
+        self, destination: Node, source: Node, region: Region | None = None, name: str = "copy"
+    ) -> Transfer:
+        """A copy of one buffer, or of a region of it, to another."""
+        return Transfer((destination, source), name, region)
+
+    def barrier(self, name: str, *waits: Node, scope: Scope = "device") -> Synchronize:
+        """What waits for it runs after all of `waits`: calls, Ends and Afters."""
+        return Synchronize(waits, name, "barrier", scope=scope)
+
+    def fence(self, name: str, *waits: Node, scope: Scope = "system") -> Synchronize:
+        """What `waits` wrote is seen by what waits for it."""
+        return Synchronize(waits, name, "fence", scope=scope)
+
+    def signal(self, name: str, event: int, *waits: Node) -> Synchronize:
+        """Signals the event with this number once `waits` have run."""
+        return Synchronize(waits, name, "event", event)
+
+    def wait(self, name: str, event: int, *waits: Node) -> Synchronize:
+        """Waits for the event with this number, after `waits`."""
+        return Synchronize(waits, name, "event", event, True)
 
     def after(self, value: Node, *waits: Node) -> After:
         """`value` once the calls, Ends and Afters in `waits` have run."""

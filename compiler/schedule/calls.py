@@ -32,6 +32,8 @@ from compiler.schedule.kinds import (
     MSelect,
     MStack,
     Range,
+    Synchronize,
+    Transfer,
     buffer_of,
 )
 from compiler.stage import Stage
@@ -41,14 +43,15 @@ __all__ = ["After", "Call", "KernelGraph", "KernelNode", "KernelSink", "buffer_o
 
 KINDS: dict[type[Node], str] = {
     Buffer: "buffer", Param: "buffer", DefineLocal: "buffer", Call: "call", CustomCall: "call",
-    After: "memory", MStack: "memory", MSelect: "memory", Bind: "const", DefineVar: "const",
-    Range: "control", End: "control", KernelSink: "control",
+    Transfer: "transfer", Synchronize: "sync", After: "memory", MStack: "memory",
+    MSelect: "memory", Bind: "const", DefineVar: "const", Range: "control", End: "control",
+    KernelSink: "control",
 }  # fmt: skip
 """The class of node that pictures colour alike."""
 
 
 def calls_of(root: KernelSink) -> list[Call]:
-    """All calls, producers first; bodies are not entered."""
+    """All calls of kernels, producers first; bodies are not entered."""
     return [node for node in toposort([root]) if isinstance(node, Call)]
 
 
@@ -96,6 +99,10 @@ class KernelGraph(Stage):
             case Call() | CustomCall():
                 word = "call" if isinstance(node, Call) else "custom"
                 return f"{word} {node.name}({self._operands(node.sources)})"
+            case Transfer():
+                return f"transfer {node.name}({self._operands(node.sources)}){_region(node)}"
+            case Synchronize():
+                return f"synchronize {_argument(node)} [{self._operands(node.sources)}]"
             case After() | End():
                 rest = self._operands(node.sources[1:])
                 return f"{_word(node)} {self._operands(node.sources[:1])} [{rest}]"
@@ -112,7 +119,7 @@ class KernelGraph(Stage):
             graph.add_node(self.entity(node), **self._facts(node))
         for node in self.nodes:
             for position, source in enumerate(node.sources):
-                is_order = isinstance(node, After) and position > 0
+                is_order = position > 0 if isinstance(node, After) else _only_orders(node)
                 graph.add_edge(
                     self.entity(source),
                     self.entity(node),
@@ -143,8 +150,11 @@ def _word(node: Node) -> str:
 def _argument(node: Node) -> str:
     """A node's own arguments as printed."""
     match node:
-        case Buffer() | Call() | CustomCall():
+        case Buffer() | Call() | CustomCall() | Transfer():
             return node.name
+        case Synchronize():
+            number = "" if node.event is None else f" {node.event}"
+            return f"{node.name} {'wait for ' if node.is_wait else ''}{node.kind}{number}"
         case Param():
             return str(node.slot)
         case MSelect():
@@ -156,6 +166,24 @@ def _argument(node: Node) -> str:
             return " … ".join(bounds)
         case _:
             return ""
+
+
+def _region(node: Transfer) -> str:
+    """`  3×4 strides (8,1) from 2 …`: which elements are copied, where it is not all of them."""
+    if node.region is None:
+        return ""
+    region, parts = node.region, ["×".join(map(str, node.region.dims)) or "1"]
+    sides = (("from", region.source_offset, region.source_strides),
+             ("to", region.destination_offset, region.destination_strides))  # fmt: skip
+    for word, offset, strides in sides:
+        stride = "" if strides is None else f" strides ({','.join(map(str, strides))})"
+        parts.append(f"{word} {offset}{stride}" if offset or stride else "")
+    return "  " + " ".join(filter(None, parts))
+
+
+def _only_orders(node: Node) -> bool:
+    """Whether the edges into a node carry no value."""
+    return isinstance(node, Synchronize)
 
 
 def _value(node: Node) -> TensorNode | DefineLocal | None:

@@ -1,15 +1,17 @@
 """Demands: who reads a value, in which kernel, under which index.
 
 A kernel's loops are its output axes, outermost first, and inside them the axes of each
-reduction. An expression is computed in the outermost loop that has all axes it depends on, so
-the loops around that place, divided by those it depends on, tell how often it is repeated.
+reduction; an extent that is a variable counts as its maximum. An expression is computed in the
+outermost loop that has all axes it depends on, so the loops around that place, divided by those
+it depends on, tell how often it is repeated.
 """
 
 import math
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
-from compiler.graph.nodes import Index, Reduce, TensorNode
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import Index, Prefix, Reduce, TensorNode
 
 
 @dataclass(slots=True, eq=False)
@@ -23,6 +25,8 @@ class KernelPlan:
     paths: dict[int, int] = field(default_factory=dict)
     """For each reduction axis the bit set of the axes of the loops around it."""
     inner: dict[tuple[TensorNode, Dependence], Dependence] = field(default_factory=dict)
+
+    updates: dict[Scatter, Dependence] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.extents = list(self.root.shape)
@@ -69,6 +73,22 @@ class KernelPlan:
         return tuple(result)
 
 
+    def update_axes(self, node: Scatter) -> Dependence:
+        """The dependence of the updates of a scatter: loops of their own, after the others."""
+        known = self.updates.get(node)
+        if known is not None:
+            return known
+        around, result = 0, []
+        for extent in node.sources[1].shape:
+            number = len(self.extents)
+            self.extents.append(extent)
+            around |= 1 << number
+            self.paths[number] = around
+            result.append(loop_index(number, extent))
+        self.updates[node] = tuple(result)
+        return tuple(result)
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
     """A value is read in kernel `plan` under this index. Equal demands read equal elements."""
@@ -80,6 +100,10 @@ class Demand:
         """The demand that `node`, computed under this demand, makes on one of its sources."""
         if isinstance(node, Index):
             return self if operand else Demand(self.plan, gathered(node, self.dependence))
+        if isinstance(node, Scatter):
+            return Demand(self.plan, self.plan.update_axes(node)) if operand else self
+        if isinstance(node, Prefix) and operand:
+            return Demand(self.plan, ())
         if isinstance(node, Reduce):
             return Demand(self.plan, self.plan.reduce_axes(node, self.dependence))
         dependence = source_dependence(node, self.dependence)

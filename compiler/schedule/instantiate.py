@@ -6,12 +6,12 @@
              2  step  buffers (x, t)  i = 2  after 1
 
 Where a buffer is looked for: an After or a lane in what was allocated, then in the inputs; a
-plain buffer in the inputs, then in what was allocated, and if it is only written it is allocated:
-on the device of the call's first argument that is not on disk, else on the CPU. A DefineLocal is
-always allocated. One item has one set of buffers, whatever its loops.
+plain buffer in the inputs, then in what was allocated. What is found nowhere and is only written
+is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A
+DefineLocal is always allocated. One item has one set of buffers, whatever its loops.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -19,21 +19,31 @@ import numpy as np
 
 from compiler.dtypes import DType
 from compiler.errors import ScheduleError
-from compiler.graph.nodes import Const, Param, Sink, TensorNode, Variable
+from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
 from compiler.node import Node, toposort
-from compiler.schedule.kinds import STORAGE, Bind, Callable, CustomCall, DefineLocal, KernelSink
+from compiler.schedule.dependencies import conflicts, waits_in_turn
+from compiler.schedule.kinds import (
+    STORAGE,
+    Callable,
+    CustomCall,
+    DefineLocal,
+    KernelSink,
+    Transfer,
+    access,
+    arguments_of,
+)
 from compiler.schedule.kinds import Storage as StorageNode
+from compiler.schedule.operations import DEFAULT_DEVICE, is_disk
 from compiler.schedule.prepare import (
     KernelInvocation,
     PreSchedule,
     PreScheduleItem,
     create_pre_schedule,
 )
+from compiler.schedule.regions import whole_or_region
 from compiler.schedule.sources import Names, storage_of, wrappers_of
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-DEFAULT_DEVICE = "CPU"
-DISK = "DISK"
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +58,7 @@ class DeviceBuffer:
     @property
     def is_disk(self) -> bool:
         """Whether nothing can be computed where the buffer is."""
-        return self.device.split(":")[0] == DISK
+        return is_disk(self.device)
 
     @property
     def array(self) -> Array:
@@ -141,15 +151,17 @@ def _template(
     allocated: dict[StorageNode, DeviceBuffer],
 ) -> ScheduledCall:
     """The item on its memory, without values of variables."""
-    values = [source for source in item.sources if not isinstance(source, Bind)]
+    values = arguments_of(item.kernel)
     nodes = [storage_of(value, names) for value in values]
     _check_parameters(item, nodes, names)
-    device = _device(nodes, inputs, allocated)
+    if isinstance(item.kernel, Transfer):
+        whole_or_region(item.kernel, nodes[0], nodes[1], names)
+    device = _device(item.kernel, nodes, inputs, allocated)
     read, written = access(item.kernel, len(values))
+    new = written if isinstance(item.kernel, CustomCall) else written - read
     buffers = []
     for slot, (value, node) in enumerate(zip(values, nodes, strict=True)):
-        is_made_here = slot in written and slot not in read
-        buffers.append(_find(value, node, names, inputs, allocated, device, is_made_here))
+        buffers.append(_find(value, node, names, inputs, allocated, device, slot in new))
     aliases = {names[wrapper] for value in values for wrapper in wrappers_of(value)}
     return ScheduledCall(
         kernel_id=item.kernel_id,
@@ -178,18 +190,15 @@ def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names
             names.refuse(item.kernel, what, got=got, expected=expected)
 
 
-def access(kernel: Callable, count: int) -> tuple[frozenset[int], frozenset[int]]:
-    """The positions, among `count` buffers, of those a call reads and of those it writes."""
-    if isinstance(kernel, CustomCall):
-        return frozenset(), frozenset(range(count))
-    written = {store.sources[0] for store in kernel.body.sources}
-    values: list[TensorNode] = toposort([store.sources[1] for store in kernel.body.sources])
-    read = frozenset(node.slot for node in values if isinstance(node, Param))
-    return read, frozenset(node.slot for node in written if isinstance(node, Param))
-
-
-def _device(nodes: Iterable[StorageNode], inputs: InputBuffers, allocated: InputBuffers) -> str:
-    """Where a call makes new memory."""
+def _device(
+    call: Callable,
+    nodes: Sequence[StorageNode],
+    inputs: InputBuffers,
+    allocated: InputBuffers,
+) -> str:
+    """Where a call makes new memory: a transfer where its destination says."""
+    if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):
+        return nodes[0].device
     known = (allocated.get(node) or inputs.get(node) for node in nodes)
     return next((b.device for b in known if b is not None and not b.is_disk), DEFAULT_DEVICE)
 
@@ -204,11 +213,12 @@ def _find(
     is_made_here: bool,
 ) -> DeviceBuffer:
     """The memory of one argument, by the order of look-up at the top of this file."""
-    if not isinstance(value, STORAGE):
+    known = inputs.get(node) or allocated.get(node)
+    is_new = known is None and (is_made_here or isinstance(node, DefineLocal))
+    if not is_new and not isinstance(value, STORAGE):
         found = _existing(node, names, (allocated, inputs))
         return allocated.setdefault(node, found)
-    known = inputs.get(node) or allocated.get(node)
-    if known is not None or not (is_made_here or isinstance(node, DefineLocal)):
+    if not is_new:
         return _existing(node, names, (inputs, allocated))
     size = node.size
     return allocated.setdefault(node, DeviceBuffer(device, node.dtype, size))
@@ -287,47 +297,13 @@ def _user_values(
 
 
 def _instance_dependencies(pre: PreSchedule, runs: Sequence[ScheduledCall]) -> list[set[int]]:
-    """For each run the runs it comes after: over storage, over waits, and custom calls by turns."""
-    before = _conflicts(runs)
-    earlier: dict[int, list[int]] = {}
-    for place, run in enumerate(runs):
-        for producer in run.dependencies:
-            before[place].update(_same_turn(place, earlier.get(producer, ()), pre.invocations))
-        if isinstance(run.kernel, CustomCall):
-            before[place].update(earlier.get(run.kernel_id, ())[-1:])
-        earlier.setdefault(run.kernel_id, []).append(place)
-    return before
+    """For each run the runs it comes after: over memory, by its waits, custom calls by turns."""
+    over_memory = conflicts([_access(run) for run in runs])
+    both = zip(over_memory, waits_in_turn(pre), strict=True)
+    return [{*edges, *before} for edges, before in both]
 
 
-def _same_turn(
-    place: int, candidates: Sequence[int], invocations: Sequence[KernelInvocation]
-) -> list[int]:
-    """The candidates in the same turn of the loops they share with the run at `place`."""
-    own = invocations[place].counters
-    if candidates and invocations[candidates[-1]].counters.keys() <= own.keys():
-        candidates = candidates[-1:]  # it shares all its loops: only its last run can be meant
-    return [
-        other
-        for other in candidates
-        if all(own.get(r, value) == value for r, value in invocations[other].counters.items())
-    ]
-
-
-def _conflicts(runs: Sequence[ScheduledCall]) -> list[set[int]]:
-    """For each run the last write of what it touches, and the reads since of what it writes."""
-    last_write: dict[DeviceBuffer, int] = {}
-    reads: dict[DeviceBuffer, list[int]] = {}
-    found: list[set[int]] = []
-    for place, run in enumerate(runs):
-        _, slots = access(run.kernel, len(run.buffers))
-        written = {run.buffers[slot] for slot in slots}
-        touched = dict.fromkeys(run.buffers)
-        ids = {last_write[b] for b in touched if b in last_write}
-        ids |= {i for b in written for i in reads.get(b, ())}
-        found.append(ids)
-        for buffer in touched:
-            if buffer in written:
-                last_write[buffer], reads[buffer] = place, []
-            else:
-                reads.setdefault(buffer, []).append(place)
-    return found
+def _access(run: ScheduledCall) -> tuple[list[DeviceBuffer], list[DeviceBuffer]]:
+    """The memory a run reads, and that it writes."""
+    read, written = access(run.kernel, len(run.buffers))
+    return [run.buffers[i] for i in sorted(read)], [run.buffers[i] for i in sorted(written)]

@@ -1,32 +1,55 @@
 """Runs the kernel graph call by call, and the schedule item by item, on NumPy."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from compiler.errors import ScheduleError
+from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.node import toposort
-from compiler.schedule.calls import Call, KernelSink, buffer_of
+from compiler.schedule.host import Array, Functions, Host
 from compiler.schedule.instantiate import ScheduledCall, ScheduleResult
-from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.items import Kernel, Operation, ScheduleItem
+from compiler.schedule.kinds import (
+    CALLABLE,
+    EFFECTS,
+    Call,
+    CustomCall,
+    KernelSink,
+    Region,
+    Synchronize,
+    Transfer,
+    buffer_of,
+)
+from compiler.schedule.operations import operations, synchronization
+from compiler.schedule.prepare import create_pre_schedule
+from compiler.schedule.regions import copy
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
-Functions: TypeAlias = Mapping[str, Callable[..., object]]
-"""What custom calls call, by name: functions of flat arrays, which they may write."""
 
 
-def interpret_kernels(root: KernelSink, inputs: Mapping[Buffer, Array]) -> list[Array]:
-    """The results of a kernel graph as flat arrays: every call once its arguments are there."""
-    held = dict(inputs)
-    for node in toposort([root]):
-        if isinstance(node, Call):
-            arguments = tuple(buffer_of(a) for a in node.sources)
-            run_kernel(Kernel(node.name, node.body, arguments), _bind(arguments, held))
-    return [held[buffer_of(source)] for source in root.sources]
+def interpret_kernels(
+    root: KernelSink,
+    inputs: Mapping[Buffer, Array],
+    values: Mapping[str, int] | None = None,
+    functions: Functions | None = None,
+) -> list[Array]:
+    """The results of a kernel graph as flat arrays: every call in turn, loops unrolled.
+
+    `values` are those of the variables.
+    """
+    held, host = dict(inputs), Host(functions or {})
+
+    def run(kernel: Kernel, arguments: Sequence[Array]) -> None:
+        run_kernel(kernel, arguments, values)
+
+    if any(isinstance(node, CALLABLE) for node in toposort([root])):
+        for operation in operations(create_pre_schedule(root)):
+            _run(operation, _bind(operation.arguments, held), run, host)
+    return [held[buffer_of(source)] for source in root.sources if not isinstance(source, EFFECTS)]
 
 
 def interpret(
@@ -34,12 +57,21 @@ def interpret(
     results: Sequence[Buffer],
     inputs: Mapping[Buffer, Array],
     run: RunKernel,
+    functions: Functions | None = None,
 ) -> list[Array]:
     """The results of a schedule as flat arrays; `run` runs one kernel on flat arrays."""
-    held = dict(inputs)
+    held, host = dict(inputs), Host(functions or {})
     for item in items:
-        run(item.operation, _bind(item.operation.arguments, held))
+        _run(item.operation, _bind(item.operation.arguments, held), run, host)
     return [held[buffer] for buffer in results]
+
+
+def _run(operation: Operation, arrays: list[Array], run: RunKernel, host: Host) -> None:
+    """Run one operation: a kernel by `run`, anything else on the host."""
+    if isinstance(operation, Kernel):
+        run(operation, arrays)
+    else:
+        host.run(operation, arrays)
 
 
 def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]:
@@ -52,9 +84,11 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
     return [held[buffer] for buffer in arguments]
 
 
-def run_kernel(kernel: Kernel, arguments: Sequence[Array]) -> None:
-    """Run a kernel's body on NumPy; argument 0 is written in place."""
-    run_body(kernel.body, arguments)
+def run_kernel(
+    kernel: Kernel, arguments: Sequence[Array], values: Mapping[str, int] | None = None
+) -> None:
+    """Run a kernel's body on NumPy; what it stores is written in place."""
+    run_body(kernel.body, arguments, {**(values or {}), **dict(kernel.fixed)})
 
 
 def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
@@ -62,23 +96,24 @@ def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -
 
     Raises `ScheduleError` for a variable without a value, and for an unknown function.
     """
+    host = Host(functions or {})
     for item in schedule.items:
-        run_item(item, functions or {})
+        run_item(item, host)
     return [buffer.array for buffer in schedule.outputs]
 
 
-def run_item(item: ScheduledCall, functions: Functions) -> None:
+def run_item(item: ScheduledCall, host: Host) -> None:
     """Run one item of a strict schedule on its memory."""
     arrays = [buffer.array for buffer in item.buffers]
-    name = item.kernel.name
-    if item.body is not None:
-        run_body(item.body, arrays, item.fixed_variables)
-    elif name in functions:
-        functions[name](*arrays, **item.fixed_variables)
-    else:
-        known = ", ".join(sorted(functions)) or "none"
-        what = f"custom call {name}: no function of this name is registered"
-        raise ScheduleError("schedule interpreter", what, got=name, expected=known)
+    match item.kernel:
+        case Call(body=body):
+            run_body(body, arrays, item.fixed_variables)
+        case CustomCall(name=name):
+            host.call(name, arrays, item.fixed_variables)
+        case Transfer():
+            copy(item.kernel.region or Region((arrays[1].size,)), *arrays)
+        case Synchronize():
+            host.synchronize(synchronization(item.kernel))
 
 
 def run_body(
@@ -90,7 +125,7 @@ def run_body(
     """
     nodes: list[TensorNode] = toposort([body])
     parameters: dict[TensorNode, Array] = {
-        node: arguments[node.slot].reshape(node.shape) for node in nodes if isinstance(node, Param)
+        node: _shaped(arguments[node.slot], node) for node in nodes if isinstance(node, Param)
     }
     parameters |= {
         node: _variable(node, variables or {}) for node in nodes if isinstance(node, Variable)
@@ -101,7 +136,13 @@ def run_body(
     for store, value in zip(body.sources, values, strict=True):
         written = store.sources[0]
         assert isinstance(written, Param)
-        arguments[written.slot][...] = value.reshape(-1)
+        arguments[written.slot].reshape(written.shape)[part_of(value.shape)] = value
+
+
+def _shaped(argument: Array, node: Param) -> Array:
+    """A flat argument with the axes of its Param; it may hold fewer rows."""
+    is_whole = argument.size == node.size
+    return argument.reshape(node.shape if is_whole else (-1, *node.shape[1:]))
 
 
 def _variable(node: Variable, values: Mapping[str, int]) -> Array:

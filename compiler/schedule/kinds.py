@@ -1,12 +1,14 @@
 """The nodes of the kernel graph: calls, the buffers they run on, what they wait for, loops.
 
-    node    = storage | Call | CustomCall | After | End | MStack | MSelect | Range | Bind
-            | DefineVar | KernelSink
+    node    = storage | Call | CustomCall | Transfer | Synchronize | After | End | MStack | MSelect
+            | Range | Bind | DefineVar | KernelSink
     storage = Buffer                           from the tensor graph: an input or a result
             | Param                            from the tensor graph: a buffer given from outside
             | DefineLocal(number, size, dtype) scratch memory of the program
     Call(arguments…; body, name)               run kernel `body` on these arguments
-    CustomCall(arguments…; name)               call the registered function `name`
+    CustomCall(arguments…; name, outputs)      call the registered function `name`
+    Transfer(destination, source; region)      copy one buffer, or a region of it, to another
+    Synchronize(waits…; name, kind, …)         a barrier, a fence or an event behind `waits`
     After(value, waits…)                       `value`, once the calls in `waits` have run
     MStack(lanes…) | MSelect(stack; lane)      one buffer per device | one of them
     Range(number, low, high)                   a loop counter: low, low + 1, … high - 1
@@ -21,12 +23,14 @@ are no `Bind` are bound to `Param` 0, 1, 2, … in their order; a `Variable` of 
 value of the `DefineVar` of its name.
 """
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from compiler.dtypes import DType
 from compiler.graph.nodes import Buffer, Param, Shape, Sink
 from compiler.node import Node
+from compiler.schedule.access import Scope, Slots, SynchronizationKind, slots_of
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -39,9 +43,56 @@ class Call(Node):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class CustomCall(Node):
-    """Calls the function registered as `name` on its buffers, all of which it may write."""
+    """Calls the function registered as `name` on its buffers.
+
+    It writes the arguments at the positions `outputs` and reads the others; where these are
+    None it may read and write all of them.
+    """
 
     name: str
+    outputs: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`dims` elements of two buffers: strides and offsets in elements, None is row-major."""
+
+    dims: Shape
+    source_strides: Shape | None = None
+    destination_strides: Shape | None = None
+    source_offset: int = 0
+    destination_offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many elements are copied."""
+        return math.prod(self.dims)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Transfer(Node):
+    """Copies to the buffer `sources[0]` what `sources[1]` holds: all of it, or a region."""
+
+    name: str = "copy"
+    region: Region | None = None
+    is_async: bool = False
+    stream: int | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Synchronize(Node):
+    """Runs once all `sources` have: Calls, Ends of calls, Afters. It has no arguments.
+
+    An event is signalled, or, where `is_wait`, waited for.
+    """
+
+    name: str
+    kind: SynchronizationKind
+    event: int | None = None
+    is_wait: bool = False
+    scope: Scope = "device"
+    devices: tuple[str, ...] = ("CPU",)
+    stream: int | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -129,8 +180,10 @@ class Bind(Node):
     """`sources[0]`, a DefineVar, has the value `sources[1]`: a Range, or known at run time."""
 
 
-Callable: TypeAlias = Call | CustomCall
-CALLABLE = (Call, CustomCall)
+Callable: TypeAlias = Call | CustomCall | Transfer | Synchronize
+CALLABLE = (Call, CustomCall, Transfer, Synchronize)
+EFFECTS = (*CALLABLE, End)
+"""What a sink may hold that is no result, but is run."""
 Storage: TypeAlias = Buffer | Param | DefineLocal
 STORAGE = (Buffer, Param, DefineLocal)
 KernelNode: TypeAlias = (
@@ -139,8 +192,36 @@ KernelNode: TypeAlias = (
 
 
 def buffer_of(node: Node) -> Buffer:
-    """The buffer that an argument or result names, looked for through `After`s."""
-    while isinstance(node, After):
-        node = node.sources[0]
+    """The buffer that an argument or result names, looked for through Afters and lanes."""
+    chosen: list[int] = []
+    while isinstance(node, After | MSelect | MStack):
+        if isinstance(node, MSelect):
+            chosen.append(node.lane)
+        lane = chosen.pop() if isinstance(node, MStack) and chosen else 0
+        node = node.sources[lane]
     assert isinstance(node, Buffer)
     return node
+
+
+def arguments_of(call: Callable) -> tuple[Node, ...]:
+    """The sources of a call that name memory: none that bind a variable, none only waited for."""
+    if isinstance(call, Synchronize):
+        return ()
+    return tuple(source for source in call.sources if not isinstance(source, Bind))
+
+
+def access(call: Callable, count: int) -> Slots:
+    """The positions, among the `count` arguments of a call, of those it reads and writes."""
+    everything = frozenset(range(count))
+    match call:
+        case Call():
+            return slots_of(call.body)
+        case CustomCall(outputs=None):
+            return everything, everything
+        case CustomCall(outputs=outputs):
+            written = frozenset(outputs or ())
+            return everything - written, written
+        case Transfer():
+            return frozenset((1,)), frozenset((0,))
+        case Synchronize():
+            return frozenset(), frozenset()

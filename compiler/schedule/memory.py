@@ -1,4 +1,7 @@
-"""memory: how many bytes a schedule needs, item by item and by liveness."""
+"""memory: how many bytes a schedule needs, item by item and by liveness.
+
+A buffer counts whole, whatever the values of variables: it is allocated for the greatest.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

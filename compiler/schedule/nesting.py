@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 from compiler.errors import InternalError, ScheduleError
 from compiler.node import Node
+from compiler.schedule.kahn import Name, kahn
 from compiler.schedule.kinds import CALLABLE, Bind, Callable, DefineVar, End, Range
-from compiler.schedule.order import kahn
 from compiler.schedule.sources import Names, callable_of
 
 Edges: TypeAlias = frozenset[tuple[int, int]]
@@ -80,9 +80,11 @@ def arrange(waits: Waits) -> tuple[Step, ...]:
 
     Raises `ScheduleError` for a cycle, with its path, and for loops that do not nest.
     """
-    names = [waits.describe(call) for call in range(len(waits.calls))]
-    _sorted(len(names), waits.edges, names)
-    return _steps(frozenset(range(len(names))), _loops(waits), waits)
+    calls = _sorted(len(waits.calls), waits.edges, waits.describe)
+    loops = _loops(waits)
+    if not loops:
+        return tuple(Step(call=call) for call in calls)
+    return _steps(frozenset(calls), loops, waits)
 
 
 def flatten(steps: Iterable[Step]) -> list[int]:
@@ -126,9 +128,9 @@ def loops_around(
     return found
 
 
-def _sorted(count: int, edges: Iterable[tuple[int, int]], names: Sequence[str]) -> list[int]:
+def _sorted(count: int, edges: Iterable[tuple[int, int]], name: Name) -> list[int]:
     try:
-        return kahn(count, list(edges), names)
+        return kahn(count, list(edges), name)
     except InternalError as error:
         what = f"the calls wait for each other: {error.got}"
         raise ScheduleError("schedule", what, expected="no cycle") from None
@@ -144,12 +146,13 @@ def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[
     inside = [(a, b) for a, b in waits.edges if a in calls and b in calls]
     edges = {(number[block[a]], number[block[b]]) for a, b in inside if block[a] != block[b]}
     by_calls = {loop.calls: loop for loop in outermost}
-    names = [
-        waits.names.describe(by_calls[b].counter) if b in by_calls else waits.describe(min(b))
-        for b in blocks
-    ]
+
+    def name(place: int) -> str:
+        loop = by_calls.get(blocks[place])
+        return waits.names.describe(loop.counter) if loop else waits.describe(min(blocks[place]))
+
     result = []
-    for place in _sorted(len(blocks), edges, names):
+    for place in _sorted(len(blocks), edges, name):
         loop = by_calls.get(blocks[place])
         if loop is None:
             result.append(Step(call=min(blocks[place])))

@@ -1,4 +1,4 @@
-"""order: the calls of a kernel graph as schedule items, in dependency order.
+"""order: the calls of a kernel graph as schedule items, in dependency order, loops unrolled.
 
     Before:  …
              %3 = call k0(%1, %2)      f32[64,1]
@@ -9,131 +9,75 @@
              1 kernel k1 … reads tmp0 … writes tmp1 …
              0 → 1 data tmp0
 
-Kahn's algorithm, first-in first-out, ids ascending. Dependencies come from the arguments only:
-an argument `After(buffer, calls)` waits for those calls.
+`create_pre_schedule` finds the order: Kahn's, first-in first-out, ids ascending. Each of its
+invocations is an item. What an item waits for follows from the buffers it reads and writes, and
+from waits that no buffer explains.
 
 Relies on: every `After` names calls of this graph.
 Ensures: item i is at index i; producers stand before consumers; a cycle is refused by its path.
 """
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer
-from compiler.node import Node
-from compiler.schedule.calls import After, Call, KernelSink, buffer_of, calls_of
-from compiler.schedule.items import Dependency, Kernel, ScheduleItem
+from compiler.schedule.dependencies import conflicts, waits_in_turn
+from compiler.schedule.items import Dependency, DependencyKind, Operation, ScheduleItem
+from compiler.schedule.kinds import Callable, KernelSink
+from compiler.schedule.operations import operations
+from compiler.schedule.prepare import PreSchedule, pre_schedule
+from compiler.schedule.sources import Names
+
+KINDS: tuple[DependencyKind, ...] = ("data", "anti", "output", "control")
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Items, why they wait for each other, and the call of the kernel graph behind each item."""
+
+    items: tuple[ScheduleItem, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    calls: tuple[Callable, ...] = ()
 
 
 def order(root: KernelSink) -> tuple[tuple[ScheduleItem, ...], tuple[Dependency, ...]]:
-    """Items and dependencies of the calls under `root`."""
-    calls = calls_of(root)
-    index = {call: i for i, call in enumerate(calls)}
-    edges = {
-        (index[producer], consumer): buffers
-        for consumer, call in enumerate(calls)
-        for producer, buffers in _producers(call).items()
-        if producer is not call
-    }
-    sorted_indices = kahn(len(calls), list(edges))
-    position = {old: new for new, old in enumerate(sorted_indices)}
-    dependencies = tuple(
-        sorted(
-            (
-                Dependency(position[a], position[b], "data", tuple(buffers))
-                for (a, b), buffers in edges.items()
-            ),
-            key=lambda d: (d.consumer, d.producer),
-        )
-    )
-    return _items([calls[i] for i in sorted_indices], dependencies), dependencies
+    """Items and dependencies of the calls under `root`; see `ordered`."""
+    made = ordered(root)
+    return made.items, made.dependencies
 
 
-def _producers(call: Call) -> dict[Call, list[Buffer]]:
-    """The calls this one waits for, with the buffers it waits for."""
-    result: dict[Call, list[Buffer]] = {}
-    for argument in call.sources:
-        for producer in _calls_before(argument):
-            result.setdefault(producer, []).append(buffer_of(argument))
-    return result
+def ordered(root: KernelSink) -> Ordered:
+    """The calls under `root` in order. Raises `ScheduleError` where `create_pre_schedule` does."""
+    names = Names(root)
+    if not names.calls:
+        return Ordered()
+    pre = pre_schedule(root, names)
+    runs = operations(pre)
+    dependencies = tuple(_dependencies(pre, runs))
+    calls = tuple(pre.items[run.item].kernel for run in pre.invocations)
+    return Ordered(_items(runs, dependencies), dependencies, calls)
 
 
-def _calls_before(argument: Node) -> list[Call]:
-    """The calls an argument waits for, through nested `After`s."""
-    found: list[Call] = []
-    stack = [argument]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call):
-            found.append(node)
-        elif isinstance(node, After):
-            stack.extend(reversed(node.sources))
-        elif not isinstance(node, Buffer):
-            raise InternalError(
-                "order",
-                "an After may wait for calls and Afters only",
-                got=type(node).__name__,
-                expected="Call or After",
-            )
-    return found
+def _dependencies(pre: PreSchedule, runs: list[Operation]) -> Iterable[Dependency]:
+    """All dependencies, by consumer, producer and kind."""
+    found = conflicts([(run.reads, run.writes) for run in runs])
+    waits = waits_in_turn(pre)
+    for consumer, (edges, before) in enumerate(zip(found, waits, strict=True)):
+        for producer in sorted({*edges, *before}):
+            kinds = edges.get(producer, {"control": ()})
+            for kind in KINDS:
+                if kind in kinds:
+                    yield Dependency(producer, consumer, kind, tuple(kinds[kind]))
 
 
 def _items(
-    calls: Sequence[Call], dependencies: Sequence[Dependency]
+    runs: list[Operation], dependencies: Iterable[Dependency]
 ) -> tuple[ScheduleItem, ...]:
-    before: list[list[int]] = [[] for _ in calls]
-    after: list[list[int]] = [[] for _ in calls]
+    before: list[dict[int, None]] = [{} for _ in runs]
+    after: list[dict[int, None]] = [{} for _ in runs]
     for edge in dependencies:
-        before[edge.consumer].append(edge.producer)
-        after[edge.producer].append(edge.consumer)
+        before[edge.consumer][edge.producer] = None
+        after[edge.producer][edge.consumer] = None
     return tuple(
-        ScheduleItem(
-            i,
-            Kernel(call.name, call.body, tuple(buffer_of(a) for a in call.sources)),
-            tuple(sorted(before[i])),
-            tuple(sorted(after[i])),
-        )
-        for i, call in enumerate(calls)
+        ScheduleItem(i, run, tuple(sorted(before[i])), tuple(sorted(after[i])))
+        for i, run in enumerate(runs)
     )
-
-
-def kahn(
-    count: int, edges: Sequence[tuple[int, int]], names: Sequence[str] | None = None
-) -> list[int]:
-    """0 … count-1 so that `a` stands before `b` for each edge (a, b): first-in first-out.
-
-    Raises `InternalError` with the cycle as a path where there is one, written with `names`.
-    """
-    waiting = [0] * count
-    dependents: list[list[int]] = [[] for _ in range(count)]
-    for a, b in sorted(set(edges)):
-        waiting[b] += 1
-        dependents[a].append(b)
-    queue = deque(i for i in range(count) if not waiting[i])
-    result: list[int] = []
-    while queue:
-        item = queue.popleft()
-        result.append(item)
-        for other in dependents[item]:
-            waiting[other] -= 1
-            if not waiting[other]:
-                queue.append(other)
-    if len(result) < count:
-        path = _cycle(count, dependents, set(result))
-        words = (names[i] if names else str(i) for i in path)
-        raise InternalError("order", "the items wait for each other", got=" → ".join(words))
-    return result
-
-
-def _cycle(count: int, dependents: list[list[int]], done: set[int]) -> list[int]:
-    """One cycle among the items that are not done, as a path that ends where it began."""
-    before = {b: a for a in range(count) if a not in done for b in dependents[a] if b not in done}
-    item = next(i for i in range(count) if i not in done)
-    seen: list[int] = []
-    while item not in seen:
-        seen.append(item)
-        item = before[item]
-    loop = seen[seen.index(item) :]
-    loop.reverse()
-    return [*loop, loop[0]]

@@ -11,65 +11,212 @@
              %6 = after %0 [%5]
              sink %6
 
-Relies on: `partition` lists every result and cuts every region it must.
-Ensures: bodies read only `Param`s and constants; equal bodies are one object with one name;
-argument 0 is written, the others are read, in the order in which the body meets them.
+The call of an assign writes the buffer of its target, once all calls that read the target have
+run: its argument 0 is `After(target, readers…)`.
+
+Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every
+result and cuts every region it must.
+Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
+name; argument 0 alone is written, the others are read, in the order in which the body meets them. A
+copy is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 
-from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode
+from compiler import functions
+from compiler.errors import DeviceError
+from compiler.graph.effects import Assign, Custom
+from compiler.graph.kernel import Kernel, plain
+from compiler.graph.markers import Fuse
+from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
+from compiler.graph.placement import Copy, Device, Unique, is_computed
+from compiler.graph.repeat import Repeat
+from compiler.graph.words import operation
 from compiler.node import Node, toposort
-from compiler.schedule.calls import After, Call, KernelSink
-from compiler.trace import Provenance
+from compiler.schedule.kahn import kahn
+from compiler.schedule.kinds import (
+    After,
+    Call,
+    Callable,
+    CustomCall,
+    KernelSink,
+    Transfer,
+    buffer_of,
+)
+from compiler.schedule.operations import device_of, is_disk
+from compiler.schedule.outlined import Outlined, Turn, outside
+from compiler.schedule.pitch import pitched
+from compiler.schedule.turns import add_loop
 
 
-@dataclass(slots=True)
-class Outlined:
-    """The kernel graph with, for its nodes and for bodies, the tensor nodes they come from."""
+def outline(
+    root: Sink, realized: Iterable[TensorNode], turns: Mapping[Sink, Turn] | None = None
+) -> Outlined:
+    """The kernel graph that computes the sources of `root`, given the nodes to realize.
 
-    root: KernelSink
-    bodies: dict[Sink, str] = field(default_factory=dict)
-    """Each distinct body with its name, in order of first use."""
-    origins: Provenance[TensorNode] = field(default_factory=Provenance)
-    """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
-    buffers: dict[TensorNode, Node] = field(default_factory=dict)
-    """For each realized node (and input) the kernel-graph node that holds its value."""
-
-
-def outline(root: Sink, realized: Iterable[TensorNode]) -> Outlined:
-    """The kernel graph that computes the sources of `root`, given the nodes to realize."""
-    result = Outlined(KernelSink(()))
-    for number, node in enumerate(realized):
-        _add_call(result, node, number)
+    `turns` has, for the body of each `Repeat`, what a turn of it computes.
+    """
+    result = Outlined(KernelSink(()), turns=turns or {})
+    realized = _in_order(list(realized))
+    for node in realized:
+        if isinstance(node, Kernel):
+            _name_body(result, node)
+    for node in realized:
+        _add(result, node)
     for source in root.sources:
-        _holder(result, source)
+        result.holder(source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
     return result
 
 
-def _holder(result: Outlined, node: TensorNode) -> Node:
-    """The kernel-graph node that holds `node`'s value: an After, or an input buffer."""
-    if node not in result.buffers:
-        assert isinstance(node, Buffer)
-        result.buffers[node] = node
-        result.origins.add(node, frozenset((node,)))
-    return result.buffers[node]
+def _add(result: Outlined, node: TensorNode) -> None:
+    """Outline what computes `node`: a loop, a transfer, or a kernel."""
+    if isinstance(node, Repeat):
+        add_loop(result, node, _add)
+    else:
+        _add_call(result, node)
 
 
-def _add_call(result: Outlined, node: TensorNode, number: int) -> None:
+def _name_body(result: Outlined, node: Kernel) -> None:
+    """The body of a user's kernel has the name it was given, if no other body has it already."""
+    body = _kernel_body(node)
+    if body not in result.bodies and node.name not in result.bodies.values():
+        result.bodies[body] = node.name
+
+
+def _kernel_body(node: Kernel) -> Sink:
+    body = plain(node.call_body())
+    assert isinstance(body, Sink)
+    return body
+
+
+def _add_call(result: Outlined, node: TensorNode) -> None:
     """Outline the region that ends in `node` and call it on a new buffer."""
     region = toposort([node], leaves=result.buffers)
-    body, inputs = _body(result, node, region)
-    name = result.bodies.setdefault(body, f"k{len(result.bodies)}")
-    buffer = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}")
-    call = Call((buffer, *(_holder(result, i) for i in inputs)), body, name)
+    call: Callable
+    if isinstance(node, Copy) and not is_computed(node):
+        call, inputs = _transfer(result, node)
+    else:
+        if isinstance(node, Assign):
+            region = toposort([node.sources[1]], leaves=result.buffers)
+        call, inputs = _call(result, node, region)
+    for read in inputs:
+        result.readers.setdefault(read, []).append(call)
+    buffer = call.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
-    computed = frozenset(n for n in region if n not in inputs)
+    result.runs.append(call)
+    computed = frozenset((node, *(n for n in region if n not in inputs)))
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
-        result.origins.add(made, frozenset(origin))
+        result.note(made, frozenset(origin))
+
+
+def _call(
+    result: Outlined, node: TensorNode, region: list[TensorNode]
+) -> tuple[Callable, list[TensorNode]]:
+    """The call that computes `node`, and what it reads: of a kernel or on the host."""
+    if isinstance(node, Custom) and is_on_host(node):
+        holders = [result.holder(source) for source in node.sources]
+        device = _device(node, [buffer_of(holder) for holder in holders])
+        arguments = (result.new_buffer(node, device), *holders)
+        return CustomCall(arguments, node.name, (0,)), list(node.sources)
+    if isinstance(node, Kernel):
+        body, inputs = _called(result, node)
+    else:
+        body, inputs = _body(result, node, region)
+    name = result.name_of(body)
+    holders = [result.holder(i) for i in inputs]
+    device = _device(node, [buffer_of(holder) for holder in holders])
+    device = node.device if isinstance(node, Copy) else device
+    target = _target(result, node) if isinstance(node, Assign) else result.new_buffer(node, device)
+    arguments = (target, *holders, *_counter(result, region))
+    return Call(arguments, body, name), inputs
+
+
+def _target(result: Outlined, node: Assign) -> Node:
+    """The buffer an assign writes, once every call that reads what it holds has run."""
+    target = node.sources[0]
+    held, readers = result.holder(target), result.readers.get(target, [])
+    return After((held, *dict.fromkeys(readers))) if readers else held
+
+
+def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
+    """`realized`, each assign behind all that read its target."""
+    if not any(isinstance(node, Assign) for node in realized):
+        return realized
+    places = {node: place for place, node in enumerate(realized)}
+    edges: set[tuple[int, int]] = set()
+    readers: dict[TensorNode, list[int]] = {}
+    for node, place in places.items():
+        leaves = (*(set(places) - {node}), *node.sources[: isinstance(node, Assign)])
+        for read in _read(node, set(leaves)):
+            readers.setdefault(read, []).append(place)
+            if read in places:
+                edges.add((places[read], place))
+    for node, place in places.items():
+        if isinstance(node, Assign):
+            edges |= {(other, place) for other in readers.get(node.sources[0], [])}
+            if node.sources[0] in places:
+                edges.add((places[node.sources[0]], place))
+    return [realized[place] for place in kahn(len(realized), sorted(edges))]
+
+
+def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
+    """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
+    root = node.sources[1] if isinstance(node, Assign) else node
+    found: list[TensorNode] = toposort([root], leaves=cut)
+    return [n for n in found if n is not node and (n in cut or isinstance(n, Buffer))]
+
+
+def is_on_host(node: Custom) -> bool:
+    """Whether `node` is a Python function, which runs between kernels."""
+    found = functions.find(node.name)
+    return found is not None and found.kind == "host"
+
+
+def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
+    """The Bind that a kernel needs which reads the number of its turn."""
+    bind = result.counter
+    names = {node.name for node in region if isinstance(node, Variable)}
+    return (bind,) if bind is not None and bind.sources[0].name in names else ()
+
+
+def _transfer(result: Outlined, node: Copy) -> tuple[Transfer, list[TensorNode]]:
+    """The transfer that copies to `node`, and what it copies from."""
+    base, region = pitched(node.sources[0])
+    buffer = result.new_buffer(node, node.device)
+    return Transfer((buffer, result.holder(base)), "copy", region), [base]
+
+
+def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
+    """Where a kernel runs: where its inputs are, those on disk aside."""
+    devices = {b.device: None for b in inputs if not is_disk(b.device)}
+    if len(devices) > 1:
+        raise DeviceError(
+            operation(node), "the operands are on different devices", got=" and ".join(devices),
+            expected="one device", hint="to(device) copies a tensor", origin=node.origin,
+        )  # fmt: skip
+    return device_of(inputs)
+
+
+def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
+    """The Param that `node` is read from, marked where an axis has the extent of a variable."""
+    made: TensorNode = Param((), slot, node.shape, node.dtype)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+    for each in toposort([made]):
+        result.note(each, frozenset((node,)))
+    return made
+
+
+def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:
+    """The body of a user's kernel, and its inputs: each Param stands for one."""
+    body = _kernel_body(node)
+    for each in toposort([body]):
+        origin = node.sources[each.slot - 1] if isinstance(each, Param) and each.slot else node
+        result.note(each, frozenset((origin,)))
+    return body, list(node.sources)
 
 
 def _body(
@@ -81,13 +228,19 @@ def _body(
     for node in region:
         if node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
-            done[node] = Param((), len(inputs), node.shape, node.dtype)
+            done[node] = _parameter(result, node, len(inputs))
+        elif isinstance(node, Param):
+            raise outside(node)
+        elif isinstance(node, Device | Unique):
+            continue
+        elif isinstance(node, Copy | Fuse):
+            done[node] = done[node.sources[0]]
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
-        result.origins.add(done[node], frozenset((node,)))
+        result.note(done[node], frozenset((node,)))
     written = Param((), 0, root.shape, root.dtype)
-    store = Store((written, done[root]))
+    store = Store((written, done[root.sources[1] if isinstance(root, Assign) else root]))
     body = Sink((store,))
     for node in (written, store, body):
-        result.origins.add(node, frozenset((root,)))
+        result.note(node, frozenset((root,)))
     return body, inputs

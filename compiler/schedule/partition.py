@@ -12,18 +12,26 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`), or if computing it inside
-its users costs more than memory would; each such choice is recorded with its reason.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, an `Assign`, a
+`Copy` or a `Repeat` and what it reads, what a function from outside reads or writes), or if
+computing it inside its users costs more than memory would; each such choice is recorded with its
+reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in memory,
+and its body is left whole: what another kernel would cut in two is computed again inside.
 
 Relies on: invariants 1-11 of `graph/verify.py`.
-Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`.
+Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`;
+unless `Fuse` or `Kernel` asks for it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from compiler import functions
 from compiler.graph.dependence import is_data, union
+from compiler.graph.effects import Assign, Custom, Scatter
+from compiler.graph.kernel import Kernel
+from compiler.graph.markers import Fuse
 from compiler.graph.nodes import (
-    LEAVES,
     MOVEMENT,
     Const,
     Contiguous,
@@ -32,11 +40,16 @@ from compiler.graph.nodes import (
     Reduce,
     Sink,
     TensorNode,
+    Variable,
 )
+from compiler.graph.placement import WITHOUT_SOURCES, Copy, is_computed
+from compiler.graph.repeat import Repeat
+from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
 from compiler.schedule.demand import Demand, KernelPlan
+from compiler.schedule.pitch import pitched
 
 OPERATION_NS = 0.02
 """Cost of one unit of `Op.cost` per element in vectorised code, nanoseconds."""
@@ -49,6 +62,28 @@ SERIAL_REDUCTION = 4096
 """Elements of a full reduction that may stand in front of another loop in one kernel."""
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
+
+_SCATTERED = "its updates are written one after the other to an array that is there already"
+
+
+ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
+"""Kinds of node that are always in memory."""
+
+
+def is_called(node: TensorNode) -> bool:
+    """Whether `node` is a function from outside that works on memory: a call of its own."""
+    found = functions.find(node.name) if isinstance(node, Custom) else None
+    return found is not None and found.kind != "inline"
+
+
+def is_in_memory(node: TensorNode) -> bool:
+    """Whether `node` is written to memory whoever reads it."""
+    return isinstance(node, ENDS) or is_called(node)
+
+
+def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
+    """What the functions that work on memory read."""
+    return [source for node in order if is_called(node) for source in node.sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +117,25 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
         self.results = set(root.sources)
+        self.copied = {source for node in self.order for source in _in_memory(node)}
+        self.copied.update(_operands_in_memory(self.order))
+        """What copies, loops and functions from outside read in memory."""
+        self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
+        """What the user's own kernels read, with one that does."""
+        self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
     def run(self) -> Partition:
         """Visit users before sources; collect what must be in memory."""
         for node in reversed(self.order):
-            is_leaf = isinstance(node, LEAVES) and not self._is_made(node)
+            is_leaf = isinstance(node, WITHOUT_SOURCES) and not self._is_made(node)
             if is_leaf or isinstance(node, Sink):
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
+                if isinstance(node, Kernel | Repeat):
+                    continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
             else:
@@ -100,21 +143,29 @@ class _Walk:
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` is a result that needs no data, yet a kernel must write it."""
-        return node in self.results and isinstance(node, (Const, Iota))
+        """Whether `node` needs no data, yet a kernel must write it: a result, or read there."""
+        is_read = any(node in each for each in (self.results, self.copied, self.inputs))
+        return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
         for demand in demands:
             demand.plan.operations += 1
-            for operand, source in enumerate(node.sources):
+            read = node.sources[:1] if isinstance(node, Copy) else node.sources
+            for operand, source in enumerate(read):
                 self.demands.setdefault(source, {})[demand.below(node, operand)] = None
 
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
-        if node in self.results or isinstance(node, Contiguous):
+        required = self._required(node)
+        if required is not None:
+            if required:
+                self.choices.append(Choice(node, False, required))
             return True
-        if isinstance(node, MOVEMENT):
+        if isinstance(node, (*MOVEMENT, Fuse)):
+            return False
+        if node in self.fused:
+            self.choices.append(Choice(node, True, "asked for by fuse()"))
             return False
         demands = list(self.demands[node])
         reason = self._against_fusion(node, demands)
@@ -123,6 +174,26 @@ class _Walk:
             favour = reason or _in_favour(node, demands)
             self.choices.append(Choice(node, not reason, favour))
         return bool(reason)
+
+    def _required(self, node: TensorNode) -> str | None:
+        """Why `node` must be in memory, "" where nobody needs to be told; None if it need not."""
+        asked = "asked for by fuse(), but " if node in self.fused else ""
+        if isinstance(node, Kernel):
+            return (
+                f"{asked}kernel {node.name} was asked for: one call, nothing fused into it, and "
+                "nothing cut out of it; a reduction read under several indices is repeated inside"
+            )
+        if node in self.inputs:
+            return f"{asked}it is an input of kernel {self.inputs[node].name}, which reads memory"
+        if node in self.results:
+            return asked and f"{asked}it is a result: it has to be in memory"
+        if node in self.copied:
+            return asked and f"{asked}a copy, a loop or a function reads it in memory"
+        if isinstance(node, Scatter):
+            return asked + _SCATTERED
+        if is_in_memory(node):
+            return asked and f"{asked}{operation(node)}() asks for memory"
+        return None
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why `node` must not be computed inside its users; "" if it may."""
@@ -180,10 +251,20 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if not isinstance(source, (Contiguous, *LEAVES)) and (source, below) not in seen:
+                is_cut = isinstance(source, WITHOUT_SOURCES) or is_in_memory(source)
+                if not is_cut and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
+
+
+def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
+    """What a node reads in memory, whatever it costs."""
+    if isinstance(node, Copy) and not is_computed(node):
+        yield pitched(node.sources[0])[0]
+    elif isinstance(node, Repeat):
+        yield from (pitched(source)[0] for source in node.sources[: node.states])
+        yield from node.sources[node.states :]
 
 
 def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
@@ -223,8 +304,9 @@ def _weights(order: list[TensorNode]) -> dict[TensorNode, float]:
     weights: dict[TensorNode, float] = {}
     for node in order:
         own = OPS[node.op].cost if isinstance(node, Elementwise) else 0
-        own += 0 if isinstance(node, (*MOVEMENT, *LEAVES, Elementwise)) else 1
-        below = 0.0 if isinstance(node, Reduce) else sum(weights[s] for s in node.sources)
+        own += 0 if isinstance(node, (*MOVEMENT, *WITHOUT_SOURCES, Elementwise, Fuse)) else 1
+        is_cut = isinstance(node, Reduce | Scatter | Assign)
+        below = 0.0 if is_cut else sum(weights[s] for s in node.sources)
         weights[node] = min(own + below, 1e6)
     return weights
 

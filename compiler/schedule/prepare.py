@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from compiler.graph.nodes import Sink
 from compiler.node import Node
 from compiler.schedule.kinds import (
-    CALLABLE,
+    EFFECTS,
     Call,
     Callable,
     DefineVar,
@@ -92,25 +92,25 @@ def create_pre_schedule(root: KernelSink) -> PreSchedule:
     Raises `ScheduleError`: no calls, a cycle (with its path), a wait for what is no call, a bad
     lane index, a Bind of what is no DefineVar, loops that do not nest (`nesting.py`).
     """
-    names = Names(root)
-    calls = [node for node in names.nodes if isinstance(node, CALLABLE)]
-    if not calls:
+    return pre_schedule(root, Names(root))
+
+
+def pre_schedule(root: KernelSink, names: Names) -> PreSchedule:
+    """`create_pre_schedule` of a graph whose nodes have been named."""
+    if not names.calls:
         names.refuse(root, "there are no calls to schedule")
-    waits = _waits(calls, names)
+    waits = waits_between(names.calls, names)
     steps = arrange(waits)
     order = flatten(steps)
     around = loops_around(steps)
     items = tuple(_item(call, waits, around[call]) for call in order)
     outputs = tuple(
-        storage_of(source, names) for source in root.sources if not isinstance(source, _EFFECTS)
+        storage_of(source, names) for source in root.sources if not isinstance(source, EFFECTS)
     )
     return PreSchedule(items, _invocations(steps, order, items, names), outputs, names)
 
 
-_EFFECTS = (*CALLABLE, End)
-
-
-def _waits(calls: list[Callable], names: Names) -> Waits:
+def waits_between(calls: list[Callable], names: Names) -> Waits:
     """All waits between calls: through arguments, and those that only order."""
     index = {call: i for i, call in enumerate(calls)}
     pairs = [(wait, call) for call in calls for wait in producers(call, names)]

@@ -1,6 +1,7 @@
 """The printed form and the picture of a schedule.
 
     0  kernel k0  reads x w  writes b0  1,004,160 flops  234,624 bytes  12.2 µs  critical
+    fusion 0 + 1     mixed       saves      32,768 bytes   3.1 %   it would be computed …
 """
 
 from dataclasses import dataclass
@@ -10,13 +11,32 @@ import networkx as nx
 
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import is_critical
-from compiler.schedule.items import Dependency, ItemAnalysis, ItemTiming, ScheduleItem
+from compiler.schedule.items import (
+    WORDS,
+    Dependency,
+    HostCallback,
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
+from compiler.schedule.layout import BufferInfo
 from compiler.schedule.memory import Lifetime
+from compiler.schedule.opportunities import FusionOpportunity
+from compiler.schedule.share import MemoryPlan
+from compiler.schedule.space import KernelSpace
 from compiler.stage import Stage
 from compiler.trace import Line
 
 QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
+LONGEST_PATH = 20
+"""Items of the critical path that are printed."""
+SHOWN = 5
+"""Fusion opportunities printed; all are in `Schedule.opportunities`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -36,6 +56,14 @@ class Schedule(Stage):
     itemwise_bytes: int
     results: tuple[Buffer, ...]
     parents: tuple[tuple[str, ...], ...]
+    memory_plan: MemoryPlan | None = None
+    """Where the buffers that the program makes are, and what sharing saves."""
+    opportunities: tuple[FusionOpportunity, ...] = ()
+    """Pairs of kernels that could be one, and why they are two; the best first."""
+    spaces: tuple[KernelSpace | None, ...] = ()
+    """For each item its loops and where they run; None for what is no kernel."""
+    buffers: tuple[BufferInfo, ...] = ()
+    """Layout and lifetime of every buffer."""
 
     @property
     def estimated_ns(self) -> int:
@@ -48,16 +76,33 @@ class Schedule(Stage):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """One line per item, then totals."""
+        """One line per item, then totals, then the best opportunities of fusion."""
         texts = _aligned([self._columns(item) for item in self.items])
         rows = [
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
             for text, item in zip(texts, self.items, strict=True)
         ]
-        path = " → ".join(map(str, self.critical_path))
+        path = path_of(self.critical_path)
         total = f"{self.estimated_ns / 1000:,.1f} µs"
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
+        rows += [Line(f"fusion {each}") for each in self.opportunities[:SHOWN]]
+        more = len(self.opportunities) - SHOWN
+        rows += [Line(f"fusion … {more} more")] if more > 0 else []
         return tuple(rows)
+
+    @property
+    def dependency_lines(self) -> tuple[str, ...]:
+        """One line per dependency and kind: `0 → 1  data  tmp0  16 bytes`."""
+        rows: list[tuple[str, ...]] = [
+            (
+                f"{each.producer:>3} → {each.consumer}",
+                each.kind,
+                " ".join(_name(buffer) for buffer in each.buffers),
+                f"{each.nbytes:,} bytes" if each.nbytes else "",
+            )
+            for each in self.dependencies
+        ]
+        return tuple(_aligned(rows)) if rows else ()
 
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """What is printed of an item."""
@@ -66,13 +111,14 @@ class Schedule(Stage):
         slack = self.times[item.item_id].slack / 1000
         return (
             f"{item.item_id:>3}",
-            f"kernel {operation.name}",
+            f"{WORDS[type(operation)]} {_title(operation)}",
             f"reads {' '.join(_name(b) for b in operation.reads)}",
             f"writes {' '.join(_name(b) for b in operation.writes)}",
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             f"{cost.estimated_ns / 1000:,.1f} µs",
             "critical" if is_on_path else f"slack {slack:,.1f} µs",
+            _variables(operation),
         )
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
@@ -80,27 +126,34 @@ class Schedule(Stage):
         graph: nx.DiGraph[Any] = nx.DiGraph()
         for item in self.items:
             graph.add_node(self.entity(item.item_id), **self._facts(item))
-        for edge in self.dependencies:
+        between: dict[tuple[int, int], list[Dependency]] = {}
+        for each in self.dependencies:
+            between.setdefault((each.producer, each.consumer), []).append(each)
+        for (producer, consumer), edges in between.items():
             graph.add_edge(
-                self.entity(edge.producer),
-                self.entity(edge.consumer),
+                self.entity(producer),
+                self.entity(consumer),
                 operand=-1,
-                kind=edge.kind,
-                nbytes=edge.nbytes,
-                critical=is_critical(self.times[edge.producer], self.times[edge.consumer]),
+                kind=edges[0].kind,
+                kinds=tuple(edge.kind for edge in edges),
+                nbytes=sum(edge.nbytes for edge in edges),
+                critical=is_critical(self.times[producer], self.times[consumer]),
             )
         return graph
 
     def _facts(self, item: ScheduleItem) -> dict[str, Any]:
         cost, time = self.analysis[item.item_id], self.times[item.item_id]
-        written = item.operation.writes[0]
+        operation = item.operation
+        written = next(iter(operation.writes), None)
+        word = WORDS[type(operation)]
         return {
-            "op": "kernel",
-            "kind": "kernel",
-            "argument": item.operation.name,
-            "dtype": written.dtype.short,
-            "shape": f"[{','.join(map(str, written.shape))}]",
-            "name": item.operation.name,
+            "op": word,
+            "kind": word,
+            "argument": _title(operation),
+            "dtype": written.dtype.short if written else "",
+            "shape": f"[{','.join(map(str, written.shape))}]" if written else "",
+            "name": operation.name,
+            "devices": operation.devices,
             "parents": self.parents[item.item_id],
             "group": "",
             "cost": {
@@ -113,6 +166,38 @@ class Schedule(Stage):
             "start": time.earliest_start,
             "finish": time.finish,
         }
+
+
+def path_of(items: tuple[int, ...]) -> str:
+    """`0 → 1 → 4`; of a long path the ends."""
+    words = list(map(str, items))
+    if len(words) > LONGEST_PATH:
+        words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
+    return " → ".join(words)
+
+
+def _variables(operation: Operation) -> str:
+    """The variables that a kernel takes from the user."""
+    names = operation.variables if isinstance(operation, Kernel) else ()
+    return f"variables {' '.join(names)}" if names else ""
+
+
+def _title(operation: Operation) -> str:
+    """What is printed of an operation behind its word: the name, what it is for, its counters."""
+    parts = [operation.name]
+    match operation:
+        case MemoryTransfer(source_device=source, destination_device=destination):
+            parts.append(f"{source} → {destination}")
+            if operation.is_pitched:
+                parts.append(f"[{','.join(map(str, operation.dims))}]")
+        case Synchronization(kind=kind, event=event, is_wait=is_wait):
+            number = "" if event is None else f" {event}"
+            parts.append(("wait for " if is_wait else "") + kind + number)
+        case Kernel(fixed=fixed) | HostCallback(fixed=fixed):
+            parts += [f"{name} = {value}" for name, value in fixed]
+            if isinstance(operation, Kernel) and operation.device != "CPU":
+                parts.append(f"on {operation.device}")
+    return " ".join(parts)
 
 
 def _name(buffer: Buffer) -> str:

@@ -10,7 +10,7 @@
 Numbers in messages are those of the printed kernel graph: `%3` is the fourth node of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from compiler.errors import ScheduleError
@@ -21,11 +21,14 @@ from compiler.schedule.kinds import (
     STORAGE,
     After,
     Bind,
+    Call,
     Callable,
+    CustomCall,
     End,
     MSelect,
     MStack,
     Storage,
+    Synchronize,
 )
 
 VALUES = (*STORAGE, After, MStack, MSelect)
@@ -36,6 +39,7 @@ class Names:
 
     def __init__(self, root: Node) -> None:
         self.nodes: list[Node] = toposort([root])
+        self.calls: list[Callable] = [n for n in self.nodes if isinstance(n, CALLABLE)]
         self._numbers = {node: number for number, node in enumerate(self.nodes)}
 
     def __getitem__(self, node: Node) -> int:
@@ -45,7 +49,7 @@ class Names:
     def describe(self, node: Node) -> str:
         """`call k0 (%3)`: kind, name and id."""
         name = getattr(node, "name", "")
-        word = "call" if isinstance(node, CALLABLE) else type(node).__name__.lower()
+        word = "call" if isinstance(node, Call | CustomCall) else type(node).__name__.lower()
         number = self._numbers.get(node)
         return f"{word} {name}".rstrip() + ("" if number is None else f" (%{number})")
 
@@ -126,9 +130,9 @@ def waits_of(value: Node, names: Names) -> list[Node]:
     return list(found)
 
 
-def calls_waited_for(after: After, names: Names) -> Iterator[Node]:
-    """The Calls and Ends among the waits of an After; refuses what cannot be waited for."""
-    for wait in after.sources[1:]:
+def calls_waited_for(after: After | Synchronize, names: Names) -> Iterator[Node]:
+    """The Calls and Ends among the waits of a node; refuses what cannot be waited for."""
+    for wait in _waits(after):
         if isinstance(wait, CALLABLE) or (isinstance(wait, End) and _ends_a_call(wait)):
             yield wait
         elif not isinstance(wait, Store | After):
@@ -137,9 +141,13 @@ def calls_waited_for(after: After, names: Names) -> Iterator[Node]:
             names.refuse(after, what, got=type(wait).__name__, expected=expected)
 
 
-def afters_waited_for(after: After) -> list[After]:
-    """The Afters among the waits of an After."""
-    return [wait for wait in after.sources[1:] if isinstance(wait, After)]
+def afters_waited_for(after: After | Synchronize) -> list[After]:
+    """The Afters among the waits of an After, or of a synchronisation."""
+    return [wait for wait in _waits(after) if isinstance(wait, After)]
+
+
+def _waits(node: After | Synchronize) -> tuple[Node, ...]:
+    return node.sources[1:] if isinstance(node, After) else node.sources
 
 
 def callable_of(wait: Node) -> Callable:
@@ -154,10 +162,14 @@ def _ends_a_call(end: End) -> bool:
 
 
 def producers(call: Callable, names: Names) -> list[Node]:
-    """The Calls and Ends that the arguments of `call` wait for, each once."""
+    """The Calls and Ends that a call waits for through its sources, each once."""
     found: dict[Node, None] = {}
-    for argument in call.sources:
-        found.update(dict.fromkeys(waits_of(argument, names)))
+    values: Sequence[Node] = call.sources
+    if isinstance(call, Synchronize):
+        found.update(dict.fromkeys(calls_waited_for(call, names)))
+        values = afters_waited_for(call)
+    for value in values:
+        found.update(dict.fromkeys(waits_of(value, names)))
     return list(found)
 
 

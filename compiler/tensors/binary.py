@@ -14,10 +14,11 @@ from compiler.tensors.apply import apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder
 from compiler.tensors.unary import Unary
 from compiler.tensors.value import Operand, TensorValue, common_type, operand_of, traced
+from compiler.tensors.variables import Variable
 
 Rounding: TypeAlias = Literal["trunc", "floor"] | None
 
-_COMPARABLE = (TensorValue, np.ndarray, np.generic, bool, int, float, list, tuple)
+_COMPARABLE = (TensorValue, Variable, np.ndarray, np.generic, bool, int, float, list, tuple)
 
 
 @traced

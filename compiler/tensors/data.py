@@ -5,6 +5,7 @@ in place where it is row-major, aligned and native (later writes to it are seen 
 has been computed); any other array is copied.
 """
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,27 +16,32 @@ from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
 from compiler.graph.nodes import Const, TensorNode, const
 from compiler.origin import user_call
+from compiler.tensors.variables import Variable, symbolic_tensor
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
+Axes: TypeAlias = Mapping[int, Variable]
 
 _SUPPORTED = "numbers or truth values: " + ", ".join(t.name for t in dtypes.ALL)
 
 
 @user_call
-def tensor(data: object, dtype: object = None, name: str = "") -> TensorNode:
-    """The node for `data`, converted to `dtype` where one is given.
+def tensor(
+    data: object, dtype: object = None, name: str = "", symbolic: Axes | None = None
+) -> TensorNode:
+    """The node for `data`, converted to `dtype` where one is given; `symbolic` says which axes
+    have the extent of a variable.
 
     Raises `DataError` for what is not numeric, is ragged, or does not fit into `dtype`.
     """
     target = None if dtype is None else dtypes.parse(dtype, "Tensor")
     if isinstance(data, np.ndarray | np.generic):
-        return _from_array(_checked(np.asarray(data), data), target, name)
+        return _from_array(_checked(np.asarray(data), data), target, name, symbolic)
     array = _checked(_as_array(data), data)
     if target is not None:
         _check_range(array, target)
-    if isinstance(data, Scalar) and not name:
+    if isinstance(data, Scalar) and not name and not symbolic:
         return _constant(array, target)
-    return _from_array(array, target, name)
+    return _from_array(array, target, name, symbolic)
 
 
 def scalar(value: Scalar, dtype: DType, operation: str) -> Const:
@@ -61,12 +67,15 @@ def _constant(array: Array, dtype: DType | None) -> Const:
     return const(value, target)
 
 
-def _from_array(array: Array, dtype: DType | None, name: str) -> TensorNode:
+def _from_array(
+    array: Array, dtype: DType | None, name: str, symbolic: Axes | None = None
+) -> TensorNode:
     if dtype is not None and array.dtype != dtype.numpy:
         array = references.cast(array, dtype)
     native = array.dtype.newbyteorder("=")
     array = np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")).view(np.ndarray)
-    return new_buffer(_clean(array), name)
+    array = _clean(array)
+    return symbolic_tensor(array, symbolic, name) if symbolic else new_buffer(array, name)
 
 
 def _clean(array: Array) -> Array:

@@ -12,9 +12,14 @@ import numpy as np
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
-from compiler.graph.nodes import Buffer, Index, Iota, Shape, TensorNode, const, elementwise
+from compiler.graph.extents import Extent, Extents
+from compiler.graph.joins import Gather
+from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
+from compiler.graph.placement import beside
+from compiler.graph.shaping import counting as counting
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
+from compiler.tensors.variables import Variable, prefix, refuse_symbolic
 
 Array = np.ndarray[Any, Any]
 
@@ -26,8 +31,13 @@ def is_data(item: object) -> bool:
     return isinstance(item, list)
 
 
-def positions_of(operation: str, item: object, extent: int, axis: int) -> TensorNode:
-    """One axis' positions as int64 from 0 on; `AxisError` where known ones are out of range."""
+def positions_of(
+    operation: str, item: object, extent: int, axis: int, like: TensorNode
+) -> TensorNode:
+    """Positions along an axis as int64 from 0 on; arrays are put where `like` is.
+
+    `AxisError` where known ones are out of range.
+    """
     known = _known(item)
     if known is None:
         assert isinstance(item, TensorValue)
@@ -48,7 +58,9 @@ def positions_of(operation: str, item: object, extent: int, axis: int) -> Tensor
             expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
         )
     whole = known.astype(np.int64)
-    return new_buffer(np.ascontiguousarray(np.where(whole < 0, whole + extent, whole)))
+    positions = np.ascontiguousarray(np.where(whole < 0, whole + extent, whole))
+    own = item.node.devices if isinstance(item, TensorValue) else ()
+    return new_buffer(positions, device=own[0]) if own else beside(new_buffer(positions), like)
 
 
 def _known(item: object) -> Array | None:
@@ -73,21 +85,23 @@ def _from_end(node: TensorNode, extent: int) -> TensorNode:
     return elementwise("where", below, elementwise("add", node, width), node)
 
 
-def counting(shape: Shape, axis: int) -> TensorNode:
-    """The position along `axis`, for every element of `shape`."""
-    ones = [1] * len(shape)
-    ones[axis] = shape[axis]
-    return broadcast_node(reshaped(Iota((), shape[axis], int64), tuple(ones)), shape)
-
-
 def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
-    """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it.
+    """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it."""
+    refuse_symbolic("getitem", node, [axis for axis, item in enumerate(items) if item is not None])
+    return Index((node, *selected(node.shape, items, node, node.extents)))
+
+
+def selected(
+    extents: Shape, items: Sequence[object], like: TensorNode, symbolic: Extents = ()
+) -> list[TensorNode]:
+    """The positions that such an index takes from a tensor of these extents, one per axis.
+    Arrays are put where `like` is.
 
     The arrays broadcast together; their axes stand where the first of them stood if they are
     neighbours, else in front.
     """
     axes = [axis for axis, item in enumerate(items) if item is not None]
-    arrays = [positions_of("getitem", items[axis], node.shape[axis], axis) for axis in axes]
+    arrays = [positions_of("getitem", items[axis], extents[axis], axis, like) for axis in axes]
     try:
         common = np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
@@ -98,28 +112,37 @@ def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
         ) from None  # fmt: skip
     is_together = axes[-1] - axes[0] + 1 == len(axes)
     place = axes[0] if is_together else 0
-    kept = [axis for axis in range(len(node.shape)) if axis not in axes]
+    kept = [axis for axis in range(len(extents)) if axis not in axes]
     before = [axis for axis in kept if axis < axes[0]] if is_together else []
     after = [axis for axis in kept if axis not in before]
     shape = (
-        *(node.shape[a] for a in before), *common, *(node.shape[a] for a in after)
+        *(extents[a] for a in before), *common, *(extents[a] for a in after)
     )  # fmt: skip
     target = {axis: i for i, axis in enumerate(before)}
     target |= {axis: place + len(common) + i for i, axis in enumerate(after)}
     found: list[TensorNode] = []
-    for axis in range(len(node.shape)):
+    for axis in range(len(extents)):
         if axis in target:
-            found.append(counting(shape, target[axis]))
+            found.append(_every(symbolic[axis] if symbolic else None, shape, target[axis]))
             continue
         array = broadcast_node(arrays[axes.index(axis)], common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
         found.append(broadcast_node(reshaped(array, wide), shape))
-    return Index((node, *found))
+    return found
+
+
+def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
+    """All positions of an axis, which may be symbolic, along axis `place` of `shape`."""
+    made = counting(shape, place)
+    if extent is None:
+        return made
+    return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
 
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
-    positions = positions_of("gather", index, node.shape[axis], axis)
+    refuse_symbolic("gather", node, [axis])
+    positions = positions_of("gather", index, node.shape[axis], axis, node)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(shape, node.shape, strict=True))
@@ -130,5 +153,4 @@ def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
             got=f"{written(shape)} for {written(node.shape)}",
             expected=f"the same rank, and no longer on any axis but {axis}",
         )  # fmt: skip
-    others = (positions if i == axis else counting(shape, i) for i in range(len(shape)))
-    return Index((node, *others))
+    return Gather((node, positions), axis)

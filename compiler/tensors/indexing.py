@@ -8,12 +8,15 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from compiler.dtypes import int64
 from compiler.errors import AxisError, DataError
-from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode
-from compiler.tensors.gathering import gathered, is_data, select
+from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
+from compiler.graph.words import short
+from compiler.tensors.gathering import gathered, is_data, select, selected
 from compiler.tensors.joining import Joining
-from compiler.tensors.shapes import axes_of
+from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import Operand, TensorValue, reshaped, traced
+from compiler.tensors.variables import has_variable, shortened
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
@@ -136,6 +139,83 @@ def _result_shape(items: list[Item], parts: list[Part]) -> Shape:
     return tuple(shape)
 
 
+def parts_and_shape(index: Any, shape: Shape) -> tuple[list[Part], Shape]:
+    """What an index without arrays takes of each axis of `shape`, and the shape that gives."""
+    items = _items_of(index, len(shape))
+    taken = [item for item in items if item is not None]
+    pairs = enumerate(zip(taken, shape, strict=True))
+    parts = [_part_of(item, axis, extent) for axis, (item, extent) in pairs]
+    return parts, _result_shape(items, parts)
+
+
+def split_index(items: list[Any], rank: int) -> tuple[tuple[Any, ...], list[Any]]:
+    """An index with arrays in two steps: slices and None, then per axis an array, a number or
+    None for all of it."""
+    whole = _with_masks_as_positions(items)
+    basic = [slice(None) if is_data(i) or hasattr(i, "__index__") else i for i in whole]
+    used = sum(i is not None and i is not ... for i in basic)
+    if used > rank:
+        raise AxisError(
+            "getitem", "too many indices", got=f"{used} indices",
+            expected=f"at most {rank} indices",
+        )  # fmt: skip
+    place = next((n for n, i in enumerate(whole) if i is ...), len(whole))
+    rest = [slice(None)] * (rank - used)
+    arrays = [*whole[:place], *rest, *whole[place + 1 :]]
+    return tuple(basic), [i if is_data(i) or hasattr(i, "__index__") else None for i in arrays]
+
+
+def positions_in(node: TensorNode, items: list[Any]) -> list[TensorNode]:
+    """Where in `node` an index with arrays takes its elements: positions per axis."""
+    shape = node.shape
+    basic, per_axis = split_index(items, len(shape))
+    parts, _ = parts_and_shape(basic, shape)
+    kept = [part.count for part in parts]
+    added = [n for n, item in enumerate(_items_of(basic, len(shape))) if item is None]
+    for place in added:
+        kept.insert(place, 1)
+    found = selected(tuple(kept), per_axis, node)
+    own = [node for n, node in enumerate(found) if n not in added]
+    return [_moved(each, part) for each, part in zip(own, parts, strict=True)]
+
+
+def _moved(node: TensorNode, part: Part) -> TensorNode:
+    """Positions among the elements that `part` takes, as positions on the whole axis."""
+    first = part.begin + (part.count - 1) * part.step if part.is_reversed else part.begin
+    step = -part.step if part.is_reversed else part.step
+    if step != 1:
+        node = elementwise("mul", node, const(step, int64, node.shape))
+    return node if not first else elementwise("add", node, const(first, int64, node.shape))
+
+
+def _check_masks(items: list[Any], shape: Shape) -> None:
+    """`AxisError` where a mask has another shape than the axes it stands for."""
+    widths = [_axes_used(item) for item in items]
+    axis = 0
+    for place, (item, width) in enumerate(zip(items, widths, strict=True)):
+        if item is ...:
+            axis = len(shape) - sum(widths[place + 1 :])
+        covered = shape[axis : axis + width]
+        if _is_mask(item) and np.shape(item) != covered:
+            raise AxisError(
+                "getitem", "the mask does not fit the axes it stands for",
+                got=f"shape {written(np.shape(item))}", expected=f"shape {written(covered)}",
+            )  # fmt: skip
+        axis += width
+
+
+def _is_mask(item: Any) -> bool:
+    """Whether an index item is an array of truth values."""
+    return is_data(item) and str(getattr(item, "dtype", None) or np.asarray(item).dtype) == "bool"
+
+
+def _axes_used(item: Any) -> int:
+    """How many axes of the tensor an index item stands for."""
+    if item is None or item is ...:
+        return 0
+    return len(np.shape(item)) if _is_mask(item) else 1
+
+
 def _with_masks_as_positions(items: list[Any]) -> list[Any]:
     """Each mask replaced by the positions where it is true; a computed mask is computed now."""
     result: list[Any] = []
@@ -143,8 +223,7 @@ def _with_masks_as_positions(items: list[Any]) -> list[Any]:
         if not is_data(item):
             result.append(item)
             continue
-        is_mask = str(item.dtype if hasattr(item, "dtype") else np.asarray(item).dtype) == "bool"
-        result.extend(np.nonzero(np.asarray(item)) if is_mask else [item])
+        result.extend(np.nonzero(np.asarray(item)) if _is_mask(item) else [item])
     return result
 
 
@@ -155,29 +234,19 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Self:
+        if has_variable(index):
+            node, rest = shortened(self.node, index)
+            return self._new(node)[rest]
         if any(map(is_data, index if isinstance(index, tuple) else (index,))):
             return self._selected(list(index) if isinstance(index, tuple) else [index])
-        items = _items_of(index, self.ndim)
-        taken = [item for item in items if item is not None]
-        pairs = enumerate(zip(taken, self.shape, strict=True))
-        parts = [_part_of(item, axis, extent) for axis, (item, extent) in pairs]
-        return self._new(reshaped(_taken(self.node, parts), _result_shape(items, parts)))
+        parts, shape = parts_and_shape(index, self.shape)
+        return self._new(reshaped(_taken(self.node, parts), shape))
 
     def _selected(self, items: list[Any]) -> Self:
         """Indexing with arrays: slices and None first, then integers together with arrays."""
-        whole = _with_masks_as_positions(items)
-        basic = [slice(None) if is_data(i) or hasattr(i, "__index__") else i for i in whole]
-        used = sum(i is not None and i is not ... for i in basic)
-        if used > self.ndim:
-            raise AxisError(
-                "getitem", "too many indices", got=f"{used} indices",
-                expected=f"at most {self.ndim} indices",
-            )  # fmt: skip
-        rest = [slice(None)] * (self.ndim - used)
-        place = next((n for n, i in enumerate(whole) if i is ...), len(whole))
-        arrays = [*whole[:place], *rest, *whole[place + 1 :]]
-        per_axis = [i if is_data(i) or hasattr(i, "__index__") else None for i in arrays]
-        return self._new(select(self[tuple(basic)].node, per_axis))
+        _check_masks(items, self.shape)
+        basic, per_axis = split_index(items, self.ndim)
+        return self._new(select(self[basic].node, per_axis))
 
     def gather(self, axis: int, index: Operand, *, dim: int | None = None) -> Self:
         """Element [i, j, …] is this tensor's at [i, j, …] with `index[i, j, …]` on `axis`.
@@ -197,18 +266,15 @@ class Indexing(Joining):
         items[place] = index if isinstance(index, TensorValue) else np.asarray(index)
         return self._new(select(source.node, items))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise DataError(
-            "setitem",
-            "tensors are immutable",
-            got="an assignment to elements",
-            expected="an expression that makes a new tensor",
-            hint="use where, pad or cat",
-        )
-
     def __len__(self) -> int:
         if not self.ndim:
             raise DataError("len", "a tensor of rank 0 has no length", got="shape ()")
+        if self.node.extents and self.node.extents[0] is not None:
+            extent = self.node.extents[0]
+            raise DataError(
+                "len", f"axis 0 has {extent.described} elements, known when the program runs",
+                got=short(self.node), hint="symbolic_shape names it; len(x.numpy()) counts them",
+            )  # fmt: skip
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:

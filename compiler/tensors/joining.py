@@ -6,6 +6,7 @@ from typing import Self, TypeAlias
 from compiler import dtypes
 from compiler.dtypes import Scalar
 from compiler.errors import DTypeError, ShapeError
+from compiler.graph.joins import Cat
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
 from compiler.tensors import data as tensor_data
 from compiler.tensors.binary import Binary
@@ -19,6 +20,7 @@ from compiler.tensors.value import (
     reshaped,
     traced,
 )
+from compiler.tensors.variables import shape_of
 
 Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
 
@@ -74,27 +76,6 @@ def _wrong_widths(given: object, rank: int) -> ShapeError:
     )
 
 
-def _joined(tensors: Sequence[TensorNode], axis: int) -> TensorNode:
-    """The tensors one after the other: each is padded to the whole, and a mask picks it.
-
-    Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
-    """
-    total = sum(t.shape[axis] for t in tensors)
-    end, result = total, None
-    for node in reversed(tensors):
-        begin = end - node.shape[axis]
-        widths = tuple(
-            (begin, total - end) if i == axis else (0, 0) for i in range(len(node.shape))
-        )
-        part = Pad((node,), widths) if begin or end < total else node
-        picked = part if result is None else elementwise(
-            "where", mask_of(node.shape, widths), part, result
-        )  # fmt: skip
-        result, end = picked, begin
-    assert result is not None
-    return result
-
-
 @traced
 class Joining(Binary):
     """Larger tensors from smaller ones."""
@@ -136,16 +117,16 @@ class Joining(Binary):
             _check_joinable(number, node, self.node, axis)
         total = sum(node.shape[axis] for node in nodes)
         within_memory("cat", (*self.shape[:axis], total, *self.shape[axis + 1 :]))
-        return self._new(_joined([cast_to(node, dtype) for node in nodes], axis))
+        return self._new(Cat(tuple(cast_to(node, dtype) for node in nodes), axis))
 
     def stack(self, *others: Operand, dim: int = 0) -> Self:
         """This tensor and the others, of equal shape, along a new axis `dim`."""
         tensors = [self, *(self._lift(v) for v in others)]
         for number, tensor in enumerate(tensors):
-            if tensor.shape != self.shape:
+            if tensor.symbolic_shape != self.symbolic_shape:
                 raise ShapeError(
                     "stack", f"tensor {number} has another shape than the first",
-                    got=f"{written(tensor.shape)} and {written(self.shape)}",
+                    got=f"{written(tensor.symbolic_shape)} and {written(self.symbolic_shape)}",
                     expected="equal shapes",
                 )  # fmt: skip
         axis = axis_of("stack", dim, self.ndim + 1)
@@ -173,14 +154,14 @@ class Joining(Binary):
 
 def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:
     """`ShapeError` unless all axes but `axis` are equal."""
-    is_same_rank = len(node.shape) == len(first.shape)
-    if is_same_rank and all(
-        n == m for i, (n, m) in enumerate(zip(node.shape, first.shape, strict=True)) if i != axis
+    shape, wanted = shape_of(node), shape_of(first)
+    if len(shape) == len(wanted) and all(
+        n == m for i, (n, m) in enumerate(zip(shape, wanted, strict=True)) if i != axis
     ):
         return
     raise ShapeError(
         "cat",
         f"tensor {number} does not fit to the first",
-        got=f"{written(node.shape)} and {written(first.shape)}",
+        got=f"{written(shape)} and {written(wanted)}",
         expected=f"equal extents on all axes but axis {axis}",
     )

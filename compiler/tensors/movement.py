@@ -6,7 +6,8 @@ from typing import Self
 from compiler.dtypes import bool_ as truth
 from compiler.dtypes import float16, float32, float64, int32, int64, parse
 from compiler.errors import AxisError, DTypeError, ShapeError
-from compiler.graph.nodes import Bitcast, Contiguous, Flip, Permute, Shape, Shrink, TensorNode
+from compiler.graph.nodes import Bitcast, Contiguous, Flip, Shrink
+from compiler.graph.shaping import permuted as permuted
 from compiler.tensors.shapes import (
     Axes,
     axes_of,
@@ -20,11 +21,6 @@ from compiler.tensors.shapes import (
     written,
 )
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
-
-
-def permuted(node: TensorNode, order: Shape) -> TensorNode:
-    """`node` with its axes in `order`, itself if they are already."""
-    return node if order == tuple(range(len(order))) else Permute((node,), order)
 
 
 def _bounds_of(part: Sequence[int] | None, axis: int, extent: int) -> tuple[int, int]:

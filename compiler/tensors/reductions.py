@@ -5,16 +5,18 @@ Result types are NumPy's: sums of small integers are int64 or uint64, means of i
 float16 is summed in float32 and rounded once at the end.
 """
 
-import math
 from typing import Self
 
 from compiler import dtypes
 from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
-from compiler.tensors.indexing import Indexing
+from compiler.graph.words import short
+from compiler.tensors.apply import apply
 from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
 from compiler.tensors.value import broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.variables import count
+from compiler.tensors.writing import Writing
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
@@ -51,8 +53,21 @@ def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
             )
 
 
+def refuse_maybe_empty(method: str, node: TensorNode, axes: Shape) -> None:
+    """`ShapeError` where the extent of an axis is a variable that may be 0."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None and not extent.low:
+            raise ShapeError(
+                method,
+                f"axis {axis} has {extent.described} elements, and no elements have no {method}",
+                got=short(node),
+                expected="a variable of 1 or more on the axes that are folded",
+            )
+
+
 @traced
-class Reductions(Indexing):
+class Reductions(Writing):
     """Folds over axes, and the normalisations built from them."""
 
     __slots__ = ()
@@ -90,6 +105,7 @@ class Reductions(Indexing):
 
     def _extreme(self, op: str, axes: Shape, keepdim: bool, method: str = "") -> Self:
         refuse_empty(method or op, self.shape, axes)
+        refuse_maybe_empty(method or op, self.node, axes)
         return self._new(reduced(self.node, op, axes, keepdim))
 
     def any(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
@@ -142,16 +158,19 @@ class Reductions(Indexing):
     def _statistic_type(self) -> DType:
         return self.dtype if self.dtype.is_float else float64
 
-    def _count(self, axes: Shape) -> int:
-        return math.prod(self.shape[axis] for axis in axes)
+    def _count(self, axes: Shape, correction: int = 0) -> TensorNode | float:
+        """How many elements `axes` have, less `correction`; known later where one is symbolic."""
+        found = count(self.node, axes, correction)
+        return cast_to(found, self.dtype) if isinstance(found, TensorNode) else float(found)
 
     def _mean(self, axes: Shape, keepdim: bool) -> Self:
-        return self._new(reduced(self.node, "sum", axes, keepdim)).div(float(self._count(axes)))
+        total = reduced(self.node, "sum", axes, keepdim)
+        return self._new(apply("fdiv", "mean", total, self._count(axes)))
 
     def _variance(self, axes: Shape, keepdim: bool, correction: int) -> Self:
         distance = self.sub(self._mean(axes, keepdim=True))
         total = reduced(distance.square().node, "sum", axes, keepdim)
-        return self._new(total).div(float(max(self._count(axes) - correction, 0)))
+        return self._new(apply("fdiv", "var", total, self._count(axes, correction)))
 
     def argmax(
         self, axis: int | None = None, keepdim: bool = False, *, dim: int | None = None

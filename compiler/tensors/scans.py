@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from compiler.dtypes import Scalar, bool_, float16, float32
 from compiler.errors import ShapeError
+from compiler.graph.extents import Extent, symbolic
 from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors.reductions import sum_type
@@ -33,13 +34,13 @@ def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
     row = REDUCTIONS[reduction]
     extent, distance = node.shape[axis], 1
     while distance < extent:
-        before = _shifted(node, axis, distance, row.identity(node.dtype))
+        before = shifted(node, axis, distance, row.identity(node.dtype))
         node = elementwise(row.combine, node, before)
         distance *= 2
     return node
 
 
-def _shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
+def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
     """`node` moved `by` places along `axis`; `fill` comes in."""
     kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
     widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
@@ -70,10 +71,15 @@ class Scans(Windows):
         """The greatest element up to each; NaN propagates."""
         return self._scan("cummax", "max", axis if dim is None else dim)
 
+    def cummin(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """The least element up to each; NaN propagates."""
+        return self._scan("cummin", "min", axis if dim is None else dim)
+
     def _scan(self, method: str, reduction: str, axis: int) -> Self:
         (place,) = axes_of(method, axis, self.ndim)
-        dtype = self.dtype if reduction == "max" else sum_type(self.dtype)
-        inner = float32 if dtype == float16 and reduction != "max" else dtype
+        is_total = reduction in ("sum", "prod")
+        dtype = sum_type(self.dtype) if is_total else self.dtype
+        inner = float32 if dtype == float16 and is_total else dtype
         scan = scanned(cast_to(self.node, inner), place, reduction)
         return self._new(cast_to(scan, dtype))
 
@@ -130,9 +136,9 @@ def _names(formula: str, nodes: list[TensorNode]) -> tuple[list[str], str]:
 
 def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[str, int]:
     """The extent of each name; 1 fits every other."""
-    extents: dict[str, int] = {}
+    extents: dict[str, int | Extent] = {}
     for axes, node in zip(names, nodes, strict=True):
-        for name, extent in zip(axes, node.shape, strict=True):
+        for name, extent in zip(axes, symbolic(node.shape, node.extents), strict=True):
             known = extents.get(name, 1)
             if 1 not in (known, extent) and known != extent:
                 raise ShapeError(
@@ -140,7 +146,7 @@ def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[st
                     got=f"{known} and {extent}", expected="one extent, or 1", hint=HINT,
                 )  # fmt: skip
             extents[name] = extent if known == 1 else known
-    return extents
+    return {name: n.high if isinstance(n, Extent) else n for name, n in extents.items()}
 
 
 def _aligned(node: TensorNode, axes: str, order: list[str], full: tuple[int, ...]) -> TensorNode:

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from compiler.errors import AxisError, ShapeError, SizeError
+from compiler.graph.extents import Extent, symbolic
+from compiler.graph.extents import written as written_extents
 from compiler.graph.nodes import LARGEST, Shape, TensorNode
+from compiler.tensors.variables import Variable
 
 Axes: TypeAlias = int | Sequence[int] | None
 
 
-def written(shape: Shape) -> str:
+def written(shape: Sequence[object]) -> str:
     """`(2, 3)`, as error messages write a shape."""
     return str(tuple(shape))
 
@@ -28,8 +31,13 @@ def integers(operation: str, values: object) -> Shape:
         return tuple(int(operator.index(v)) for v in given)
     except TypeError as error:
         raise ShapeError(
-            operation, "extents and axes are integers", got=repr(given), expected="integers"
-        ) from error
+            operation, "extents and axes are integers", got=repr(given), expected="integers",
+            hint="let -1 stand for the axis of a variable" if any(map(_is_variable, given)) else "",
+        ) from error  # fmt: skip
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, Variable)
 
 
 def extents(operation: str, values: Iterable[object]) -> Shape:
@@ -121,6 +129,8 @@ def fill_unknown(operation: str, shape: Shape, size: int) -> Shape:
 
 def broadcast(operation: str, *nodes: TensorNode) -> Shape:
     """The common shape of the operands: extents are equal or 1, aligned at the last axis."""
+    if any(n.extents for n in nodes):
+        _check_symbolic(operation, nodes)
     rank = max(len(n.shape) for n in nodes)
     padded = [(1,) * (rank - len(n.shape)) + n.shape for n in nodes]
     result: list[int] = []
@@ -130,6 +140,24 @@ def broadcast(operation: str, *nodes: TensorNode) -> Shape:
             raise _mismatch(operation, nodes, axis - rank, distinct)
         result.append(distinct[0])
     return within_memory(operation, tuple(result))
+
+
+def _check_symbolic(operation: str, nodes: Sequence[TensorNode]) -> None:
+    """Refuse an axis of n elements beside one of another extent, even if n may be as much."""
+    rank = max(len(n.shape) for n in nodes)
+    shapes = [(1,) * (rank - len(n.shape)) + symbolic(n.shape, n.extents) for n in nodes]
+    for axis, found in enumerate(zip(*shapes, strict=True)):
+        distinct = list(dict.fromkeys(n for n in found if n != 1))
+        if len(distinct) < 2 or all(isinstance(n, int) for n in distinct):
+            continue
+        words = [n.described if isinstance(n, Extent) else str(n) for n in distinct]
+        raise ShapeError(
+            operation,
+            f"the shapes do not fit together: axis {axis - rank} is {' and '.join(words)}",
+            got=" and ".join(f"({written_extents(n.shape, n.extents)})" for n in nodes),
+            expected="the same variable, or 1, on each axis counted from the last",
+            hint="cut the other operand to the same variable, as in x[:n]",
+        )
 
 
 def _mismatch(

@@ -3,7 +3,9 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Reductions → Normalizations → Products → Windows → Scans → Tensor
+                → Writing → Reductions → Normalizations → Products → Windows → Scans → Sorting
+                → Arrangement → Elementary → Linear → Losses → Construction → Files
+                → Directives → Placement → Tensor
 """
 
 from collections.abc import Sequence
@@ -15,12 +17,17 @@ import numpy as np
 from compiler import dtypes
 from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
-from compiler.graph.nodes import Cast, Const, Expand, Reshape, Shape, TensorNode
+from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.shaping import broadcast_node as broadcast_node
+from compiler.graph.shaping import cast_to as cast_to
+from compiler.graph.shaping import reshaped as reshaped
 from compiler.origin import user_call
 from compiler.tensors import data as tensor_data
+from compiler.tensors import live
+from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
-_QUIET = {"__hash__", "__repr__", "__init__"}
+_QUIET = {"__hash__", "__new__", "__repr__", "__init__"}
 
 
 def traced(cls: C) -> C:
@@ -46,7 +53,7 @@ def _traced_member(member: Any) -> Any:
 
 
 class TensorValue:
-    """A lazy, immutable value: `node` says how it is computed, `realize()` replaces it by data."""
+    """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
     __slots__ = ("__weakref__", "_recipe", "node")
     node: TensorNode
@@ -60,8 +67,13 @@ class TensorValue:
 
     @property
     def shape(self) -> Shape:
-        """The extent of each axis."""
+        """The extent of each axis; of one that is symbolic the greatest it may have."""
         return self.node.shape
+
+    @property
+    def symbolic_shape(self) -> tuple[int | Variable, ...]:
+        """The extent of each axis, a `Variable` where it is known only when the program runs."""
+        return shape_of(self.node)
 
     @property
     def dtype(self) -> DType:
@@ -82,9 +94,15 @@ class TensorValue:
         """The number of elements."""
         return self.node.size
 
+    def __new__(cls, *arguments: object, **keywords: object) -> Self:
+        """A tensor, remembered for as long as it exists."""
+        made = object.__new__(cls)
+        live.note(made)
+        return made
+
     def _new(self, node: TensorNode) -> Self:
         """A tensor of this class that holds `node`."""
-        made = object.__new__(type(self))
+        made = type(self).__new__(type(self))
         made.node = node
         return made
 
@@ -95,7 +113,9 @@ class TensorValue:
         return self._new(tensor_data.tensor(operand))
 
 
-Operand: TypeAlias = TensorValue | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+Operand: TypeAlias = (
+    TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+)
 """What the other side of an operation may be; Python numbers take the tensor's type."""
 
 
@@ -108,6 +128,8 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
             return value.node
         case np.generic():
             return tensor_data.from_generic(value)
+        case Variable():
+            return value.node
         case bool() | int() | float():
             return value
         case np.ndarray() | list() | tuple():
@@ -121,33 +143,17 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
 
 
 def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
-    """The type the operands are converted to; of a Python number only its kind counts."""
+    """The type the operands are converted to; of a number or variable only its kind counts."""
     types = [p.dtype if isinstance(p, TensorNode) else type(p)() for p in parts]
+    types = [0 if is_weak(p) else t for p, t in zip(parts, types, strict=True)]
     return dtypes.promote(*types)
 
 
 def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNode:
     """`part` converted to `dtype`; `DataError` for an integer out of its range."""
     if isinstance(part, TensorNode):
+        if is_weak(part):
+            for bound in bounds_of(part):
+                tensor_data.scalar(bound, dtype, operation)  # refused where it does not fit
         return cast_to(part, dtype)
     return tensor_data.scalar(part, dtype, operation)
-
-
-def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
-    """`node` converted to `dtype`, itself if it has that type."""
-    return node if node.dtype == dtype else Cast((node,), dtype)
-
-
-def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` under another shape of equal size, itself if it has that shape."""
-    return node if node.shape == shape else Reshape((node,), shape)
-
-
-def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
-    if node.shape == shape:
-        return node
-    if isinstance(node, Const):
-        return Const((), node.bits, node.given_dtype, shape)
-    full = reshaped(node, (1,) * (len(shape) - len(node.shape)) + node.shape)
-    return full if full.shape == shape else Expand((full,), shape)

@@ -39,6 +39,15 @@ export function counted(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** 1536 as "1.5 KiB". */
+export function bytes(number) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let [size, unit] = [number, 0];
+  while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
+  const digits = size >= 100 || unit === 0 ? Math.round(size) : Number(size.toPrecision(3));
+  return `${digits} ${units[unit]}`;
+}
+
 /** Seconds in words of a fitting unit. */
 export function duration(seconds) {
   if (!(seconds > 0)) return "0";

@@ -13,6 +13,14 @@ export function outline(shape, w, height) {
     case "square":
     case "double":
       return `M0 0H${w}V${height}H0z`;
+    case "arrow":
+      return `M0 0H${w - 10}L${w} ${r}L${w - 10} ${height}H0z`;
+    case "bars":
+      return `M0 0H${w}V${height}H0zM4 0V${height}M${w - 4} 0V${height}`;
+    case "fold":
+      return `M0 0H${w - 9}L${w} 9V${height}H0zM${w - 9} 0V9H${w}`;
+    case "stack":
+      return `M0 4H${w - 4}V${height}H0zM4 4V0H${w}V${height - 4}H${w - 4}`;
     default: {
       const arc = "a4 4 0 0 1";
       return `M4 0H${w - 4}${arc} 4 4V${height - 4}${arc} -4 4H4${arc} -4 -4V4${arc} 4 -4z`;
@@ -45,6 +53,7 @@ export function arrow(path) {
   const xs = points.map((point) => point[0]);
   const ys = points.map((point) => point[1]);
   return {
+    line: path,
     d: `${path}M${barb(0.42)}L${x} ${y}L${barb(-0.42)}`,
     number: [x - 17 * Math.cos(angle), y - 17 * Math.sin(angle)],
     box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],

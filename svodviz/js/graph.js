@@ -7,6 +7,7 @@ import { Minimap } from "./minimap.js";
 import { passPicture, stagePicture } from "./picture.js";
 
 const MOST = 900; // nodes drawn in full at once
+const BESIDE = 7; // pixels between edges that lead from one node to the same other one
 const TINY = 0.08; // scale below which no word can be read
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
@@ -192,8 +193,10 @@ export class GraphView {
     const edges = this.isOverview
       ? []
       : this.picture.edges.filter((edge) => touches(area, edge.arrow.box));
+    const words = this.store.model.schedule && this.store.state.stage === "schedule"
+      ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     this.groupLayer.replaceChildren(...this.picture.groups.map((group) => groupFrame(group)));
-    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge)));
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
     this.nodeLayer.replaceChildren(...drawn.map((node) => this.node(node)));
     this.light();
   }
@@ -294,9 +297,16 @@ export class GraphView {
     const nodes = this.picture ? this.picture.nodes : [];
     return {
       kinds: new Set(nodes.map((it) => it.row.kind)),
+      edges: edgeKinds(this.picture),
       marks: new Set(nodes.map((it) => it.mark || (it.row.critical ? "critical" : ""))),
     };
   }
+}
+
+/** The kinds of edges in a picture; plain data edges alone need no words. */
+function edgeKinds(picture) {
+  const kinds = new Set(picture ? picture.edges.map((it) => it.kind) : []);
+  return kinds.size === 1 && kinds.has("data") ? new Set() : kinds;
 }
 
 function fullWords(row, mark = "") {
@@ -323,10 +333,14 @@ function badge(sign, x) {
   ];
 }
 
-function edgeCurve(edge) {
+/** An edge; those of other kinds between the same two nodes stand beside it. */
+function edgeCurve(edge, words) {
+  const isLink = edge.kind === "fusion";
   const curve = s("path", {
-    class: ["edge", edge.kind, edge.mark].filter(Boolean).join(" "), d: edge.arrow.d,
-  });
+    class: ["edge", isLink && "fusion", edge.mark].filter(Boolean).join(" "),
+    "data-edge": edge.kind, d: isLink ? edge.arrow.line : edge.arrow.d,
+    transform: edge.beside ? `translate(${edge.beside * BESIDE} 0)` : null,
+  }, words && s("title", {}, words));
   curve.edge = edge;
   return curve;
 }
@@ -337,9 +351,12 @@ function number(edge) {
 }
 
 function groupFrame([label, x, y, width, height]) {
+  const most = Math.max(2, Math.floor((width - 14) / 6.4));
+  const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
   return s(
     "g", { class: "group" },
     s("rect", { x, y, width, height, rx: 6 }),
-    s("text", { x: x + 8, y: y + 12 }, label),
+    s("title", {}, label),
+    s("text", { x: x + 8, y: y + 13 }, words),
   );
 }

@@ -1,6 +1,7 @@
 // Everything known about the selection: facts, value, decisions, its rule, and its biography.
 
 import { button, counted, duration, h } from "./dom.js";
+import { scheduleSections } from "./itemsheet.js";
 
 const LISTED = 8;
 
@@ -46,6 +47,7 @@ export class Inspector {
       ["stages", duration(seconds)],
       ["passes", `${model.passes.length}, ${changed} changed the program`],
       ["decisions", String(model.decisions.length)],
+      ...(model.schedule?.moved || []).map((words) => ["moved", words]),
     ];
     return [
       h("h3", {}, model.name),
@@ -61,6 +63,8 @@ export class Inspector {
   sections(entity) {
     const place = this.placeOf(entity);
     const row = place?.row;
+    const own = scheduleSections(this, entity);
+    if (own) return [this.head(entity, row, own.kind), ...own.sections, this.rest(entity)].flat();
     return [
       this.head(entity, row),
       row ? this.facts(factsOf(row)) : this.lineText(entity),
@@ -68,10 +72,12 @@ export class Inspector {
       this.value(entity),
       this.cost(row),
       this.operands(entity, place),
-      this.decisions(entity),
-      this.rule(entity),
-      this.biography(entity),
-    ];
+      this.rest(entity),
+    ].flat();
+  }
+
+  rest(entity) {
+    return [this.decisions(entity), this.rule(entity), this.biography(entity)];
   }
 
   /** Where the entity is drawn, in the stage on screen if it is there. */
@@ -80,12 +86,12 @@ export class Inspector {
     return places.find((it) => it.stage === this.store.state.stage) || places[0];
   }
 
-  head(entity, row) {
+  head(entity, row, kind = row?.kind) {
     const { model } = this.store;
     const title = row ? [row.op, row.name].filter(Boolean).join(" ") : model.caption(entity);
     return h(
-      "div", { class: "inspector-head", "data-kind": row?.kind },
-      row && h("span", { class: "swatch", "aria-hidden": "true" }),
+      "div", { class: "inspector-head", "data-kind": kind },
+      kind && h("span", { class: "swatch", "aria-hidden": "true" }),
       h("h3", {}, title),
       h("p", { class: "entity" }, model.entities[entity]),
     );
@@ -249,6 +255,12 @@ function caption(value) {
 
 function factsOf(row) {
   const rows = [["kind", row.kind], ["argument", row.arg], ["dtype", row.dtype],
-    ["shape", row.shape], ["name", row.name], ["group", row.group]];
+    ["shape", row.shape], ["name", row.name], ["device", row.device],
+    ["variables", variablesOf(row)], ["group", row.group]];
   return rows.filter(([, value]) => value);
+}
+
+/** What the extents or bounds of a node depend on. */
+function variablesOf({ variables }) {
+  return Array.isArray(variables) ? variables.join(", ") : variables;
 }

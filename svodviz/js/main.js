@@ -2,10 +2,12 @@
 
 import { ColumnsView, TextView } from "./columns.js";
 import { button, h } from "./dom.js";
+import { FusionView } from "./fusion.js";
 import { GraphView } from "./graph.js";
 import { Inspector } from "./inspector.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
+import { MemoryView } from "./memory.js";
 import { Model } from "./model.js";
 import { Passes } from "./passes.js";
 import { Ribbon } from "./ribbon.js";
@@ -13,7 +15,10 @@ import { Store } from "./store.js";
 import { followTheme } from "./theme.js";
 import { TimelineView } from "./timeline.js";
 
-const VIEW_WORDS = { graph: "Graph", text: "Text", timeline: "Timeline", columns: "Columns" };
+const VIEW_WORDS = {
+  graph: "Graph", text: "Text", timeline: "Timeline", memory: "Memory", fusion: "Fusion",
+  columns: "Columns",
+};
 
 class Explorer {
   constructor(model, saved, fullPage) {
@@ -23,6 +28,8 @@ class Explorer {
       graph: new GraphView(this.store, look),
       text: new TextView(this.store),
       timeline: new TimelineView(this.store, look),
+      memory: new MemoryView(this.store, look),
+      fusion: new FusionView(this.store),
       columns: new ColumnsView(this.store),
     };
     this.inspector = new Inspector(this.store);

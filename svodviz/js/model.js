@@ -2,8 +2,9 @@
 
 import { arrow } from "./geometry.js";
 import { childrenOf, closure, descend } from "./links.js";
+import { ScheduleData } from "./schedule.js";
 
-const VERSION = 1;
+const VERSION = 2;
 
 export class Model {
   constructor(wire) {
@@ -18,6 +19,7 @@ export class Model {
     this.stageOf = (entity) => this.entities[entity].split(":", 1)[0];
     this.closures = new Map();
     this.texts = new Map();
+    this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.indexNodes();
     this.indexLines();
     this.indexRewrites();
@@ -138,7 +140,8 @@ export class Model {
   caption(entity) {
     const place = (this.nodesOf.get(entity) || [])[0];
     if (place) return place.row.label.slice(0, 2).join("  ");
-    return this.lineOf.get(entity)?.text.trim() || this.entities[entity];
+    return this.lineOf.get(entity)?.text.trim() || this.schedule?.caption(entity)
+      || this.entities[entity];
   }
 
   decisionsOn(entity) {

@@ -59,9 +59,13 @@ function build(key, scene, layout, look) {
     return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: look.mark(node) };
   });
   const known = new Map(nodes.map((it) => [it.node, it]));
+  const between = new Map();
   const edges = [...look.edges].map((edge) => {
     const [from, to, operand, kind] = scene.edges[edge];
+    const beside = between.get(`${from} ${to}`) ?? 0;
+    between.set(`${from} ${to}`, beside + 1);
     return {
+      beside,
       from: known.get(from), to: known.get(to), operand, kind,
       arrow: arrowIn(scene, layout, edge), mark: look.edgeMark(edge),
     };

@@ -1,6 +1,6 @@
 // The stages in order, each with its size and time; the chosen one is marked.
 
-import { button, count, duration, h } from "./dom.js";
+import { button, count, counted, duration, h } from "./dom.js";
 
 export class Ribbon {
   constructor(store) {
@@ -38,13 +38,12 @@ export class Ribbon {
       ? this.store.model.passes.reduce((sum, it) => sum + it.seconds, 0)
       : stage.seconds;
     const words = {
-      source: `${count(size.lines)} lines`,
-      passes: `${count(size.nodes)} passes`,
-      schedule: `${count(size.nodes)} items`,
-      kernels: `${count(size.nodes)} nodes`,
-      graph: `${count(size.nodes)} nodes`,
+      passes: size.nodes === 1 ? "1 pass" : `${count(size.nodes)} passes`,
+      schedule: counted(size.nodes, "item"),
+      kernels: counted(size.nodes, "node"),
+      graph: counted(size.nodes, "node"),
     };
-    const text = words[stage.id] || `${count(size.lines)} lines`;
+    const text = words[stage.id] || counted(size.lines, "line");
     return time > 0 ? `${text} · ${duration(time)}` : text;
   }
 

@@ -5,8 +5,9 @@ const TEXTLESS = new Set(["passes"]);
 
 /**
  * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
- * stage: id in the ribbon · unit: position of the kernel · view: graph, text, timeline or columns ·
- * pass: position · step: see frames.js · selected: entity string or "" · columns: three stage ids.
+ * stage: id in the ribbon · unit: position of the kernel · view: graph, text, timeline, memory,
+ * fusion or columns · pass: position · step: see frames.js · selected: entity string or "" ·
+ * columns: three stage ids.
  */
 export class Store {
   constructor(model, saved = {}) {
@@ -76,7 +77,9 @@ export class Store {
     const stage = this.model.stageById.get(state.stage);
     const views = [];
     if (stage.units.some((unit) => unit.scene)) views.push("graph");
-    if (stage.id === "schedule" && views.length) views.unshift("timeline");
+    if (stage.id === "schedule" && this.model.schedule) {
+      views.unshift("timeline", "memory", "fusion");
+    }
     if (!TEXTLESS.has(stage.id)) views.push("text");
     return [...views, "columns"];
   }

@@ -1,78 +1,119 @@
-// The schedule on an axis of time: bars from start to finish, slack, dependencies, critical path.
+// The schedule on an axis of time: a lane for each device, bars from the earliest start, slack as a
+// hollow extension up to the latest one, dependencies by kind, and the memory curve beneath.
 
-import { count, duration, h, s } from "./dom.js";
+import { MemoryCurve } from "./curve.js";
+import { button, count, counted, duration, h, s } from "./dom.js";
+import { foldedAtFirst, ROW, rowOfItem, rowsBetween, rowsOf, barsOf } from "./rows.js";
 
-const ROW = 34;
 const HEAD = 30;
-const MOST = 400; // rows drawn at once
+const MOST_ARROWS = 1200;
 
 export class TimelineView {
   constructor(store, look) {
     this.store = store;
     this.look = look;
+    this.schedule = store.model.schedule;
     this.found = new Set();
     this.critical = false;
     this.body = h("div", { class: "timeline-body" });
-    this.root = h("div", {
+    this.scroll = h("div", {
       class: "timeline", tabindex: "0", role: "group", "aria-label": "Schedule timeline",
       onscroll: () => this.draw(),
-      onclick: (event) => store.select(this.entityAt(event)),
+    }, this.body);
+    this.curve = new MemoryCurve(store);
+    this.root = h("div", {
+      class: "timeline-view",
+      onclick: (event) => this.click(event),
       onmouseover: (event) => store.hover(this.entityAt(event)),
       onmouseleave: () => store.hover(-1),
-    }, this.body);
+    }, this.scroll, this.curve.root);
     store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
 
   entityAt(event) {
-    const node = event.target.closest?.(".item");
+    const node = event.target.closest?.("[data-entity]");
     return node ? Number(node.dataset.entity) : -1;
   }
 
+  click(event) {
+    if (!event.target.closest("button")) this.store.select(this.entityAt(event));
+  }
+
   show() {
-    this.items ??= this.read();
+    if (!this.rows) this.read();
     this.draw();
     this.reveal();
   }
 
-  /** The schedule's items in order, with times in nanoseconds. */
   read() {
-    const { scene } = this.store.stage.units[0];
-    const items = scene.nodes.map((row, node) => ({
-      row, node, start: row.start ?? 0, finish: row.finish ?? row.start ?? 0, slack: row.slack ?? 0,
-    }));
-    const ends = items.map((it) => it.finish + it.slack);
-    this.end = Math.max(1, ...ends);
+    const { items } = this.schedule;
+    this.folded = foldedAtFirst(this.schedule);
+    this.end = items.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
     this.hasTimes = items.some((it) => it.finish > it.start);
-    this.edges = scene.edges;
-    return items;
+    this.arrange();
+  }
+
+  arrange() {
+    this.rows = rowsOf(this.schedule, this.folded);
+    this.rowOf = rowOfItem(this.rows);
+    const last = this.rows[this.rows.length - 1];
+    this.height = HEAD + last.top + last.height + 12;
+    const widest = this.rows.reduce((most, row) => Math.max(most, this.labelWidth(row)), 0);
+    this.left = Math.min(250, Math.ceil(widest));
+  }
+
+  fold(loop) {
+    if (!this.folded.delete(loop)) this.folded.add(loop);
+    this.arrange();
+    this.draw();
   }
 
   draw() {
-    const first = Math.max(0, Math.floor(this.root.scrollTop / ROW) - 5);
-    this.rows = this.items.slice(first, first + MOST);
-    this.first = first;
-    const labels = Math.max(...this.items.map((it) => this.caption(it).length));
-    this.left = Math.min(250, 42 + labels * 7);
+    if (!this.rows) return;
+    const { scrollTop, clientHeight } = this.scroll;
+    const [top, bottom] = [scrollTop - HEAD - 200, scrollTop + (clientHeight || 800) + 200];
+    this.drawn = rowsBetween(this.rows, top, bottom);
     // Room to the right for the words after the last bar.
-    this.width = Math.max(420, this.root.clientWidth - 8) - this.left - 74;
-    this.body.style.height = `${HEAD + this.items.length * ROW + 12}px`;
+    this.width = Math.max(300, (this.scroll.clientWidth || 800) - this.left - 82);
+    this.body.style.height = `${this.height}px`;
     this.body.replaceChildren(
-      this.axis(), this.arrows(), ...this.rows.map((it, index) => this.bar(it, first + index)),
+      ...this.drawn.filter((row) => row.type === "lane").map((row) => this.lane(row)),
+      this.axis(), this.arrows(),
+      ...this.drawn.filter((row) => row.type !== "lane").map((row) => this.row(row)),
     );
+    this.curve.draw(this.left, this.width);
     this.light();
     this.look.onStatus();
   }
 
-  caption({ row }) {
-    return [row.op, row.name].filter(Boolean).join(" ");
+  /** Pixels that a label takes in bold, with what stands before it. */
+  labelWidth(row) {
+    const before = row.type === "loop" ? 66 : row.loop === undefined ? 46 : 66;
+    return before + this.label(row).length * 7.3;
+  }
+
+  label(row) {
+    if (row.type === "lane") return "";
+    const item = this.schedule.items[row.items[0]];
+    if (row.type === "loop") {
+      const { label, items } = this.schedule.loops[row.loop];
+      return `${item.name} × ${items.length}: ${label}`;
+    }
+    return row.loop === undefined ? this.caption(item) : this.turn(item, row.loop);
+  }
+
+  turn(item, loop) {
+    const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");
+    const { items } = this.schedule.loops[loop];
+    return counters || `turn ${items.indexOf(item.position)}`;
+  }
+
+  caption(item) {
+    return [item.op, item.name].filter(Boolean).join(" ");
   }
 
   x(time) {
     return this.left + (time / this.end) * this.width;
-  }
-
-  y(index) {
-    return HEAD + index * ROW;
   }
 
   axis() {
@@ -86,16 +127,64 @@ export class TimelineView {
     return h("div", { class: "axis", "aria-hidden": "true" }, ...ticks);
   }
 
-  bar(item, index) {
-    const { row, start, finish, slack } = item;
+  lane(row) {
+    const next = this.rows.find((it) => it.type === "lane" && it.top > row.top);
+    const height = (next ? next.top : this.height - HEAD) - row.top;
+    return h(
+      "div", { class: "lane", style: `top:${HEAD + row.top}px;height:${height}px` },
+      h("span", { class: "lane-name" }, row.name),
+      h("span", { class: "lane-count" }, counted(row.items.length, "item")),
+    );
+  }
+
+  row(row) {
+    if (row.type === "loop") return this.loop(row);
+    return this.bar(row, this.schedule.items[row.items[0]]);
+  }
+
+  /** A loop: all its turns in one row where it is folded, else a head above them. */
+  loop(row) {
+    const { loop, items } = row;
+    const isFolded = this.folded.has(loop);
+    const turns = items.map((position) => this.schedule.items[position]);
+    const label = this.label(row);
+    const kind = turns[0].op;
+    const bars = isFolded ? barsOf(turns, (time) => this.x(time)) : [];
+    return h(
+      "div", { class: "loop-row", style: `top:${HEAD + row.top}px`, "data-kind": kind },
+      button(isFolded ? "▸" : "▾", () => this.fold(loop), {
+        class: "fold-button", "aria-expanded": String(!isFolded),
+        "aria-label": `${isFolded ? "Unfold" : "Fold"} the loop ${label}`,
+      }),
+      h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
+        title: label }, `↻ ${label}`),
+      ...bars.map((bar) => this.turnBar(bar)),
+    );
+  }
+
+  turnBar({ start, finish, items }) {
+    const width = Math.max(2, this.x(finish) - this.x(start));
+    const words = items.length > 1 ? `${counted(items.length, "turn")} together`
+      : `${this.schedule.nameOf(items[0])}, ${duration((finish - start) * 1e-9)}`;
+    const isCritical = items.some((it) => it.critical);
+    return h("span", {
+      class: isCritical ? "bar turn critical" : "bar turn", title: words,
+      "data-entity": items.length > 1 ? null : items[0].e,
+      style: `left:${this.x(start)}px;width:${width}px`,
+    });
+  }
+
+  bar(row, item) {
+    const { start, finish, slack } = item;
     const took = duration((finish - start) * 1e-9);
-    const words = `${this.caption(item)}, ${took}, `
-      + (row.critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`);
+    const words = `${this.schedule.nameOf(item)}, ${took}, `
+      + (item.critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`);
     const width = Math.max(3, this.x(finish) - this.x(start));
+    const indent = row.loop === undefined ? "" : " in-loop";
     const parts = [
-      h("span", { class: "item-label", style: `width:${this.left - 14}px` },
-        h("span", { class: "item-sign", "aria-hidden": "true" }, row.critical ? "◆" : ""),
-        this.caption(item)),
+      h("span", { class: `item-label${indent}`, style: `width:${this.left - 14}px` },
+        h("span", { class: "item-sign", "aria-hidden": "true" }, item.critical ? "◆" : ""),
+        this.label(row)),
       h("span", { class: "bar", style: `left:${this.x(start)}px;width:${width}px` }),
     ];
     if (slack > 0) {
@@ -107,8 +196,9 @@ export class TimelineView {
     return h(
       "div",
       {
-        class: row.critical ? "item critical" : "item", "data-entity": row.e, "data-kind": row.kind,
-        style: `top:${this.y(index)}px`, role: "img", "aria-label": words, title: words,
+        class: item.critical ? "item critical" : "item", "data-entity": item.e,
+        "data-kind": item.op, "data-position": item.position,
+        style: `top:${HEAD + row.top}px`, role: "img", "aria-label": words, title: words,
       },
       ...parts,
     );
@@ -121,38 +211,73 @@ export class TimelineView {
     return h("span", { class: "item-time", style: `left:${left}px` }, took);
   }
 
+  /** Arrows between the rows on screen, as many as can be told apart. */
   arrows() {
-    const height = HEAD + this.items.length * ROW;
     const picture = s("svg", {
-      class: "timeline-arrows", width: this.left + this.width + 74, height, "aria-hidden": "true",
+      class: "timeline-arrows", width: this.left + this.width + 82, height: this.height,
+      "aria-hidden": "true",
     });
-    const isDrawn = (index) => index >= this.first && index < this.first + MOST;
-    for (const [from, to] of this.edges) {
-      if (isDrawn(from) || isDrawn(to)) picture.append(this.arrow(from, to));
+    const { behind, before } = this.schedule;
+    const isSeen = (row) => row.type === "item" || this.folded.has(row.loop);
+    const edges = new Set(this.drawn.filter(isSeen)
+      .flatMap((row) => row.items.flatMap((it) => [...behind[it], ...before[it]])));
+    const wanted = [...edges].filter((edge) =>
+      this.rowOf.get(edge.from) !== this.rowOf.get(edge.to));
+    const drawn = this.oneOfEach(wanted).slice(0, MOST_ARROWS);
+    const beside = new Map();
+    for (const edge of drawn) {
+      const key = `${edge.from} ${edge.to}`;
+      picture.append(...this.arrow(edge, beside.get(key) ?? 0));
+      beside.set(key, (beside.get(key) ?? 0) + 1);
     }
+    this.arrowsLeftOut = wanted.length - drawn.length;
     return picture;
   }
 
-  arrow(from, to) {
-    const [a, b] = [this.items[from], this.items[to]];
-    const isCritical = a.row.critical && b.row.critical && a.finish === b.start;
-    const [x1, y1] = [this.x(a.finish), this.y(from) + ROW / 2];
-    const x2 = Math.max(this.x(b.start) + 6, x1 - 1);
-    const tip = this.y(to) + (to > from ? 6 : ROW - 6);
-    const back = to > from ? -6 : 6;
-    const d = `M${x1} ${y1}C${x1 + 12} ${y1} ${x2} ${(y1 + tip) / 2} ${x2} ${tip}`
-      + `M${x2 - 3.5} ${tip + back}L${x2} ${tip}L${x2 + 3.5} ${tip + back}`;
-    const path = s("path", { class: isCritical ? "dependency critical" : "dependency", d });
-    path.ends = [a.row.e, b.row.e];
-    return path;
+  /** The edges without all but the first of each kind between two rows, where one is folded. */
+  oneOfEach(edges) {
+    const found = new Map();
+    for (const edge of edges) {
+      const rows = [this.rowOf.get(edge.from), this.rowOf.get(edge.to)];
+      const isFolded = rows.some((row) => row.type === "loop");
+      const ends = isFolded ? rows.map((row) => row.top) : [edge.from, edge.to];
+      const key = `${isFolded} ${ends.join(" ")} ${edge.kind}`;
+      if (!found.has(key)) found.set(key, edge);
+    }
+    return [...found.values()];
+  }
+
+  arrow(edge, beside) {
+    const [a, b] = [this.schedule.items[edge.from], this.schedule.items[edge.to]];
+    const [from, to] = [this.rowOf.get(edge.from), this.rowOf.get(edge.to)];
+    const x1 = this.x(a.finish);
+    const y1 = HEAD + from.top + ROW / 2 + 4 * beside;
+    const isDown = to.top > from.top;
+    const x2 = Math.max(this.x(b.start) + 6, x1 - 1) + 8 * beside;
+    const tip = HEAD + to.top + (isDown ? 6 : ROW - 6);
+    const back = isDown ? -6 : 6;
+    const line = `M${x1} ${y1}C${x1 + 12} ${y1} ${x2} ${(y1 + tip) / 2} ${x2} ${tip}`;
+    const classes = edge.critical ? "dependency critical" : "dependency";
+    const ends = `${this.schedule.nameOf(a)} → ${this.schedule.nameOf(b)}`;
+    const head = `M${x2 - 3.5} ${tip + back}L${x2} ${tip}L${x2 + 3.5} ${tip + back}`;
+    const title = () => s("title", {}, `${ends}\n${this.schedule.reasonOf(edge)}`);
+    const paths = [
+      s("path", { class: "dependency-hit", d: line }, title()),
+      s("path", { class: classes, d: line, "data-edge": edge.kind }, title()),
+      s("path", { class: `${classes} head`, d: head }),
+    ];
+    paths.forEach((path) => { path.ends = [a.e, b.e]; });
+    return paths;
   }
 
   light() {
     const { selected, hovered, model } = this.store;
-    const focus = this.items.some((it) => it.row.e === hovered) ? hovered : selected;
+    const { items } = this.schedule;
+    const isOurs = (it) => this.schedule.itemOf.has(it) || this.schedule.fusionOf.has(it);
+    const focus = isOurs(hovered) ? hovered : selected;
     const related = model.related(focus);
-    const isDim = this.items.some((it) => related.has(it.row.e));
-    for (const node of this.body.querySelectorAll(".item")) {
+    const isDim = items.some((it) => related.has(it.e));
+    for (const node of this.body.querySelectorAll(".item, .turn[data-entity]")) {
       const entity = Number(node.dataset.entity);
       const isRelated = related.has(entity);
       node.classList.toggle("selected", entity === selected);
@@ -164,51 +289,70 @@ export class TimelineView {
     for (const path of this.body.querySelectorAll(".dependency")) {
       path.classList.toggle("near", path.ends.includes(focus));
     }
+    this.curve.light();
   }
 
   reveal() {
-    const related = this.store.model.related(this.store.selected);
-    const index = this.items.findIndex((it) => related.has(it.row.e));
-    if (index < 0) return;
-    const top = this.y(index);
-    const { scrollTop, clientHeight } = this.root;
+    const { selected } = this.store;
+    if (selected === this.revealed) return;
+    this.revealed = selected;
+    const related = this.store.model.related(selected);
+    const item = this.schedule.items.find((it) => related.has(it.e));
+    if (!item) return;
+    const top = HEAD + this.rowOf.get(item.position).top;
+    const { scrollTop, clientHeight } = this.scroll;
     const isSeen = top >= scrollTop && top + ROW <= scrollTop + clientHeight;
-    if (!isSeen) this.root.scrollTop = top - clientHeight / 2;
+    if (!isSeen) this.scroll.scrollTop = top - clientHeight / 2;
   }
 
   search(text) {
     const wanted = text.toLowerCase();
-    const hits = this.items.filter((it) =>
-      wanted && this.caption(it).toLowerCase().includes(wanted));
-    this.found = new Set(hits.map((it) => it.row.e));
+    const hits = this.schedule.items.filter((it) =>
+      wanted && this.schedule.nameOf(it).toLowerCase().includes(wanted));
+    this.found = new Set(hits.map((it) => it.e));
     this.light();
     return hits;
   }
 
   visit(hit) {
-    this.store.select(hit.row.e);
+    this.store.select(hit.e);
   }
 
   fit() {
-    this.root.scrollTop = 0;
+    this.scroll.scrollTop = 0;
   }
 
   status() {
-    const all = this.items.length;
-    const shown = this.rows.length < all ? `${count(this.rows.length)} of ${count(all)} items shown`
-      : `${count(all)} item${all === 1 ? "" : "s"}`;
-    const critical = this.items.filter((it) => it.row.critical);
+    const { items } = this.schedule;
+    const rows = this.rows.filter((row) => row.type !== "lane");
+    const drawn = this.drawn.filter((row) => row.type !== "lane").length;
+    const folded = [...this.folded].reduce(
+      (sum, loop) => sum + this.schedule.loops[loop].items.length, 0);
+    const notes = [
+      counted(items.length, "item"),
+      folded && `${count(folded)} folded into ${counted(this.folded.size, "loop")}`,
+      drawn < rows.length && `${count(drawn)} of ${count(rows.length)} rows drawn: scroll for more`,
+      this.arrowsLeftOut && `${count(this.arrowsLeftOut)} arrows left out`,
+      this.pathWords(),
+      this.hasTimes ? "times are estimates" : "no estimates of time",
+    ];
+    return notes.filter(Boolean).join(" · ");
+  }
+
+  pathWords() {
+    const critical = this.schedule.items.filter((it) => it.critical);
     const length = critical.reduce((sum, it) => sum + it.finish - it.start, 0);
-    const path = critical.length
-      ? ` · critical path ${critical.length} items, ${duration(length * 1e-9)}` : "";
-    return `${shown}${path} · ${this.hasTimes ? "times are estimates" : "no estimates of time"}`;
+    return critical.length
+      && `critical path ${counted(critical.length, "item")}, ${duration(length * 1e-9)}`;
   }
 
   present() {
+    const { items, dependencies } = this.schedule;
     return {
-      kinds: new Set(this.items.map((it) => it.row.kind)),
+      kinds: new Set(items.map((it) => it.op)),
+      edges: new Set(dependencies.map(([, , kind]) => kind)),
       marks: new Set(["critical", "slack"].filter((mark) =>
-        this.items.some((it) => (mark === "slack" ? it.slack > 0 : it.row.critical)))),
+        items.some((it) => (mark === "slack" ? it.slack > 0 : it.critical)))),
     };
   }
 }

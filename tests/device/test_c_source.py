@@ -16,6 +16,7 @@ from compiler.device.buffers import new_buffer
 from compiler.device.c_source import CRenderer, CSource, module
 from compiler.device.launch import ProgramError
 from compiler.dtypes import DType, float32, int64
+from compiler.graph.effects import Scatter
 from compiler.graph.nodes import Cast, Elementwise, Reduce, TensorNode
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
@@ -23,6 +24,7 @@ from compiler.lowered.instructions import Instruction
 from compiler.ops import OPS, REDUCTIONS
 from compiler.options import Options
 from compiler.tensor import Tensor
+from compiler.updates import UPDATES, scattered
 from tests.evaluate import samples
 
 Array = np.ndarray[Any, Any]
@@ -102,6 +104,20 @@ def operands(arity: int, dtype: DType, is_where: bool) -> list[Array]:
 
 MACHINE_OPERATIONS = [op for op in OPS.values() if op.expansion is None]
 ACCURACY: dict[str, float] = {"float16": 2.0, "float32": 4.0, "float64": 4.0}
+
+
+@needs_cc
+@pytest.mark.parametrize("op", UPDATES)
+def test_every_update_in_c(op: str, tmp_path: Path) -> None:
+    kernels = Kernels()
+    for dtype in dtypes.ALL:
+        base, updates = samples(dtype), samples(dtype, 20)[::-1].copy()
+        positions = np.arange(20) % 15 - 1
+        node = Scatter(tuple(map(new_buffer, (base, updates, positions))), op)
+        with np.errstate(all="ignore"):
+            expected = scattered(op, base, updates, [positions])
+        kernels.add(f"{op} {dtype}", node, expected, 0)
+    kernels.check(tmp_path)
 
 
 @needs_cc

@@ -1,12 +1,17 @@
 """decompose: every operation with an expansion is expanded, and computes the same."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 from compiler import dtypes
 from compiler.graph.decompose import RULES, decompose
 from compiler.graph.interpret import interpret
+from compiler.graph.kernel import Kernel
+from compiler.graph.kinds import EXPANDED as EXPANDED_KINDS
 from compiler.graph.nodes import (
+    Bind,
     Buffer,
     Elementwise,
     Sink,
@@ -28,11 +33,18 @@ DTYPES = [
 
 
 def test_there_is_a_rule_per_expansion() -> None:
-    *rows, threefry = RULES.rules
+    rules = {rule.targets: rule for rule in RULES.rules}
+    threefry, kernel, unbind = rules[(Threefry,)], rules[(Kernel,)], rules[(Bind,)]
+    kinds = [rules[(kind,)] for kind in EXPANDED_KINDS]
+    rows = [rule for rule in RULES.rules if rule not in (threefry, kernel, unbind, *kinds)]
     assert [rule.targets for rule in rows] == [((Elementwise, n),) for n in EXPANDED]
     assert [rule.name for rule in rows] == EXPANDED
     assert all(f"{r.name}(x) = " in r.algebra and "ops.py:" in r.source for r in rows)
-    assert threefry.targets == (Threefry,)  # its meaning is tested in tests/test_random.py
+    for kind, rule in zip(EXPANDED_KINDS, kinds, strict=True):
+        assert rule.name == (kind.name_in_print or kind.__name__.lower())
+        assert rule.algebra.startswith(rule.name) and " = " in rule.algebra
+        assert inspect.getsourcefile(kind).endswith(rule.source.partition(":")[0])
+    # what the others mean is tested in test_kernel.py, test_random.py, test_variables.py
 
 
 @pytest.mark.parametrize(("name", "dtype"), DTYPES, ids=lambda p: getattr(p, "short", p))

@@ -9,8 +9,11 @@ import pytest
 from compiler import dtypes
 from compiler.device.buffers import data, new_buffer
 from compiler.errors import InternalError
+from compiler.graph.composite import Composite
+from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.nodes import (
+    Bind,
     Bitcast,
     Buffer,
     Cast,
@@ -24,6 +27,7 @@ from compiler.graph.nodes import (
     Pad,
     Param,
     Permute,
+    Prefix,
     Reduce,
     Reshape,
     Shrink,
@@ -35,6 +39,8 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.graph.placement import Copy, Device, Multi, Unique
+from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from tests.evaluate import assert_same
@@ -73,7 +79,12 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Bind, Prefix}  # tests/graph/test_extents.py
+    others |= {Repeat}  # tests/test_repeat.py
+    others |= {Composite}  # tests/graph/test_composite.py
     others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
+    others |= {Scatter, Custom, Assign}  # tests/test_scatter.py, test_custom.py, test_assign.py
+    others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 

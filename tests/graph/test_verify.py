@@ -4,6 +4,7 @@ import pytest
 
 from compiler import dtypes
 from compiler.errors import InternalError
+from compiler.graph.effects import Scatter
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -36,6 +37,8 @@ N = Buffer((), 3, (2, 3), i32, "n")
 C = Buffer((), 4, (2, 3), bool_, "c")
 E = Buffer((), 5, (0, 3), f32, "e")
 OUT = Param((), 0, (2, 3), f32)
+P = Buffer((), 6, (4,), dtypes.int64, "p")
+U = Buffer((), 7, (4,), f32, "u")
 op = elementwise
 
 WRONG: tuple[tuple[int, TensorNode, str, str, str], ...] = (
@@ -70,6 +73,12 @@ WRONG: tuple[tuple[int, TensorNode, str, str, str], ...] = (
     (12, Param((), -1, (), f32), "a slot is negative", "-1", "0 or more"),
     (12, Variable((), "n", 3, 2), "a variable has no possible value", "3", "at most 2"),
     (12, Iota((), 3, bool_), "an iota counts in numbers", "bool", "integer or float"),
+    (1, Scatter((X, U, P), "add"), "the number of operands", "3", "4"),
+    (17, Scatter((Const((), 0, f32), U), "add"), "rank-0 tensor has no positions", "0", "rank 1"),
+    (17, Scatter((X, U, P, P), "sum"), "no such update", "sum", "replace, add, mul, max, min"),
+    (17, Scatter((N, U, P, P), "add"), "the updates have another type", "float32", "int32"),
+    (17, Scatter((X, U, P, U), "add"), "is no int64 tensor", "f32[4]", "i64[4]"),
+    (17, Scatter((X, X, P, P), "add"), "is no int64 tensor", "i64[4]", "i64[2, 3]"),
 )
 
 

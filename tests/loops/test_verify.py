@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler import dtypes
+from compiler import dtypes, functions
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
     Argument,
@@ -13,11 +13,14 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Custom,
+    DefineVar,
     Load,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    Update,
     alu,
     axis,
     const,
@@ -35,6 +38,7 @@ R = axis(6, 2, "reduction")
 NEVER = axis(0, 3, "normal")
 AT = alu("add", alu("mul", I0, index(3)), I1)
 X = Load((IN, AT))
+N = DefineVar((), "n", 0, 8)
 ONE = const(1.0, f32)
 
 
@@ -48,6 +52,18 @@ def fold(value: ScalarNode, *ranges: Range) -> Reduce:
 
 def gated(where: ScalarNode) -> Load:
     return Load((IN, where, alu("lt", I0, index(1))))
+
+
+S = axis(4, 4, "serial")
+TRUE = const(True, bool_)
+
+
+def update(
+    where: ScalarNode = S, gate: ScalarNode = TRUE, *ranges: Any, op: str = "add", x: Any = ONE
+) -> Body:
+    """A store, and then an update of what it wrote."""
+    nest = Update((OUT, where, x, gate, *(ranges or (S,))), op)
+    return Body((*store(X).sources, nest))
 
 
 WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
@@ -70,6 +86,10 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (4, store(ONE, to=Argument((), 1, f32, 6, True)), "slot 0 alone is written", "slot 1", "0"),
     (4, store(Load((OUT, AT))), "the wrong access", "load out", "only written"),
     (5, store(fold(ONE, Range((index(-1),), 9, "reduction"))), "extent is wrong", "(-1", "0 or"),
+    (5, store(fold(ONE, Range((DefineVar((), "n", -1, 4),), 9, "reduction"))),
+     "extent is", "-1", "0"),
+    (5, store(fold(Cast((DefineVar((), "n", 0, 4),), f32), Range((N,), 9, "reduction"))),
+     "variable n is not one", "(0, 8)", "one pair"),
     (5, store(fold(ONE, axis(4, 0, "reduction"))), "two ranges have one number", "0", "each"),
     (6, store(fold(ONE, axis(4, 9, "normal"))), "i9 has the wrong role", "normal", "reduction"),
     (6, store(ONE, AT, I0, I1, R), "r2 has the wrong role", "reduction", "normal"),
@@ -82,6 +102,18 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (8, store(Load((IN, alu("add", AT, index(1))))), "may be out", "bounds 1 … 6", "0 … 5"),
     (8, store(Load((IN, alu("sub", AT, index(1))))), "may be out", "bounds -1 … 4", "a gate"),
     (8, store(Load((IN, Load((INTS, AT))))), "may be out", "without bounds", "inside"),
+    (1, update(S, TRUE, S, AT), "stands in the wrong place, at update out", "add", "Range"),
+    (3, update(const(1, dtypes.int32)), "the index is not int64", "int32", "int64"),
+    (3, update(S, S), "the gate is not bool", "int64", "bool"),
+    (4, update(x=S), "a store writes another type", "int64", "float32"),
+    (4, update(op="sum"), "no such update", "sum", "replace, add"),
+    (4, Body(update().sources[1:]), "an update of what was not written", "no store", "a store"),
+    (4, Body((*store(ONE).sources, Update((IN, S, ONE, TRUE, S), "add"))), "wrong access", "up",
+     "read"),
+    (6, update(I0, TRUE, axis(2, 7, "normal")), "i7 has the wrong role", "normal", "serial"),
+    (7, update(R, TRUE, S), "r2 is used outside its loop", "r2", "only s4"),
+    (8, update(alu("add", S, index(3))), "may be outside", "bounds 3 … 6", "0 … 5"),
+    (8, update(Load((INTS, S)), alu("lt", S, index(1))), "may be outside", "without", "inside"),
     (9, store(ONE, I0, I0), "not run once per element", "2", "6"),
     (9, store(ONE, alu("add", alu("mul", I0, index(2)), I1)), "i0 has the wrong", "2", "3"),
     (9, store(ONE, alu("mul", I1, index(2))), "i0 has the wrong multiple", "0", "1"),
@@ -135,6 +167,39 @@ def test_right_programs_pass(name: str) -> None:
     for body in kernels(PROGRAMS[name]()):
         for form in forms(body):
             verify(form)
+
+
+def test_functions_from_outside() -> None:
+    """Invariant 10."""
+    made = functions.Function("halved", "inline", lambda x: x / 2)
+    scalar = functions.use(made, (), (functions.Type((), f32),), functions.Type((), f32)).symbol
+    made = functions.Function("moved", "kernel", lambda x: x)
+    flat = functions.Type((6,), f32)
+    whole = functions.use(made, (), (flat,), flat).symbol
+    verify(store(Custom((X,), scalar, f32)))
+    verify(Body((Custom((OUT, IN), whole, None),)))
+    wrong = (
+        (store(Custom((X,), "nobody", f32)), "no such function"),
+        (store(Custom((X,), whole, f32)), "a function in the wrong place"),
+        (Body((Custom((OUT, IN), scalar, None),)), "a function in the wrong place"),
+        (store(Custom((AT,), scalar, f32)), "the operands are others"),
+        (Body((Custom((OUT,), whole, None),)), "the operands are others"),
+        (Body((Custom((IN, OUT), whole, None),)), "not just the first argument is written"),
+        (Body((*store(X).sources, Custom((OUT, IN), whole, None))), "or a statement does not"),
+    )
+    for body, problem in wrong:
+        with pytest.raises(InternalError, match=f"invariant 10: .*{problem}"):
+            verify(body)
+
+
+def test_an_update_may_hit_an_element_often_or_never() -> None:
+    verify(update())
+    verify(update(index(2)))
+    verify(update(S, alu("lt", S, index(2)), op="replace"))
+
+
+def test_a_range_may_end_at_a_variable() -> None:
+    verify(store(fold(Cast((N,), f32), Range((N,), 9, "reduction"))))
 
 
 def test_kinds_of_values_are_values() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from compiler import dtypes
 from compiler.dtypes import DType
-from compiler.graph.nodes import to_bits
+from compiler.graph.bits import to_bits
 from compiler.lowered.instructions import (
     DefineGlobal,
     Instruction,

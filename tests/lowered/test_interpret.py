@@ -7,7 +7,8 @@ import pytest
 
 from compiler import dtypes
 from compiler.errors import CompileError, InternalError, SizeError
-from compiler.graph.nodes import Reduce, to_bits
+from compiler.graph.bits import to_bits
+from compiler.graph.nodes import Reduce
 from compiler.loops.nodes import Body
 from compiler.lowered import interpret as interpreter
 from compiler.lowered.instructions import (

@@ -21,6 +21,7 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.lowered.linearize import linearize
+from compiler.lowered.machine import DefineVar
 from compiler.lowered.verify import verify
 from tests.loops.programs import PROGRAMS, forms, kernels
 
@@ -83,6 +84,7 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (7, swap(8, Load(8, 2, 7, None, f32)), "%2 is accessed as", "8 (load)", "DefineGlobal"),
     (7, swap(8, Load(8, 0, 7, None, f32)), "the wrong access", "8 (load)", "only written"),
     (7, swap(12, Store(1, 5, 6, None)), "the wrong access", "12 (store)", "only read"),
+    (7, put(13, Load(20, 0, 5, None, f32)), "the wrong access", "13 (load)", "only written"),
     (7, swap(8, Load(8, 1, 3, None, f32)), "the index, %3", "8 (load)", "int64"),
     (7, swap(8, Load(8, 1, 7, 2, f32)), "the gate, %2", "8 (load)", "bool"),
     (7, swap(8, Load(8, 1, 7, None, i32)), "a load of another type", "8 (load)", "float32"),
@@ -96,6 +98,7 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (10, swap(7, Range(7, 5, 1, "reduction")), "the bound is wrong", "7 (range)", "an int64"),
     (10, swap(2, Const(2, 2**64 - 1, i64)), "the bound is wrong", "5 (range)", "0 or more"),
     (10, swap(2, Const(2, 4, i32)), "the bound is wrong", "5 (range)", "an int64 constant"),
+    (10, swap(2, DefineVar(2, "n", -1, 4)), "the bound is wrong", "5 (range)", "a DefineVar"),
     (10, swap(7, Range(7, 2, 0, "reduction")), "two open loops", "7 (range)", "number each"),
     (11, swap(9, Alu(9, "sub", (6, 8), f32, True)), "does not combine", "9 (sub)", "max, min, mul"),
     (11, swap(9, Alu(9, "add", (8, 8), f32, True)), "goes elsewhere", "9 (add)", "an assign"),
@@ -138,3 +141,16 @@ def test_right_programs_pass(name: str) -> None:
     for body in kernels(PROGRAMS[name]()):
         for form in forms(body):
             verify(linearize(form).instructions)
+
+
+def test_the_argument_written_is_read_in_serial_loops() -> None:
+    joined = (
+        Range(5, 2, 0, "serial"),
+        Load(6, 0, 5, 4, f32),
+        Alu(7, "add", (6, 3), f32),
+        Store(0, 5, 7, 4),
+        EndRange(5),
+    )
+    verify((*RIGHT[:5], *joined))
+    with pytest.raises(InternalError, match="invariant 7: the wrong access"):
+        verify((*RIGHT[:5], Range(5, 2, 0, "normal"), *joined[1:]))

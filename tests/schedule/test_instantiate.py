@@ -18,6 +18,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.schedule.builder import KernelGraphBuilder
+from compiler.schedule.host import Host
 from compiler.schedule.instantiate import DeviceBuffer, create_schedule, instantiate_schedule
 from compiler.schedule.interpret import run_item, run_schedule
 from compiler.schedule.kinds import DefineLocal, DefineVar
@@ -324,7 +325,7 @@ def test_power_iteration_runs_item_by_item_like_numpy(b: KernelGraphBuilder) -> 
     )
     expected, norms = np.ones(3), []
     for item in schedule.items:
-        run_item(item, {})
+        run_item(item, Host())
         if item.kernel.name == "scale":
             product = matrix @ expected
             norms.append(np.abs(product).max())

@@ -3,15 +3,33 @@
 import itertools
 import random
 
+import numpy as np
 import pytest
 
 from compiler import dtypes
-from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer, Param, Sink, Store, elementwise
+from compiler.errors import InternalError, ScheduleError
+from compiler.graph.nodes import (
+    Buffer,
+    Cast,
+    Expand,
+    Param,
+    Reshape,
+    Sink,
+    Store,
+    TensorNode,
+    elementwise,
+)
 from compiler.node import Node
+from compiler.schedule.analysis import analyse, timings
+from compiler.schedule.builder import KernelGraphBuilder
 from compiler.schedule.calls import After, Call, KernelSink
-from compiler.schedule.order import kahn, order
+from compiler.schedule.interpret import interpret_kernels
+from compiler.schedule.kahn import kahn
+from compiler.schedule.kinds import DefineVar
+from compiler.schedule.order import order
+from compiler.schedule.printer import Schedule
 from compiler.schedule.verify import verify
+from tests.schedule import graphs
 
 f32 = dtypes.float32
 
@@ -78,7 +96,8 @@ def test_an_after_of_an_after_waits_for_all() -> None:
     nested = After((first, other.sources[1]))
     items, dependencies = order(KernelSink((call(data(-3), nested),)))
     assert items[2].depends_on == (0, 1)
-    assert [[b.name for b in d.buffers] for d in dependencies] == [["b-1"], ["b-1"]]
+    assert [d.kind for d in dependencies] == ["data", "control"]
+    assert [[b.name for b in d.buffers] for d in dependencies] == [["b-1"], []]
     twice = After((After((first,)), first.sources[1]))
     items, _ = order(KernelSink((call(data(-3), twice),)))
     assert items[1].depends_on == (0,)
@@ -86,12 +105,12 @@ def test_an_after_of_an_after_waits_for_all() -> None:
 
 def test_an_after_of_anything_else_is_refused() -> None:
     wrong = After((data(-1), Param((), 0, (4,), f32)))
-    with pytest.raises(InternalError) as caught:
+    with pytest.raises(ScheduleError) as caught:
         order(KernelSink((call(data(-2), wrong),)))
     assert str(caught.value) == (
-        "order: an After may wait for calls and Afters only\n"
+        "schedule: after (%3): it waits for param (%2), which is no call\n"
         "  got:      Param\n"
-        "  expected: Call or After"
+        "  expected: Call, End(Call), Store or After"
     )
 
 
@@ -101,6 +120,93 @@ def test_bodies_are_not_entered() -> None:
     items, _ = order(KernelSink((made,)))
     assert len(items) == 1
     assert items[0].operation.body is made.sources[1].body
+
+
+def test_a_loop_is_unrolled_into_items_with_fixed_counters(b: KernelGraphBuilder) -> None:
+    """Two turns of: t becomes x + i, then x becomes t."""
+    x, t, turn, i = graphs.data(b), graphs.made(b), b.loop(2), b.variable("i", 0, 1)
+    step = b.call("step", adding(b, i), t, x, b.bind(i, turn))
+    carry = b.transfer(b.after(x, step), b.after(t, step), name="carry")
+    root = b.sink(b.after(x, b.end(step, turn), b.end(carry, turn)))
+    items, dependencies = order(root)
+    verify(root, items, dependencies, analyse(items))
+    assert [(item.operation.name, getattr(item.operation, "fixed", None)) for item in items] == [
+        ("step", (("i", 0),)), ("carry", None), ("step", (("i", 1),)), ("carry", None),
+    ]  # fmt: skip
+    found = [(d.producer, d.consumer, d.kind, [b.name for b in d.buffers]) for d in dependencies]
+    assert found == [
+        (0, 1, "data", ["t"]), (0, 1, "anti", ["x"]), (0, 2, "output", ["t"]),
+        (1, 2, "data", ["x"]), (1, 2, "anti", ["t"]), (1, 3, "output", ["x"]),
+        (2, 3, "data", ["t"]), (2, 3, "anti", ["x"]),
+    ]  # fmt: skip
+    assert [d.nbytes for d in dependencies] == [16, 0, 0, 16, 0, 0, 16, 0]
+    assert items[2].depends_on == (0, 1) and items[0].dependents == (1, 2)
+    drawn = Schedule(
+        title="", name="", items=items, dependencies=dependencies, analysis=analyse(items),
+        times=timings(items, analyse(items)), critical_path=(), lifetimes=(), peak_bytes=0,
+        itemwise_bytes=0, results=(), parents=((),) * 4,
+    )  # fmt: skip
+    edges = drawn.to_networkx().edges
+    assert edges["schedule:0", "schedule:1"]["kinds"] == ("data", "anti")
+    assert edges["schedule:0", "schedule:2"]["kind"] == "output"
+    assert drawn.dependency_lines[:3] == (
+        "  0 → 1  data    t  16 bytes", "  0 → 1  anti    x", "  0 → 2  output  t"
+    )
+    assert "kernel step i = 1" in str(drawn) and "transfer carry CPU → CPU" in str(drawn)
+    values = interpret_kernels(root, {x: np.arange(4, dtype=np.float32)})
+    assert values[0].tolist() == [1, 2, 3, 4]
+
+
+def adding(b: KernelGraphBuilder, variable: DefineVar) -> Sink:
+    """A body that writes param 1 plus the variable to param 0."""
+    number: TensorNode = Reshape((Cast((b.read(variable),), f32),), (1,))
+    value = elementwise("add", graphs.P[1], Expand((number,), (4,)))
+    return b.body((graphs.P[0], value))
+
+
+def test_an_empty_loop_has_no_items(b: KernelGraphBuilder) -> None:
+    assert order(graphs.loop(b, 0)) == ((), ())
+
+
+def test_lanes_are_storage_and_wait_for_all_lanes(b: KernelGraphBuilder) -> None:
+    x, left, right, out = graphs.data(b), *(graphs.made(b, name) for name in "lro")
+    first, second = (b.call("copy", graphs.COPY, lane, x) for lane in (left, right))
+    stack = b.stack(b.after(left, first), b.after(right, second))
+    root = b.sink(b.after(out, b.call("copy", graphs.COPY, out, b.select(stack, 1))))
+    items, dependencies = order(root)
+    verify(root, items, dependencies)
+    assert [b.name for b in items[2].operation.reads] == ["r"]
+    assert [(d.producer, d.kind) for d in dependencies] == [(0, "control"), (1, "data")]
+    values = interpret_kernels(root, {x: np.arange(4, dtype=np.float32)})
+    assert values[0].tolist() == [0, 1, 2, 3]
+
+
+def test_locals_and_params_are_buffers_of_the_schedule(b: KernelGraphBuilder) -> None:
+    scratch = b.local(4, f32)
+    given = Buffer((), 5, (4,), f32, "x", "CPU:1")
+    first = b.call("copy", graphs.COPY, scratch, given)
+    second = b.call("copy", graphs.COPY, b.parameter(3, (4,), f32), b.after(scratch, first))
+    items, _ = order(b.sink(second))
+    local, param = items[0].operation.writes[0], items[1].operation.writes[0]
+    assert local.unique < 0 and local.device == "CPU:1" and local is items[1].operation.reads[0]
+    assert (param.name, param.unique) == ("param3", 3)
+
+
+def test_a_kernel_in_place_reads_what_it_writes(b: KernelGraphBuilder) -> None:
+    x, out = graphs.data(b), graphs.made(b)
+    read = b.call("copy", graphs.COPY, out, x)
+    write = b.call("increment", graphs.INCREMENT, b.after(x, read))
+    items, dependencies = order(b.sink(b.after(out, read), b.after(x, write)))
+    assert items[1].operation.reads == items[1].operation.writes == (x,)
+    assert [(d.kind, [b.name for b in d.buffers]) for d in dependencies] == [("anti", ["x"])]
+
+
+def test_a_custom_call_touches_all_or_says_what_it_writes(b: KernelGraphBuilder) -> None:
+    x, t = graphs.data(b), graphs.made(b)
+    items, _ = order(b.sink(b.custom("any", x, t)))
+    assert items[0].operation.reads == items[0].operation.writes == (x, t)
+    items, _ = order(b.sink(b.custom("one", t, x, outputs=(0,))))
+    assert (items[0].operation.reads, items[0].operation.writes) == ((x,), (t,))
 
 
 KAHN = (

@@ -12,7 +12,14 @@ from compiler.graph.nodes import Buffer, Param, Sink, Store, elementwise
 from compiler.node import Node
 from compiler.schedule.analysis import analyse
 from compiler.schedule.calls import After, Call, KernelSink
-from compiler.schedule.items import Dependency, Kernel, ScheduleItem
+from compiler.schedule.items import (
+    Dependency,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
 from compiler.schedule.order import order
 from compiler.schedule.verify import verify, verify_items, verify_kernels
 
@@ -135,6 +142,56 @@ WRONG_ITEMS: tuple[tuple[int, Schedule, str], ...] = (
     (13, ((item(0, B, A), item(1, A, C)), ()), "item 1 does not wait for item 0, over a"),
     (13, ((item(0, B, A), item(1, C, B)), ()), "item 1 does not wait for item 0, over b"),
 )
+
+
+def operations(*found: Operation) -> tuple[ScheduleItem, ...]:
+    """Items that wait for nothing."""
+    return tuple(ScheduleItem(i, operation, (), ()) for i, operation in enumerate(found))
+
+
+MOVED = MemoryTransfer("move", A, B, "CPU", "CPU", (4,), nbytes=16)
+FAR = Buffer((), 11, (4,), f32, "far", "CPU:1")
+WAIT = Synchronization("late", "event", 1, True)
+SIGNAL = Synchronization("now", "event", 1)
+WRONG_OPERATIONS: tuple[tuple[int, tuple[ScheduleItem, ...], str], ...] = (
+    (15, operations(replace(MOVED, dims=(5,))), "its region reaches outside the source"),
+    (15, operations(replace(MOVED, destination=SHORT)), "reaches outside the destination"),
+    (15, operations(replace(MOVED, nbytes=8)), "another number of bytes"),
+    (15, operations(replace(MOVED, source=FAR)), "other devices"),
+    (16, operations(Synchronization("b", "barrier", 1)), "barrier b"),
+    (16, operations(Synchronization("e", "event")), "event e"),
+    (16, operations(WAIT), "item 0 waits for event 1, which no item before it signals"),
+    (16, operations(SIGNAL, WAIT), "item 1 waits for event 1, which no item before it signals"),
+    (17, operations(Kernel("k0", NEG, (B, FAR))), "kernel k0 is not where its buffers are"),
+)
+
+
+@pytest.mark.parametrize(("number", "items", "problem"), WRONG_OPERATIONS)
+def test_broken_operations(number: int, items: tuple[ScheduleItem, ...], problem: str) -> None:
+    with pytest.raises(InternalError) as caught:
+        verify_items(items, ())
+    assert_broken(caught, number, problem)
+
+
+def test_right_operations() -> None:
+    signal = ScheduleItem(0, SIGNAL, (), (1,))
+    wait = ScheduleItem(1, WAIT, (0,), ())
+    verify_items((signal, wait), (edge(0, 1, "control"),))
+    verify_items(operations(MOVED), ())
+
+
+def test_order_through_others_is_enough() -> None:
+    """Three writes of b: the last waits for the second, which waits for the first."""
+    items = (item(0, B, A, before=(1,)), item(1, B, A, needs=(0,), before=(2,)),
+             item(2, B, A, needs=(1,)))  # fmt: skip
+    verify_items(items, (edge(0, 1, "output", B), edge(1, 2, "output", B)))
+    read = (item(0, B, A, before=(1,)), item(1, C, B, needs=(0,), before=(2,)),
+            item(2, B, A, needs=(1,)))  # fmt: skip
+    verify_items(read, (edge(0, 1, "data", B), edge(1, 2, "anti", B)))
+    late = (read[0], read[1], item(2, B, A))
+    late = (late[0], replace(late[1], dependents=()), late[2])
+    with pytest.raises(InternalError, match="item 2 does not wait for item"):
+        verify_items(late, (edge(0, 1, "data", B),))
 
 
 @pytest.mark.parametrize(("number", "schedule", "problem"), WRONG_ITEMS)

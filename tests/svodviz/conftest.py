@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svodviz.explorer import Explorer
-from tests.svodviz.sample import sample
+from tests.svodviz.sample import rich, sample
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
@@ -38,6 +38,14 @@ def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample compilation as an exported page."""
     path = tmp_path_factory.mktemp("pages") / "sample.html"
     Explorer(sample()).export_html(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def rich_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compilation whose schedule and kernel graph have everything, as an exported page."""
+    path = tmp_path_factory.mktemp("pages") / "rich.html"
+    Explorer(rich()).export_html(path)
     return path
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
+from tests.svodviz import sample_schedule
 from tests.svodviz.sample_graph import (
     PASSES,
     PROGRAM,
@@ -43,8 +44,6 @@ KERNELS = (
         (0, "i: 64 block"), (1, "k: 20 serial"), (2, "acc = add(x[i*20 + k], acc)"),
         (1, "store total[i] = acc"))),
 )  # fmt: skip
-COSTS = {"k0": (9100, 0), "k1": (4600, 0), "k2": (3900, 0), "k3": (1500, 16100)}
-AFTER = {"k1": "k0", "k2": "k1"}
 KERNEL_OF_LINE = {line: kernel for kernel, lines, _, _ in KERNELS for line in lines}
 
 
@@ -66,7 +65,7 @@ def sample(name: str = "network.py") -> Compilation:
         optimized_graph=graph.stage("graph after passes", 0.0),
         passes=(*records, *_loop_passes()),
         kernels=_kernels(graph),
-        schedule=_schedule(),
+        schedule=sample_schedule.plain(),
         loops=loops,
         lowered=lowered,
         source=source,
@@ -119,26 +118,6 @@ def _kernels(graph: Graph) -> Stage:
                    parents=_members(graph, kernel), argument=kernel)  # fmt: skip
         add(name, "after", "control", (out, call), name=name)
     return Stage("kernel graph", tuple(lines), result, 0.0008)
-
-
-def _schedule() -> Stage:
-    graph, lines, clock = nx.DiGraph(), [], 0
-    for position, (kernel, *_) in enumerate(KERNELS):
-        cost, slack = COSTS[kernel]
-        start = clock if kernel != "k3" else 0
-        clock = clock + cost if kernel != "k3" else clock
-        parents = (f"kernels:call_{kernel}",)
-        graph.add_node(
-            f"schedule:{position}", op="kernel", kind="kernel", name=kernel, parents=parents,
-            argument=f"{cost / 1000:.1f} µs", critical=not slack, slack=slack, start=start,
-            finish=start + cost, cost={"est_ns": cost, "flops": cost * 90, "bytes": cost * 25},
-        )  # fmt: skip
-        mark = "critical" if not slack else f"slack {slack / 1000:.1f} µs"
-        text = f"{position}  kernel {kernel}   est {cost / 1000:.1f} µs   {mark}"
-        lines.append(Line(text, f"schedule:{position}", parents))
-    graph.add_edge("schedule:0", "schedule:1", operand=0, kind="data")
-    graph.add_edge("schedule:1", "schedule:2", operand=0, kind="data")
-    return Stage("schedule", (*lines, Line("critical path 0 1 2 · 17.6 µs")), graph, 0.0003)
 
 
 def _loops(graph: Graph, kernel: str, _: object, inputs: tuple, rows: tuple) -> Stage:
@@ -299,6 +278,27 @@ HOSTILE = (
 )
 
 
+def rich() -> Compilation:
+    """The sample with the schedule and the kernel graph that have everything."""
+    kernels = sample_schedule.kernel_graph()
+    return replace(sample("rich.py"), schedule=sample_schedule.rich(), kernels=kernels)
+
+
+def hostile_schedule() -> sample_schedule.Schedule:
+    """The rich schedule with hostile names, functions, reasons and kinds."""
+    made = sample_schedule.rich(HOSTILE[0])
+    operations = [replace(it, operation=replace(it.operation, name=HOSTILE[n % len(HOSTILE)]))
+                  for n, it in enumerate(made.items)]  # fmt: skip
+    plan = replace(made.memory_plan, places=tuple(
+        replace(it, reason=HOSTILE[n % len(HOSTILE)]) for n, it in enumerate(
+            made.memory_plan.places)))  # fmt: skip
+    found = tuple(replace(it, fusion_type=HOSTILE[1], reason=HOSTILE[n]) for n, it in enumerate(
+        made.opportunities))  # fmt: skip
+    edges = (*made.dependencies[:-1], replace(made.dependencies[-1], kind=HOSTILE[4]))
+    return replace(made, items=tuple(operations), memory_plan=plan, opportunities=found,
+                   dependencies=edges)  # fmt: skip
+
+
 def hostile() -> Compilation:
     """The sample with names, lines and reasons that try to break out of every format."""
     plain = sample(HOSTILE[0])
@@ -312,6 +312,7 @@ def hostile() -> Compilation:
     )
     return replace(
         plain,
+        schedule=hostile_schedule(),
         graph=replace(plain.graph, title=HOSTILE[0], graph=graph),
         user_source=replace(plain.user_source, title=HOSTILE[0], lines=lines),
         decisions=tuple(Decision(it, text, True, text)

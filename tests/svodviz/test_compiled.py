@@ -80,6 +80,42 @@ def test_values_are_those_of_the_program(data: dict[str, Any], compilation: Any)
     assert f"{result.max():.4g}" in [f"{float(it['max']):.4g}" for it in shown]
 
 
+def loop_on_two_devices() -> Tensor:
+    """Four turns of a step, and a kernel on another device that needs a copy."""
+    matrix = Tensor(np.ones((6, 6), dtype=np.float32), name="matrix")
+    vector = Tensor(np.ones(6, dtype=np.float32), name="vector")
+    last = compiler.repeat(4, lambda i, v: matrix @ v * 0.1, vector)
+    return last.to("CPU:1") + 1
+
+
+def test_a_loop_and_a_copy_are_seen() -> None:
+    data = wire(compiler.compile(loop_on_two_devices()))
+    found = data["schedule"]
+    assert found["lanes"] == ["CPU", "CPU:1"]
+    assert {it["op"] for it in found["items"]} == {"kernel", "transfer"}
+    assert {len(it["items"]) for it in found["loops"]} == {4}
+    assert {"data", "anti"} <= {kind for _, _, kind, *_ in found["dependencies"]}
+    assert all(max(it["items"]) < len(found["items"]) for it in found["loops"])
+    (kernels,) = next(it for it in data["stages"] if it["id"] == "kernels")["units"]
+    kinds = {node["kind"] for node in kernels["scene"]["nodes"]}
+    assert {"transfer", "loop", "order", "call", "buffer"} <= kinds
+    ((label, *_),) = kernels["scene"]["layouts"][0]["groups"]
+    assert label.endswith("= 0 … 3, 4 turns")
+    buffers = [it for it in found["buffers"] if data["parents"][it["e"]]]
+    assert len(buffers) == len(found["buffers"])
+
+
+def test_a_node_says_which_variables_its_extents_have() -> None:
+    n = compiler.Variable("n", 1, 64)
+    x = Tensor(np.ones((5, 3), dtype=np.float32), symbolic={0: n}, name="x")
+    data = wire(compiler.compile((x + 1).exp()))
+    (graph, *_) = next(it for it in data["stages"] if it["id"] == "graph")["units"]
+    said = {it["op"]: it["variables"] for it in graph["scene"]["nodes"] if "variables" in it}
+    assert said["exp"] == "n (1 … 64)"
+    (item,) = data["schedule"]["items"]
+    assert ["variables", "n"] in item["facts"]
+
+
 def test_what_may_be_explored() -> None:
     assert compilation_of(network()).loops
     assert len(compilation_of((network(), network())).graph.lines) > 0
@@ -88,6 +124,16 @@ def test_what_may_be_explored() -> None:
 
 def test_the_text_is_stable() -> None:
     assert repr(svodviz.explore(network())) == repr(svodviz.explore(network()))
+
+
+@pytest.mark.browser
+def test_the_schedule_of_a_loop_opens(open_page: Open, tmp_path: Path) -> None:
+    explorer = svodviz.explore(loop_on_two_devices(), stage="schedule")
+    explorer.export_html(tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html")
+    assert page.locator(".lane-name").all_inner_texts() == ["CPU", "CPU:1"]
+    assert page.locator(".loop-row").count() == len(explorer.wire["schedule"]["loops"])
+    assert page.locator(".item").count() == len(explorer.wire["schedule"]["items"])
 
 
 @pytest.mark.browser

@@ -166,9 +166,10 @@ def test_the_critical_path_is_marked_three_ways(page: Any) -> None:
     other = page.locator('[title*="k3"] .bar')
     border = "(it) => getComputedStyle(it).borderTopWidth"
     assert float(critical.evaluate(border)[:-2]) > float(other.evaluate(border)[:-2])
-    fill = "(it) => getComputedStyle(it).backgroundColor"
-    assert critical.evaluate(fill) != other.evaluate(fill)
-    assert page.locator(".dependency.critical").count() == 2
+    weight = "(it) => getComputedStyle(it).fontWeight"
+    labels = page.locator(".item.critical .item-label"), page.locator('[title*="k3"] .item-label')
+    assert labels[0].first.evaluate(weight) > labels[1].evaluate(weight)
+    assert page.locator(".dependency.critical:not(.head)").count() == 2
 
 
 def test_slack_is_drawn_to_scale(page: Any) -> None:

@@ -37,9 +37,9 @@ def test_jupyters_theme_is_followed(page: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [700, 900, 1100, 1600])
-@pytest.mark.parametrize("view", ["graph", "columns", "timeline"])
-def test_nothing_sticks_out(open_page: Open, sample_page: Path, width: int, view: str) -> None:
-    page = open_page(sample_page, width=width)
+@pytest.mark.parametrize("view", ["graph", "columns", "timeline", "memory", "fusion"])
+def test_nothing_sticks_out(open_page: Open, rich_page: Path, width: int, view: str) -> None:
+    page = open_page(rich_page, width=width)
     set_state(page, stage="schedule", view=view, selected="schedule:1")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     inspector = page.locator(".inspector").bounding_box()
@@ -127,13 +127,23 @@ def test_several_explorers_on_one_page(open_page: Open, sample_page: Path) -> No
     assert page.evaluate("document.querySelectorAll('[id]').length") == 0
 
 
-@pytest.mark.parametrize("stage", ["source", "graph", "passes", "kernels", "schedule", "loops"])
-@pytest.mark.parametrize("view", ["graph", "text", "timeline", "columns"])
+HOSTILE_VIEWS = [
+    *((stage, view) for view in ("graph", "text", "columns")
+      for stage in ("source", "graph", "passes", "kernels", "schedule", "loops")),
+    *(("schedule", view) for view in ("timeline", "memory", "fusion")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stage", "view"), HOSTILE_VIEWS)
 def test_hostile_names_stay_words(
     open_page: Open, hostile_page: Path, stage: str, view: str
 ) -> None:
     page = open_page(hostile_page)
-    set_state(page, stage=stage, view=view, selected="graph:2")
+    chosen = {"memory": "schedule:buffer 1", "fusion": "schedule:fusion 0",
+              "timeline": "schedule:0"}  # fmt: skip
+    set_state(page, stage=stage, view=view, selected=chosen.get(view, "graph:2"))
+    if stage == "schedule":
+        assert state(page)["view"] == view
     page.wait_for_timeout(30)
     assert page.evaluate("window.hacked") is None
     assert page.locator("img, .pane script, svg [onload]").count() == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from svodviz import palette
-from svodviz.palette import BY_NAME, COLOURS, Theme, colour, css, kind_of
+from svodviz.palette import BY_NAME, COLOURS, EDGES, Theme, colour, css, edge_of, kind_of
 
 
 def luminance(text: str) -> float:
@@ -39,7 +39,7 @@ def test_words_stand_out_from_the_page(name: str, theme: Theme) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("state", ["added", "removed", "critical", "related", "accent"])
+@pytest.mark.parametrize("state", ["added", "removed", "related", "accent"])
 def test_words_stand_out_from_states(state: str, theme: Theme) -> None:
     assert contrast(colour("text", theme), colour(f"{state}-fill", theme)) >= 7
 
@@ -48,7 +48,16 @@ def test_kinds_that_share_a_shape_differ_in_hue_and_words() -> None:
     kinds = list(BY_NAME.values())
     assert len({(it.shape, it.light.fill) for it in kinds}) == len(kinds)
     assert len({it.words for it in kinds}) == len(kinds)
-    assert len({it.shape for it in kinds}) == 6
+    assert len({it.shape for it in kinds}) == 10
+    glyphs = [it.glyph for it in kinds if it.glyph]
+    assert len(set(glyphs)) == len(glyphs) == 8
+
+
+def test_kinds_of_edges_differ_without_colour() -> None:
+    assert len({it.dashes for it in EDGES}) == len({it.words for it in EDGES}) == len(EDGES)
+    assert edge_of("data").dashes == ""
+    assert all(f'[data-edge="{it.name}"]' in css() for it in EDGES)
+    assert edge_of("surprise") == edge_of("order")
 
 
 def test_the_style_sheet_has_every_colour() -> None:

@@ -1,0 +1,56 @@
+"""Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import device
+from compiler.dtypes import uint8
+from compiler.graph.nodes import Buffer
+from compiler.schedule import memory
+from compiler.schedule.items import ScheduleItem
+from compiler.schedule.levels import levels
+from compiler.schedule.share import MemoryPlan, share
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> MemoryPlan | None:
+    """The plan for running `items` in their order; None where it would save nothing.
+
+    Lives are in levels, so items have to run level by level: where their order is another one,
+    each item counts as a level of its own.
+    """
+    waves = levels(items)
+    order = tuple(item.item_id for item in items)
+    if tuple(i for wave in waves for i in wave) != order:
+        waves = tuple((i,) for i in order)
+    plan = share(items, results, waves)
+    return plan if plan.peak < plan.unshared else None
+
+
+def allocate(
+    items: Sequence[ScheduleItem], plan: MemoryPlan | None
+) -> dict[Buffer, Array]:
+    """Uninitialised flat arrays for all buffers that the schedule makes, aligned to 64 bytes.
+
+    Those that share an arena keep it in use until the last of them is gone.
+    """
+    if plan is None:
+        return {buffer: alone(buffer) for buffer in memory.made_buffers(items)}
+    arena = device.CPU.allocate(plan.arena, uint8, "the program's intermediate values")
+    held: dict[Buffer, Array] = {}
+    for place in plan.places:
+        if place.offset is None:
+            held[place.buffer] = alone(place.buffer)
+        else:
+            part = arena[place.offset : place.offset + place.buffer.nbytes]
+            held[place.buffer] = part.view(place.buffer.dtype.numpy)
+    return held
+
+
+def alone(buffer: Buffer) -> Array:
+    """Memory for one buffer, which an error calls by its name or its shape."""
+    name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
+    return device.get(buffer.device).allocate(buffer.size, buffer.dtype, name)

@@ -1,0 +1,172 @@
+"""The values that variables have in a run: collected from Binds, checked before anything runs.
+
+A program is compiled for all values of its variables; these are what one run gives them.
+Memory, costs and transfers are counted for the greatest values throughout.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from compiler.device import buffers
+from compiler.errors import DataError
+from compiler.graph.effects import Assign
+from compiler.graph.extents import part_of, shape_of
+from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
+from compiler.node import toposort
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Values: TypeAlias = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What a program says about its variables: each by name, the values bound, and the inputs
+    whose rows are counted by one."""
+
+    variables: dict[str, Variable]
+    bound: dict[str, int]
+    inputs: tuple[Prefix, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether every variable has a value."""
+        return all(name in self.bound for name in self.variables)
+
+    def of_run(self, given: Values | None = None) -> dict[str, int]:
+        """What the variables of a run are: those given, else those bound.
+
+        Raises `DataError` as `checked` does, and for an input that holds fewer rows than the
+        value says.
+        """
+        result = self.checked(given)
+        for node in self.inputs:
+            _check_rows(node, result)
+        return result
+
+    def checked(self, given: Values | None = None) -> dict[str, int]:
+        """What the variables of a run are, whatever data the inputs have.
+
+        Raises `DataError` for a name that the program has not, a variable without a value, and a
+        value outside its bounds.
+        """
+        values = {**self.bound, **(given or {})}
+        for name in given or {}:
+            if name not in self.variables:
+                known = ", ".join(self.variables) or "no variable"
+                _refuse(f"the program has no variable {name}", name, known)
+        for name, variable in self.variables.items():
+            _check(variable, values.get(name))
+        return {name: int(values[name]) for name in self.variables}
+
+
+def bindings_of(root: Sink) -> Bindings:
+    """The variables of a program, found in one walk.
+
+    Raises `DataError` where one name has two values, or two pairs of bounds.
+    """
+    found = Bindings({}, {}, ())
+    inputs: list[Prefix] = []
+    for node in toposort([root]):
+        match node:
+            case Variable():
+                _note_variable(found, node)
+            case Bind():
+                _note_value(found, node)
+            case Prefix(axis=0, sources=(Buffer(), _)):
+                inputs.append(node)
+    return replace(found, inputs=tuple(inputs))
+
+
+def _note_variable(found: Bindings, node: Variable) -> None:
+    first = found.variables.setdefault(node.name, node)
+    if (first.low, first.high) != (node.low, node.high):
+        got = f"{first.low} … {first.high} and {node.low} … {node.high}"
+        _refuse(f"variable {node.name} has two pairs of bounds", got, "one pair",
+                "give one of the two another name", node)  # fmt: skip
+
+
+def _note_value(found: Bindings, node: Bind) -> None:
+    variable = node.sources[0]
+    assert isinstance(variable, Variable)
+    first = found.bound.setdefault(variable.name, node.value)
+    if first != node.value:
+        got, hint = f"{first} and {node.value}", "two extents that differ are two variables"
+        what = f"variable {variable.name} is bound to two values"
+        _refuse(what, got, "one in each program", hint, node)
+
+
+def _check(variable: Variable, value: object) -> None:
+    """Refuse what is no value of the variable."""
+    bounds = f"{variable.low} … {variable.high}"
+    if value is None:
+        hint = f"bind it, as in {variable.name}.bind({variable.high}), or run with "
+        hint += f'variables={{"{variable.name}": {variable.high}}}'
+        _refuse(f"variable {variable.name} has no value", "nothing", bounds, hint)
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or not variable.low <= int(str(value)) <= variable.high:
+        _refuse(f"variable {variable.name} is outside its bounds", str(value), bounds)
+
+
+def _check_rows(node: Prefix, values: Values) -> None:
+    """Refuse a value that asks for more rows than the data of an input have."""
+    buffer, extent = node.sources[0], node.extents[0]
+    assert isinstance(buffer, Buffer) and extent is not None
+    rows = len(buffers.data(buffer))
+    if rows < values[extent.name]:
+        what = f"{buffer.name or 'an input'} holds fewer rows than variable {extent.name} says"
+        _refuse(what, f"{rows} rows, {extent.name} = {values[extent.name]}", f"at most {rows}")
+
+
+def _refuse(
+    what: str, got: str, expected: str, hint: str = "", node: TensorNode | None = None
+) -> NoReturn:
+    """Raise the error."""
+    origin = node.origin if node else None
+    raise DataError("variables", what, got=got, expected=expected, hint=hint, origin=origin)
+
+
+def graph_inputs(root: TensorNode, values: Values) -> dict[TensorNode, Array]:
+    """The data of every Buffer and Variable under `root`, as the graph interpreter takes them."""
+    data: dict[TensorNode, Array] = {}
+    for node in toposort([root]):
+        if isinstance(node, Buffer):
+            data[node] = buffers.data(node)
+        elif isinstance(node, Variable) and node.name in values:
+            data[node] = np.array(values[node.name], np.int64)
+    return data
+
+
+def sliced(flat: Iterable[Array], nodes: Iterable[TensorNode], values: Values) -> list[Array]:
+    """Results as arrays of the extents of this run, from memory for the greatest ones."""
+    return [_meaningful(each, node, values) for each, node in zip(flat, nodes, strict=True)]
+
+
+def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
+    """The part of a result that this run means; a copy of memory that another run will write."""
+    if isinstance(node, Assign):
+        flat = flat.copy()
+    if flat.shape != node.shape:
+        flat = flat.reshape(node.shape)
+    return flat[part_of(shape_of(node.shape, node.extents, values))] if node.extents else flat
+
+
+def hold(
+    flat: Array, node: TensorNode, values: Values, device: str, known: dict[Any, Buffer]
+) -> TensorNode:
+    """The node that holds a result: a Buffer, with the meaningful part of each axis marked.
+
+    Memory that one of `known` holds gets no second Buffer.
+    """
+    whole = flat.reshape(node.shape)
+    if not node.extents:
+        return buffers.holding(whole, known, device)
+    rows = whole[: shape_of(node.shape, node.extents, values)[0]]
+    made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
+    for axis, extent in enumerate(node.extents):
+        if extent is not None:
+            variable = Variable((), extent.name, extent.low, extent.high)
+            made = Prefix((made, Bind((variable,), values[extent.name])), axis)
+    return made

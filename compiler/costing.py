@@ -1,0 +1,61 @@
+"""What a schedule costs and could save: every analysis of a schedule in one place."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compiler.graph.nodes import Buffer, Sink
+from compiler.loops.count import count
+from compiler.loops.nodes import Body
+from compiler.loops.space import iteration_space
+from compiler.machine import MachineModel
+from compiler.schedule import analysis, memory
+from compiler.schedule.calls import buffer_of
+from compiler.schedule.items import ScheduleItem
+from compiler.schedule.layout import buffer_infos
+from compiler.schedule.opportunities import opportunities
+from compiler.schedule.share import share
+from compiler.scheduling import Scheduled
+
+
+def figures(
+    made: Scheduled, results: Sequence[Buffer], loops: Mapping[Sink, Body], model: MachineModel
+) -> dict[str, Any]:
+    """The fields of a `Schedule` that follow from its items and the loops of its kernels."""
+    items = made.items
+    works = {body: count(loop) for body, loop in loops.items()}
+    costs = analysis.analyse(items, works, model)
+    times = analysis.timings(items, costs)
+    plan = share(items, results)
+    spaces = {body: iteration_space(loop) for body, loop in loops.items()}
+    return {
+        "analysis": costs,
+        "times": times,
+        "critical_path": analysis.critical_path(items, times),
+        "lifetimes": memory.lifetimes(items, results),
+        "peak_bytes": memory.peak_bytes(items, results),
+        "itemwise_bytes": memory.itemwise_bytes(items),
+        "memory_plan": plan,
+        "opportunities": opportunities(items, costs, results, _reasons(made), model),
+        "spaces": tuple(spaces.get(_body(item)) for item in items),
+        "buffers": buffer_infos(_inputs(items), results, plan),
+    }
+
+
+def _body(item: ScheduleItem) -> Any:
+    return getattr(item.operation, "body", None)
+
+
+def _inputs(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
+    """The buffers that the program does not make."""
+    touched = (b for i in items for b in (*i.operation.reads, *i.operation.writes))
+    return tuple(dict.fromkeys(b for b in touched if b.unique >= 0))
+
+
+def _reasons(made: Scheduled) -> dict[Buffer, str]:
+    """For each buffer why its value was not computed where it is read."""
+    kept = {choice.node: choice.reason for choice in made.choices if not choice.is_fused}
+    return {
+        buffer_of(holder): kept[node]
+        for node, holder in made.outlined.buffers.items()
+        if node in kept
+    }

@@ -1,0 +1,241 @@
+"""Functions of your own in a tensor program: on the host, as a kernel, or inside kernels.
+
+    @custom.host(dtype="int64")
+    def ranks(x):                                # NumPy arrays in, a NumPy array out
+        return x.argsort(kind="stable").argsort()
+
+    y = ranks(x) + 1                             # runs between two kernels
+
+    twice = custom.inline("twice", "fadd float {0}, {0}", ["float32"], "float32", lambda x: x + x)
+    z = twice(y.cast("float32")).exp()           # one kernel
+
+What is registered gives tensors for tensors and is lazy, as every method. A function must depend
+on its arguments alone: equal calls may be made once, and calls nobody needs not at all.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+from compiler import dtypes, functions
+from compiler.dtypes import DType
+from compiler.errors import CompileError, DTypeError
+from compiler.functions import Attributes, Function, Instance, Type
+from compiler.graph import effects
+from compiler.graph.nodes import TensorNode
+from compiler.llvm import jit
+from compiler.llvm.types import register_type
+from compiler.lowered import custom as lowered
+from compiler.origin import user_call
+from compiler.tensor import Tensor
+from compiler.tensors.shapes import broadcast
+from compiler.tensors.value import as_node, broadcast_node, operand_of
+
+Reference: TypeAlias = Callable[..., Any]
+_SCALARS = (bool, int, float, str)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomFunction:
+    """A registered function: call it with tensors, and with keyword arguments that are none.
+
+    `shape` and `dtype` say what it gives: a value, or a function of the operands' shapes (or
+    types) and of the keyword arguments. None: that of the first operand.
+    """
+
+    function: Function
+    shape: Any = None
+    dtype: Any = None
+    operands: tuple[DType, ...] | None = None
+    text: Callable[..., str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name registered."""
+        return self.function.name
+
+    @user_call
+    def __call__(self, *tensors: Any, **attributes: Any) -> Tensor:
+        """The lazy result on `tensors`, or what can become one."""
+        for key, value in attributes.items():
+            if not isinstance(value, _SCALARS):
+                what = f"keyword {key} is no number or text"
+                self._refuse(what, type(value).__name__, "a scalar")
+        sources = self._sources(tensors)
+        types = tuple(Type(node.shape, node.dtype) for node in sources)
+        given: Attributes = tuple(sorted(attributes.items()))
+        result = self._result(types, attributes)
+        text = self.text(result, *types, **attributes) if self.text else self.function.text
+        if self.function.kind == "kernel":
+            _check_kernel(self.function, text, len(types))
+        instance = functions.use(self.function, given, types, result, text)
+        _lower(instance)
+        made = effects.Custom(sources, instance.symbol, given, result.shape, result.dtype)
+        return Tensor._of(made)
+
+    def _sources(self, tensors: Sequence[object]) -> tuple[TensorNode, ...]:
+        """The operands as nodes; those of an inline function broadcast to one shape."""
+        parts = [operand_of(self.name, value) for value in tensors]
+        if not parts:
+            self._refuse("no operand", "none", "a tensor")
+        if self.operands is None:
+            made = (p if isinstance(p, TensorNode) else Tensor(p).node for p in parts)
+            return tuple(made)
+        if len(parts) != len(self.operands):
+            self._refuse("the number of operands is wrong", len(parts), len(self.operands))
+        for part, dtype in zip(parts, self.operands, strict=True):
+            if isinstance(part, TensorNode) and part.dtype != dtype:
+                raise DTypeError(self.name, "an operand has the wrong type", got=str(part.dtype),
+                                 expected=str(dtype), hint="cast it first")  # fmt: skip
+        typed = zip(parts, self.operands, strict=True)
+        whole = [as_node(self.name, part, dtype) for part, dtype in typed]
+        shape = broadcast(self.name, *whole)
+        return tuple(broadcast_node(node, shape) for node in whole)
+
+    def _result(self, types: tuple[Type, ...], attributes: dict[str, Any]) -> Type:
+        """What the declarations say of the result."""
+        shape, dtype = self.shape, self.dtype
+        if shape is None:
+            shape = types[0].shape
+        elif callable(shape):
+            shape = shape(*(t.shape for t in types), **attributes)
+        if dtype is None:
+            dtype = types[0].dtype
+        elif callable(dtype) and not isinstance(dtype, type):
+            dtype = dtype(*(t.dtype for t in types), **attributes)
+        whole = (shape,) if isinstance(shape, int) else tuple(shape)
+        if any(not isinstance(n, int) or n < 0 for n in whole):
+            self._refuse("the declared shape is no shape", whole, "extents of 0 or more")
+        return Type(whole, dtypes.parse(dtype, self.name))
+
+    def _refuse(self, problem: str, got: object, expected: object) -> NoReturn:
+        raise CompileError(f"custom {self.name}", problem, got=str(got), expected=str(expected))
+
+
+def host(
+    shape: Any = None, dtype: Any = None, name: str | None = None
+) -> Callable[[Reference], CustomFunction]:
+    """Decorate a function of NumPy arrays, read-only, that gives a new one: it runs on the host.
+
+    `shape` and `dtype` declare the result; see `CustomFunction`.
+    """
+
+    def decorate(function: Reference) -> CustomFunction:
+        known = _identifier(name or function.__name__)
+        return CustomFunction(Function(known, "host", function), shape, dtype)
+
+    return decorate
+
+
+def kernel(
+    name: str,
+    text: str | Callable[..., str],
+    reference: Reference,
+    shape: Any = None,
+    dtype: Any = None,
+    declarations: Sequence[str] = (),
+) -> CustomFunction:
+    """A function in LLVM IR as a kernel of its own; `reference` is the same on NumPy arrays.
+
+    `text` defines `void @name(ptr %out, ptr …)`: the result, then each operand, row-major. Where
+    it depends on shapes it is a function of the types of the result and of the operands. It must
+    write all of the result and nothing else. Raises `CompileError` where it does not define that,
+    and where LLVM refuses it.
+    """
+    known = _identifier(name)
+    if not callable(reference):
+        raise CompileError(f"custom {name}", "it needs a reference on NumPy arrays")
+    given = text if isinstance(text, str) else ""
+    made = Function(known, "kernel", reference, given, tuple(declarations))
+    if given:
+        _check_kernel(made, given, None)
+    return CustomFunction(made, shape, dtype, None, None if isinstance(text, str) else text)
+
+
+def inline(
+    name: str,
+    expression: str,
+    operands: Sequence[object],
+    result: object,
+    reference: Reference,
+    declarations: Sequence[str] = (),
+) -> CustomFunction:
+    """One LLVM IR instruction on scalars, `{0}`, `{1}`, … its operands, applied to each element.
+
+    It is computed inside kernels. `reference` is the same on NumPy arrays of one shape.
+    Raises `CompileError` where LLVM refuses it.
+    """
+    known = _identifier(name)
+    if not callable(reference):
+        raise CompileError(f"custom {name}", "it needs a reference on NumPy arrays")
+    types = tuple(dtypes.parse(each, name) for each in operands)
+    made = Function(known, "inline", reference, expression, tuple(declarations))
+    target = dtypes.parse(result, name)
+    try:
+        body = expression.format(*(f"%x{i}" for i in range(len(types))))
+    except (IndexError, KeyError, ValueError) as error:
+        problem = f"the expression names an operand that is not there: {error}"
+        raise CompileError(f"custom {name}", problem, got=expression) from error
+    parameters = ", ".join(f"{register_type(t)} %x{i}" for i, t in enumerate(types))
+    t = register_type(target)
+    _parse(made, f"define {t} @check({parameters}) {{\n  %y = {body}\n  ret {t} %y\n}}")
+    return CustomFunction(made, None, target, types)
+
+
+def _identifier(name: str) -> str:
+    if not name.isidentifier() or not name.isascii():
+        raise CompileError("custom", "the name is no identifier", got=repr(name))
+    return name
+
+
+def _check_kernel(function: Function, text: str, count: int | None) -> None:
+    """Refuse a text that does not define the function, on one pointer more than operands."""
+    found = re.search(rf"define\s[^@]*?(\S+)\s+@{function.name}\(([^)]*)\)", text)
+    if found is None or found[1] != "void":
+        got = found[0] if found else text.strip().partition("\n")[0]
+        problem = f"the text does not define void @{function.name}(ptr …)"
+        raise CompileError(f"custom {function.name}", problem, got=got)
+    parameters = [p.strip() for p in found[2].split(",")]
+    wrong = [p for p in parameters if p != "ptr" and not p.startswith("ptr ")]
+    if wrong or count not in (None, len(parameters) - 1):
+        expected = f"{count + 1} pointers" if count is not None else "pointers"
+        problem = "the parameters are not the result and the operands"
+        raise CompileError(f"custom {function.name}", problem, got=found[2], expected=expected)
+    _parse(function, text)
+
+
+def _parse(function: Function, text: str) -> None:
+    """Refuse what LLVM refuses, as the mistake of whoever registers it."""
+    try:
+        jit.parse("\n".join([text, *function.declarations]))
+    except CompileError as error:
+        problem = "LLVM refuses the text"
+        raise CompileError(f"custom {function.name}", problem, got=error.got) from error
+
+
+def _lower(instance: Instance) -> None:
+    """Make an instance known to the instructions, unless it is or runs on the host."""
+    function = instance.function
+    if function.kind == "host" or lowered.find(instance.symbol) is not None:
+        return
+    is_inline = function.kind == "inline"
+    operands = tuple(lowered.Operand(t.dtype, not is_inline) for t in instance.operands)
+    result = instance.result.dtype
+    lowered.register(
+        lowered.CustomOperation(
+            instance.symbol,
+            operands if is_inline else (lowered.Operand(result, True), *operands),
+            result if is_inline else None,
+            instance.elementwise if is_inline else instance.run,
+            function.text if is_inline else _renamed(instance),
+            is_inline,
+            function.declarations,
+        )
+    )
+
+
+def _renamed(instance: Instance) -> str:
+    """The text of a kernel function under the name by which instructions call it."""
+    own = f"@{instance.function.name}("
+    return instance.text.replace(own, f"@sv.custom.{instance.symbol}(")

@@ -1,0 +1,70 @@
+"""save: arrays to files that `disk.py` reads: .npy and safetensors.
+
+A file is written beside its final place and then put there in one step: whoever has the old file
+mapped into memory keeps the old data, and nobody ever sees half a file.
+"""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from compiler import dtypes
+from compiler.device.allocator import Array
+from compiler.device.disk import ELEMENTS, LENGTH_BYTES
+from compiler.errors import DataError
+
+ALIGNMENT = 8
+"""Bytes: where the data of a safetensors file begins is a multiple of this, so that every tensor
+can be used in place."""
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` once it is complete; removed if it is not."""
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with beside.open("xb") as file:
+            yield file
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_npy(path: Path, array: Array) -> None:
+    """One array as a .npy file."""
+    with _replacing(path) as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Arrays by name as a safetensors file, wide elements first: then all lie aligned.
+
+    Raises `DataError` for a name that the format keeps for itself.
+    """
+    names = {dtype: short for short, dtype in ELEMENTS.items()}
+    header: dict[str, Any] = {}
+    ordered = sorted(arrays.items(), key=lambda item: -item[1].dtype.itemsize)
+    position = 0
+    for name, array in ordered:
+        if not isinstance(name, str) or name == "__metadata__":
+            raise DataError(
+                "save", "no name for a tensor", got=repr(name),
+                expected="a string other than __metadata__",
+            )  # fmt: skip
+        header[name] = {
+            "dtype": names[dtypes.parse(array.dtype, "save")],
+            "shape": list(array.shape),
+            "data_offsets": [position, position + array.nbytes],
+        }
+        position += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % ALIGNMENT)
+    with _replacing(path) as file:
+        file.write(len(text).to_bytes(LENGTH_BYTES, "little") + text)
+        for _, array in ordered:
+            file.write(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)

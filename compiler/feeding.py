@@ -1,0 +1,43 @@
+"""Data for placeholders: what a program declared, held against what it is given."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import buffers
+from compiler.errors import DataError
+from compiler.graph.markers import PLACEHOLDER, Placeholder
+from compiler.graph.nodes import Buffer, TensorNode
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def refuse_unknown(nodes: Iterable[TensorNode], given: Mapping[str, object]) -> None:
+    """`DataError` for a name that no placeholder among `nodes` has."""
+    names = sorted({n.name for n in nodes if isinstance(n, Placeholder)})
+    for name in given:
+        if name not in names:
+            raise DataError("run", f"there is no placeholder {name}", got=name,
+                            expected=", ".join(names) or "no inputs")  # fmt: skip
+
+
+def arrays(nodes: Iterable[TensorNode], given: Mapping[str, object]) -> dict[Buffer, Array]:
+    """The data of every Buffer among `nodes`, flat: its own, or those given for its name.
+
+    Raises `DataError` for a placeholder without data, and for data of another type or shape.
+    """
+    return {
+        node: _array(node, given).reshape(-1) for node in nodes if isinstance(node, Buffer)
+    }
+
+
+def _array(node: Buffer, given: Mapping[str, object]) -> Array:
+    if node.unique != PLACEHOLDER or node.name not in given:
+        return buffers.data(node)
+    array = np.asarray(given[node.name], order="C")
+    if (array.dtype, array.shape) == (node.dtype.numpy, node.shape):
+        return array
+    raise DataError("run", f"the data for placeholder {node.name} do not fit",
+                    got=f"{array.dtype} {array.shape}", expected=f"{node.dtype} {node.shape}",
+                    hint="convert them with numpy's astype and reshape")  # fmt: skip

@@ -1,0 +1,30 @@
+"""Constants as bits: 0.0 and -0.0 differ, a NaN equals itself and keeps its payload."""
+
+import struct
+
+import numpy as np
+
+from compiler.dtypes import DType, Scalar
+
+
+def to_bits(value: Scalar, dtype: DType) -> int:
+    """`value` rounded or wrapped to `dtype`, as the integer with the same bits."""
+    if dtype.kind == "bool":
+        return int(bool(value))
+    if dtype.is_integer:
+        return int(value) & ((1 << dtype.bits) - 1)
+    with np.errstate(over="ignore"):
+        return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
+
+
+def from_bits(bits: int, dtype: DType) -> Scalar:
+    """The inverse of `to_bits`, as a Python scalar."""
+    if dtype.kind == "bool":
+        return bool(bits)
+    if dtype.kind == "uint":
+        return bits
+    if dtype.kind == "int":
+        return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
+    code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
+    value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
+    return value

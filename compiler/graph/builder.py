@@ -1,0 +1,260 @@
+"""builder: tensor graphs written by hand, to learn what each kind of node does and to test it.
+
+A transposed window of a buffer, summed in a loop that is unrolled four times:
+
+    g = GraphBuilder()
+    x = Tensor(np.arange(24.0), name="x")
+    window = g.view(x, Strided(shape=(3, 8), strides=(1, 3)))
+    total = g.unroll(g.reduce(window, "sum", (1,)), 4)
+    print(compile(total))                  # every stage of it
+    Tensor.from_node(total).numpy()
+
+Operands are nodes or tensors; every method gives a node of the kind it is named for. What does
+not fit is refused at once with a `GraphError` that says what was got and what is expected. No
+operand is converted or broadcast: that is what `Tensor` is for.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from compiler.dtypes import Scalar, parse
+from compiler.errors import CompileError, GraphError, InternalError
+from compiler.graph import nodes
+from compiler.graph.bits import to_bits
+from compiler.graph.composite import checked
+from compiler.graph.effects import Scatter
+from compiler.graph.joins import Cat, Contract, Gather, ScatterAxis
+from compiler.graph.kernel import Kernel, plain
+from compiler.graph.markers import (
+    ContiguousBackward,
+    Detach,
+    Fuse,
+    Noop,
+    Placeholder,
+    Unroll,
+)
+from compiler.graph.nodes import Pairs, Shape, TensorNode
+from compiler.graph.vectors import Gep, VConst, Vectorize, Wmma
+from compiler.graph.verify import verify_node
+from compiler.graph.views import BufferView, Strided, Valid, View
+from compiler.origin import caller, state
+
+Operand: TypeAlias = Any
+"""A node, or a tensor, which stands for its node."""
+
+
+def _node(value: Operand) -> TensorNode:
+    """The node of an operand; `GraphError` for anything else."""
+    node = getattr(value, "node", value)
+    if isinstance(node, TensorNode):
+        return node
+    raise GraphError("graph builder", "an operand is no node", got=type(value).__name__,
+                     expected="a node or a Tensor")  # fmt: skip
+
+
+def _made(kind: type[TensorNode], operands: Sequence[Operand], *arguments: Any) -> TensorNode:
+    """A node of this kind, from the user's line, if its invariants hold."""
+    word, sources = kind.__name__.lower(), tuple(map(_node, operands))
+    held, state.origin = state.origin, state.origin or caller(word)
+    try:
+        made = checked(kind(sources, *arguments))
+        verify_node(made)
+    except InternalError as error:
+        raise GraphError(word, error.problem, got=error.got, expected=error.expected) from None
+    except CompileError:
+        raise
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        what = "the operands or arguments do not fit"
+        got = f"{type(error).__name__} {error}"
+        meaning = (kind.__doc__ or "").partition("\n")[0]
+        raise GraphError(word, what, got=got, expected=meaning) from None
+    finally:
+        state.origin = held
+    return made
+
+
+class GraphBuilder:
+    """Makes the nodes of the tensor graph, one method per kind."""
+
+    # -- leaves --------------------------------------------------------------------------------
+
+    def placeholder(self, name: str, shape: Shape, dtype: object) -> TensorNode:
+        """Data given by name when the program runs: `compile(…).run(inputs={name: array})`."""
+        return _made(Placeholder, (), tuple(shape), parse(dtype), name)
+
+    def parameter(self, slot: int, shape: Shape, dtype: object) -> TensorNode:
+        """Input number `slot`, from 1 on, of a kernel body."""
+        return _made(nodes.Param, (), slot, tuple(shape), parse(dtype))
+
+    def constant(self, value: Scalar, dtype: object, shape: Shape = ()) -> TensorNode:
+        """One value everywhere."""
+        wanted = parse(dtype)
+        return _made(nodes.Const, (), to_bits(value, wanted), wanted, tuple(shape))
+
+    def vconst(self, values: Sequence[Scalar], dtype: object) -> TensorNode:
+        """A row of at most 64 constants."""
+        wanted = parse(dtype)
+        return _made(VConst, (), tuple(to_bits(v, wanted) for v in values), wanted)
+
+    def variable(self, name: str, low: int, high: int) -> TensorNode:
+        """An integer known when the program runs."""
+        return _made(nodes.Variable, (), name, low, high)
+
+    def iota(self, extent: int, dtype: object = "int64") -> TensorNode:
+        """0, 1, 2, … along one axis."""
+        return _made(nodes.Iota, (), extent, parse(dtype))
+
+    # -- computation ---------------------------------------------------------------------------
+
+    def op(self, name: str, *operands: Operand) -> TensorNode:
+        """Operation `name` of `ops.OPS`, element by element; shapes and types are equal."""
+        return _made(nodes.Elementwise, operands, name)
+
+    def cast(self, x: Operand, dtype: object) -> TensorNode:
+        """The value converted."""
+        return _made(nodes.Cast, (x,), parse(dtype))
+
+    def bitcast(self, x: Operand, dtype: object) -> TensorNode:
+        """The same bits as another type of the same width."""
+        return _made(nodes.Bitcast, (x,), parse(dtype))
+
+    def reduce(self, x: Operand, op: str, axes: Shape) -> TensorNode:
+        """The axes folded to extent 1 with "sum", "prod", "max" or "min"."""
+        return _made(nodes.Reduce, (x,), op, tuple(axes))
+
+    def contract(self, a: Operand, b: Operand, pairs: Pairs, batch: int = 0) -> TensorNode:
+        """The sum over pairs (axis of a, axis of b) of products; `batch` axes stay in front."""
+        return _made(Contract, (a, b), tuple(map(tuple, pairs)), batch)
+
+    def wmma(self, a: Operand, b: Operand, c: Operand, m: int, n: int, k: int) -> TensorNode:
+        """c + a @ b on tiles of (…, m, k), (…, k, n) and (…, m, n)."""
+        return _made(Wmma, (a, b, c), m, n, k)
+
+    def threefry(self, counter: Operand, key: Operand) -> TensorNode:
+        """64 random bits per counter; both are uint64 of one shape."""
+        return _made(nodes.Threefry, (counter, key))
+
+    # -- movement ------------------------------------------------------------------------------
+
+    def reshape(self, x: Operand, shape: Shape) -> TensorNode:
+        """The same elements, row-major, under another shape."""
+        return _made(nodes.Reshape, (x,), tuple(shape))
+
+    def permute(self, x: Operand, order: Shape) -> TensorNode:
+        """Axes reordered."""
+        return _made(nodes.Permute, (x,), tuple(order))
+
+    def expand(self, x: Operand, shape: Shape) -> TensorNode:
+        """Axes of extent 1 repeated."""
+        return _made(nodes.Expand, (x,), tuple(shape))
+
+    def pad(self, x: Operand, widths: Pairs) -> TensorNode:
+        """Zeros around: a (before, after) per axis."""
+        return _made(nodes.Pad, (x,), tuple(map(tuple, widths)))
+
+    def shrink(self, x: Operand, bounds: Pairs) -> TensorNode:
+        """The part [begin, end) of each axis."""
+        return _made(nodes.Shrink, (x,), tuple(map(tuple, bounds)))
+
+    def flip(self, x: Operand, axes: Shape) -> TensorNode:
+        """These axes reversed."""
+        return _made(nodes.Flip, (x,), tuple(axes))
+
+    def cat(self, *parts: Operand, axis: int = 0) -> TensorNode:
+        """The operands one after the other."""
+        return _made(Cat, parts, axis)
+
+    def view(self, x: Operand, *views: Strided) -> TensorNode:
+        """The operand through a shape tracker, innermost view first."""
+        return _made(View, (x,), views)
+
+    def valid(self, x: Operand, size: int, *views: Strided) -> TensorNode:
+        """The operand where a shape tracker over `size` elements reads, else 0."""
+        return _made(Valid, (x,), views, size)
+
+    def buffer_view(
+        self, buffer: Operand, size: int, offset: int = 0, dtype: object = None
+    ) -> TensorNode:
+        """`size` elements of a buffer's memory from element `offset` on, as `dtype`."""
+        target = _node(buffer).dtype if dtype is None else parse(dtype)
+        return _made(BufferView, (buffer,), size, offset, target)
+
+    def gep(self, x: Operand, *lanes: int) -> TensorNode:
+        """Lanes of the last axis."""
+        return _made(Gep, (x,), lanes)
+
+    def vectorize(self, *lanes: Operand) -> TensorNode:
+        """The operands as the lanes of a new last axis."""
+        return _made(Vectorize, lanes)
+
+    # -- positions -----------------------------------------------------------------------------
+
+    def index(
+        self, x: Operand, *positions: Operand, validity: Operand | None = None
+    ) -> TensorNode:
+        """x at int64 positions, one tensor per axis; 0, and not read, where not valid."""
+        given = positions if validity is None else (*positions, validity)
+        return _made(nodes.Index, (x, *given))
+
+    def gather(self, x: Operand, indices: Operand, axis: int = 0) -> TensorNode:
+        """x at indices along one axis; 0 outside."""
+        return _made(Gather, (x, indices), axis)
+
+    def scatter_axis(
+        self, indices: Operand, updates: Operand, axis: int, shape: Shape
+    ) -> TensorNode:
+        """Zeros of `shape` with the updates at indices along one axis; the last one wins."""
+        return _made(ScatterAxis, (indices, updates), axis, tuple(shape))
+
+    def scatter(
+        self, x: Operand, updates: Operand, *positions: Operand, op: str = "replace"
+    ) -> TensorNode:
+        """x with updates at int64 positions, a tensor per axis, in row-major order."""
+        return _made(Scatter, (x, updates, *positions), op)
+
+    # -- marks ---------------------------------------------------------------------------------
+
+    def contiguous(self, x: Operand) -> TensorNode:
+        """x, in memory."""
+        return _made(nodes.Contiguous, (x,))
+
+    def detach(self, x: Operand) -> TensorNode:
+        """x; gradients stop here."""
+        return _made(Detach, (x,))
+
+    def contiguous_backward(self, x: Operand) -> TensorNode:
+        """x; its gradient is written to memory."""
+        return _made(ContiguousBackward, (x,))
+
+    def noop(self, *x: Operand) -> TensorNode:
+        """x itself, or false of rank 0."""
+        return _made(Noop, x)
+
+    def fuse(self, x: Operand) -> TensorNode:
+        """x, computed inside all its users."""
+        return _made(Fuse, (x,))
+
+    def unroll(self, x: Operand, factor: int) -> TensorNode:
+        """x, a reduction whose innermost loop is unrolled."""
+        return _made(Unroll, (x,), factor)
+
+    # -- programs ------------------------------------------------------------------------------
+
+    def kernel(
+        self, name: str, function: Callable[..., Operand], *inputs: Operand
+    ) -> TensorNode:
+        """One kernel of this name, whose body is what `function` makes of a Param per input.
+
+        `Tensor.kernel` does the same with tensors.
+        """
+        given = tuple(map(_node, inputs))
+        parameters = [nodes.Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given)]
+        return _made(Kernel, given, plain(_node(function(*parameters))), name)
+
+    def store(self, parameter: Operand, value: Operand) -> TensorNode:
+        """Writes a value to a Param."""
+        return _made(nodes.Store, (parameter, value))
+
+    def sink(self, *roots: Operand) -> TensorNode:
+        """The roots of a program, or of a kernel body."""
+        return _made(nodes.Sink, roots)

@@ -1,0 +1,54 @@
+"""Where tensors are: the names of devices, and whether operands are in one place.
+
+    devices = ()                 in no place: constants, and files, which any device reads
+            | (name,)            on one device
+            | (name, name, …)    in shards, one per device
+
+`CPU` and `CPU:0` are one device, written without its number.
+"""
+
+from typing import Any, TypeAlias
+
+from compiler.errors import DeviceError
+
+Devices: TypeAlias = tuple[str, ...]
+
+DISK = "DISK"
+DEFAULT = "CPU"
+"""Where a kernel runs that reads nothing but constants and files."""
+
+
+def written(devices: Devices) -> str:
+    """`CPU:1` or `CPU, CPU:1`, as printed programs and messages write devices."""
+    return ", ".join(devices) or "no device"
+
+
+def first_device(devices: Devices) -> str:
+    """The device of a value that is on one: its own, or the one that kernels run on."""
+    return devices[0] if devices else DEFAULT
+
+
+def common_devices(node: Any) -> Devices:
+    """The place where all sources of a node are; `DeviceError` names the first two that differ."""
+    found: Devices = ()
+    for source in node.sources:
+        devices: Devices = source.devices
+        if devices is found or not devices:
+            continue
+        if found and devices != found:
+            _refuse(node, found, devices)
+        found = devices
+    return found
+
+
+def _refuse(node: Any, found: Devices, other: Devices) -> None:
+    """The error that names both places, and how to bring the operands together."""
+    sharded = next((d for d in (found, other) if len(d) > 1), None)
+    name = getattr(node, "op", type(node).__name__.lower())
+    hint = f'move one operand: .to("{found[0]}") or .to("{other[0]}")'
+    if sharded:
+        hint = f"shard the other operand too: .shard({sharded}); or gather this one: .to(…)"
+    raise DeviceError(
+        name, "the operands are on different devices", got=f"{written(found)} and {written(other)}",
+        expected="one device, or the same devices in the same order", hint=hint,
+    )  # fmt: skip

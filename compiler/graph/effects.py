@@ -1,0 +1,47 @@
+"""The tensor nodes whose order counts: updates, functions from outside, assignment.
+
+    node = Scatter(x, updates, indices…; op)      x with updates at the indices, in order
+         | Custom(operands…; name, …)             a function from outside, by its symbol
+         | Assign(target, x)                      writes x to the buffer of `target`
+"""
+
+from dataclasses import dataclass
+
+from compiler.dtypes import DType
+from compiler.functions import Attributes
+from compiler.graph.nodes import Shape, TensorNode
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Scatter(TensorNode):
+    """`sources[0]` with `sources[1]` at the positions `sources[2:]`: one int64 tensor per axis.
+
+    The positions have the shape of the updates, which are applied in row-major order as row `op`
+    of `updates.UPDATES` says. One whose position is outside is left out.
+    """
+
+    op: str
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Custom(TensorNode):
+    """What the function that `functions.find` knows as `name` makes of its operands."""
+
+    name: str
+    attributes: Attributes
+    given_shape: Shape
+    given_dtype: DType
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.given_shape, self.given_dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Assign(TensorNode):
+    """`sources[1]`, in the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
+
+    What reads the target reads the value before, what reads the Assign the one after.
+    """
+
+    def _infer(self) -> tuple[Shape, DType]:
+        return self.sources[1].shape, self.sources[1].dtype

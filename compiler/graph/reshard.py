@@ -1,0 +1,208 @@
+"""Other shards of the same value: cut where they are, copied to where they are needed.
+
+What is moved is as little as possible: a part is cut before it is copied, and what repeats or
+reorders elements (expand, permute, reshape, flip, pad) is done again after the copy.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.graph.dependence import matching_groups
+from compiler.graph.devices import Devices
+from compiler.graph.join import joined
+from compiler.graph.nodes import (
+    MOVEMENT,
+    Buffer,
+    Const,
+    Contiguous,
+    Expand,
+    Flip,
+    Pad,
+    Pairs,
+    Permute,
+    Reshape,
+    Shape,
+    Shrink,
+    TensorNode,
+)
+from compiler.graph.placement import Copy, Device, Multi
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a value lies on `devices`: cut along `axis` into `lengths`, or whole on each (None)."""
+
+    devices: Devices
+    axis: int | None = None
+    lengths: Shape = ()
+
+    def bounds(self, shape: Shape, place: int) -> Pairs:
+        """What the shard at `place` has of a value of this shape, per axis."""
+        whole = [(0, n) for n in shape]
+        if self.axis is not None:
+            begin = sum(self.lengths[:place])
+            whole[self.axis] = begin, begin + self.lengths[place]
+        return tuple(whole)
+
+
+def layout_of(node: Multi) -> Layout:
+    """How a value in shards lies."""
+    return Layout(node.devices, node.axis, () if node.axis is None else node.lengths)
+
+
+def even_lengths(extent: int, count: int) -> Shape:
+    """`extent` in `count` parts that differ by one at most, the longer ones first."""
+    short, longer = divmod(extent, count)
+    return tuple(short + (place < longer) for place in range(count))
+
+
+@dataclass(slots=True)
+class Moves:
+    """The copies that a pass makes, each with its reason in words."""
+
+    reasons: dict[TensorNode, str] = field(default_factory=dict)
+
+    def copy(self, node: TensorNode, device: str, why: str) -> TensorNode:
+        """`node` on `device`, copied below the movement that needs no copy."""
+        if not node.devices or node.devices == (device,):
+            return node
+        above: list[tuple[type[TensorNode], object]] = []
+        while isinstance(node, (Expand, Permute, Reshape, Flip, Pad)):
+            above.append((type(node), next(iter(node.arguments.values()))))
+            node = node.sources[0]
+        if node.devices != (device,):
+            node = Copy((node, Device((), device)))
+            self.reasons.setdefault(node, why)
+        return _rebuilt(node, above)
+
+    def whole(self, node: Multi, device: str, why: str) -> TensorNode:
+        """All of a value on one device."""
+        if node.axis is None:
+            here = [shard for shard in node.sources if shard.devices == (device,)]
+            return here[0] if here else self.copy(node.sources[0], device, why)
+        shards = [shard for _, shard in node.real] or list(node.sources[:1])
+        return _joined([self.copy(shard, device, why) for shard in shards], node.axis)
+
+    def shards(self, node: TensorNode, layout: Layout, why: str) -> list[TensorNode]:
+        """`node` in the shards of `layout`."""
+        if isinstance(node, Multi) and layout_of(node) == layout:
+            return list(node.sources)
+        return [self._shard(node, layout, place, why) for place in range(len(layout.devices))]
+
+    def _shard(self, node: TensorNode, layout: Layout, place: int, why: str) -> TensorNode:
+        device, bounds = layout.devices[place], layout.bounds(node.shape, place)
+        if not isinstance(node, Multi):
+            return self.copy(part(node, bounds), device, why)
+        if node.axis is None:
+            here = node.devices.index(device) if device in node.devices else 0
+            return self.copy(part(node.sources[here], bounds), device, why)
+        pieces = [self.copy(piece, device, why) for piece in _pieces(node, bounds)]
+        return _joined(pieces, node.axis)
+
+
+def _joined(pieces: list[TensorNode], axis: int) -> TensorNode:
+    """The pieces one after the other, each computed before: joining evaluates all of them for
+    every element of the whole."""
+    return pieces[0] if len(pieces) == 1 else joined([_in_memory(each) for each in pieces], axis)
+
+
+def _in_memory(node: TensorNode) -> TensorNode:
+    """`node`, written to memory where it is not there yet."""
+    base = node
+    while isinstance(base, MOVEMENT):
+        base = base.sources[0]
+    is_there = isinstance(base, (Buffer, Const, Contiguous, Copy))
+    return node if is_there else Contiguous((node,))
+
+
+def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
+    """What each shard has of a part of the whole; where none has anything, an empty piece."""
+    assert node.axis is not None
+    begin, end = bounds[node.axis]
+    found: list[TensorNode] = []
+    start = 0
+    for shard, length in zip(node.sources, node.lengths, strict=True):
+        low, high = max(begin, start), min(end, start + length)
+        if low < high:
+            own = (low - start, high - start)
+            found.append(part(shard, (*bounds[: node.axis], own, *bounds[node.axis + 1 :])))
+        start += length
+    if found:
+        return found
+    shape = [high - low for low, high in bounds]
+    shape[node.axis] = 0
+    return [Const((), 0, node.dtype, tuple(shape))]
+
+
+def part(node: TensorNode, bounds: Pairs) -> TensorNode:
+    """The part [begin, end) of each axis, cut below what only repeats or reorders elements."""
+    above: list[tuple[type[TensorNode], object]] = []
+    while not _is_all(node.shape, bounds):
+        if isinstance(node, Const):
+            return _rebuilt(Const((), node.bits, node.dtype, _shape(bounds)), above)
+        inner = _below(node, bounds)
+        if inner is None:
+            return _rebuilt(Shrink((node,), bounds), above)
+        argument = node.order if isinstance(node, Permute) else _shape(bounds)
+        above.append((type(node), argument))
+        node, bounds = node.sources[0], inner
+    return _rebuilt(node, above)
+
+
+def _rebuilt(node: TensorNode, above: list[tuple[type[TensorNode], object]]) -> TensorNode:
+    """The movements of `above`, outermost first, done to `node`; what changes nothing is left."""
+    for kind, argument in reversed(above):
+        make: Any = kind
+        made: TensorNode = make((node,), argument)
+        is_nothing = kind in (Expand, Reshape) and made.shape == node.shape
+        node = node if is_nothing else made
+    return node
+
+
+def _shape(bounds: Pairs) -> Shape:
+    return tuple(end - begin for begin, end in bounds)
+
+
+def _is_all(shape: Shape, bounds: Pairs) -> bool:
+    return all(pair == (0, n) for pair, n in zip(bounds, shape, strict=True))
+
+
+def _below(node: TensorNode, bounds: Pairs) -> Pairs | None:
+    """The part of the source that holds this part of a movement node; None where it is no part."""
+    match node:
+        case Expand():
+            old = node.sources[0].shape
+            pairs = zip(bounds, old, node.shape, strict=True)
+            if any(n == 1 != m and begin == end for (begin, end), n, m in pairs):
+                return None
+            pairs = zip(bounds, old, node.shape, strict=True)
+            return tuple((0, 1) if n == 1 != m else pair for pair, n, m in pairs)
+        case Permute():
+            table = dict(zip(node.order, bounds, strict=True))
+            return tuple(table[axis] for axis in range(len(bounds)))
+        case Reshape() if node.size:
+            return _below_reshape(node, bounds)
+    return None
+
+
+def _below_reshape(node: Reshape, bounds: Pairs) -> Pairs | None:
+    """A part of axes that a reshape keeps is a part of the source."""
+    old = node.sources[0].shape
+    result = [(0, n) for n in old]
+    for new_axes, old_axes in matching_groups(node.shape, old):
+        cut = [axis for axis in new_axes if bounds[axis] != (0, node.shape[axis])]
+        if not cut:
+            continue
+        wide = [axis for axis in old_axes if old[axis] != 1]
+        if len(wide) != 1 or old[wide[0]] != node.shape[cut[0]]:
+            return None
+        result[wide[0]] = bounds[cut[0]]
+    return tuple(result)
+
+
+def stored_bytes(node: TensorNode) -> int:
+    """Bytes that a copy of `node` moves: of what stands below movement that is done again."""
+    while isinstance(node, (Expand, Permute, Reshape, Flip, Pad)):
+        node = node.sources[0]
+    return 0 if isinstance(node, Const) else math.prod(node.shape) * node.dtype.itemsize

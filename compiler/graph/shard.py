@@ -1,0 +1,364 @@
+"""shard: operations on values in shards become operations on each device's shard, and copies.
+
+    Before:  %0 = buffer a                          f32[2,3]
+             %1 = buffer b                          f32[2,3]
+             %2 = multi %0 %1 axis 0 on CPU, CPU:1  f32[4,3]
+             %3 = exp %2                            f32[4,3]
+             %4 = reduce sum %3 axes (0)            f32[1,3]
+             sink %4
+    After:   %0 = buffer a                          f32[2,3]
+             %6 = exp %0                            f32[2,3]
+             %9 = reduce sum %6 axes (0)            f32[1,3]
+             %1 = buffer b                          f32[2,3]
+             %7 = exp %1                            f32[2,3]
+             %10 = reduce sum %7 axes (0)           f32[1,3]
+             %11 = device CPU                       bool[]
+             %12 = copy %10 %11 to CPU              f32[1,3]
+             %13 = add %9 %12                       f32[1,3]
+             sink %13
+
+A shard that holds no elements takes no part in reductions and is not gathered. An all-reduce of
+B bytes over n devices sends the partial results to the first device, combines them there, and
+sends the result to those that read it: at most 2 (n - 1) B bytes in 2 (n - 1) transfers. No
+algorithm moves less in total; a ring moves as much, in n times as many transfers.
+
+Each shard is a value of its own from here on, with a buffer on its device: the kernel graph needs
+no MStack to keep them together.
+
+Relies on: invariant 11 of `verify.py`: only kinds of the core are left.
+Ensures: no Multi is left; a value read by the user is gathered on the first of its devices.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from compiler.errors import DeviceError
+from compiler.graph.dependence import matching_groups
+from compiler.graph.devices import written
+from compiler.graph.markers import Fuse
+from compiler.graph.nodes import (
+    Bitcast,
+    Cast,
+    Contiguous,
+    Elementwise,
+    Expand,
+    Flip,
+    Index,
+    Pad,
+    Pairs,
+    Permute,
+    Reduce,
+    Reshape,
+    Shape,
+    Shrink,
+    Sink,
+    TensorNode,
+    elementwise,
+)
+from compiler.graph.placement import Copy, Device, Multi, Unique, multi
+from compiler.graph.reshard import Layout, Moves, layout_of, stored_bytes
+from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
+from compiler.node import toposort
+from compiler.ops import REDUCTIONS
+from compiler.trace import Match, Provenance
+
+ShardRule = Callable[[Moves, Any], TensorNode | None]
+_TARGETS: list[tuple[ShardRule, tuple[Any, ...]]] = []
+
+
+def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:
+    """Registers a rule for nodes of these kinds that read a Multi."""
+
+    def register(function: ShardRule) -> ShardRule:
+        _TARGETS.append((function, kinds))
+        return function
+
+    return register
+
+
+def _each(node: TensorNode, source: Multi, axis: int | None) -> Multi:
+    """`node`, done to every shard of its only source."""
+    return multi(tuple(node.with_sources((shard,)) for shard in source.sources), axis)
+
+
+def _replaced(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def _everywhere(moves: Moves, source: Multi, why: str) -> Multi:
+    """The same value, whole on each of its devices."""
+    layout = Layout(source.devices)
+    return multi(tuple(moves.shards(source, layout, why)), None)
+
+
+@_on(Elementwise)
+def elementwise_of_shards(moves: Moves, node: Elementwise) -> TensorNode | None:
+    """op(multi(a…), multi(b…)) = multi(op(a, b)…), operands laid like the one dearest to move"""
+    layout = _cheapest(node.sources)
+    return None if layout is None else _aligned(moves, node, layout, node.sources, node.op)
+
+
+def _aligned(
+    moves: Moves, node: TensorNode, layout: Layout, operands: tuple[TensorNode, ...], name: str
+) -> Multi:
+    """`node` on each device, its operands laid out alike."""
+    why = f"{name}: its operands are laid out differently"
+    columns = [moves.shards(operand, layout, why) for operand in operands]
+    return multi(tuple(node.with_sources(row) for row in zip(*columns, strict=True)), layout.axis)
+
+
+def _cheapest(operands: tuple[TensorNode, ...]) -> Layout | None:
+    """The layout of the operand that leaves the fewest bytes of the others to be moved."""
+    found = [operand for operand in operands if isinstance(operand, Multi)]
+    layouts = list(dict.fromkeys(layout_of(m) for m in found if m.axis is not None))
+    if not layouts:
+        return layout_of(found[0]) if found else None
+
+    def cost(layout: Layout) -> int:
+        others = (m for m in found if m.axis is not None and layout_of(m) != layout)
+        return sum(stored_bytes(shard) for m in others for shard in m.sources)
+
+    return min(layouts, key=cost)
+
+
+@_on(Cast, Bitcast, Contiguous, Fuse)
+def same_place(moves: Moves, node: TensorNode) -> TensorNode | None:
+    """f(multi(a…)) = multi(f(a)…) for casts, bitcasts, contiguous and fuse"""
+    source = node.sources[0]
+    return _each(node, source, source.axis) if isinstance(source, Multi) else None
+
+
+@_on(Reduce)
+def reduction(moves: Moves, node: Reduce) -> TensorNode | None:
+    """reduce(multi(a…)) = multi(reduce(a)…), along the cut axis combined over the devices"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    if source.axis not in node.axes:
+        return _each(node, source, source.axis)
+    shards = source.real or ((0, source.sources[0]),)
+    partial: list[TensorNode] = [node.with_sources((shard,)) for _, shard in shards]
+    home = source.devices[shards[0][0]]
+    why = f"all-reduce: {node.op} over axis {source.axis}, which is in shards"
+    total = partial[0]
+    for other in partial[1:]:
+        total = elementwise(REDUCTIONS[node.op].combine, total, moves.copy(other, home, why))
+    return multi(tuple(moves.copy(total, device, why) for device in source.devices), None)
+
+
+@_on(Reshape)
+def reshape(moves: Moves, node: Reshape) -> TensorNode | None:
+    """reshape(multi(a…)) = multi(reshape(a)…) where whole rows of the new axis are in a shard"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    if source.axis is None:
+        return _each(node, source, None)
+    kept = _kept_axis(source, node.new_shape)
+    if kept is None:
+        why = f"reshape to {node.new_shape} cuts rows of axis {source.axis} across shards"
+        return node.with_sources((_everywhere(moves, source, why),))
+    axis, lengths = kept
+    shapes = (_replaced(node.new_shape, axis, length) for length in lengths)
+    pairs = zip(source.sources, shapes, strict=True)
+    return multi(tuple(Reshape((shard,), shape) for shard, shape in pairs), axis)
+
+
+def _kept_axis(source: Multi, new: Shape) -> tuple[int, Shape] | None:
+    """The new axis that the shards are along after a reshape, and what each has of it."""
+    old, cut = source.shape, source.axis
+    if not source.size or cut is None:
+        return None
+    groups = (g for g in matching_groups(new, old) if cut in g[1])
+    new_axes, old_axes = next(groups, ([], []))
+    outer = [axis for axis in new_axes if new[axis] != 1] or new_axes
+    if not outer or any(old[axis] != 1 for axis in old_axes if axis < cut):
+        return None
+    rows = _product(new[axis] for axis in new_axes if axis > outer[0])
+    inner = _product(old[axis] for axis in old_axes if axis > cut)
+    if any(length * inner % rows for length in source.lengths):
+        return None
+    return outer[0], tuple(length * inner // rows for length in source.lengths)
+
+
+def _product(extents: Any) -> int:
+    return functools.reduce(lambda a, b: a * b, extents, 1)
+
+
+@_on(Permute)
+def permute(moves: Moves, node: Permute) -> TensorNode | None:
+    """permute(multi(a…)) = multi(permute(a)…) along the axis that the cut one became"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    axis = None if source.axis is None else node.order.index(source.axis)
+    return _each(node, source, axis)
+
+
+@_on(Expand)
+def expand(moves: Moves, node: Expand) -> TensorNode | None:
+    """expand(multi(a…)) = multi(expand(a)…)"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    axis = source.axis
+    if axis is None:
+        return _each(node, source, None)
+    if source.shape[axis] != node.new_shape[axis]:
+        why = f"expand repeats axis {axis}, which is in shards"
+        return node.with_sources((_everywhere(moves, source, why),))
+    shapes = [_replaced(node.new_shape, axis, length) for length in source.lengths]
+    pairs = zip(source.sources, shapes, strict=True)
+    return multi(tuple(Expand((shard,), shape) for shard, shape in pairs), axis)
+
+
+@_on(Pad)
+def pad(moves: Moves, node: Pad) -> TensorNode | None:
+    """pad(multi(a…)) = multi(pad(a)…), the cut axis before its first and after its last shard"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    axis = source.axis
+    if axis is None:
+        return _each(node, source, None)
+    before, after = node.widths[axis]
+    places = [place for place, _ in source.real] or [0]
+    shards = []
+    for place, shard in enumerate(source.sources):
+        own = (before if place == places[0] else 0, after if place == places[-1] else 0)
+        shards.append(Pad((shard,), _replaced(node.widths, axis, own)))
+    return multi(tuple(shards), axis)
+
+
+@_on(Shrink)
+def shrink(moves: Moves, node: Shrink) -> TensorNode | None:
+    """shrink(multi(a…)) = multi(shrink(a)…), of the cut axis what each shard has of the part"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    axis = source.axis
+    if axis is None:
+        return _each(node, source, None)
+    bounds, start, shards = node.bounds, 0, []
+    for shard, length in zip(source.sources, source.lengths, strict=True):
+        low, high = (min(max(end - start, 0), length) for end in bounds[axis])
+        own: Pairs = _replaced(bounds, axis, (low, high))
+        shards.append(Shrink((shard,), own))
+        start += length
+    return multi(tuple(shards), axis)
+
+
+@_on(Flip)
+def flip(moves: Moves, node: Flip) -> TensorNode | None:
+    """flip(multi(a, …, z)) = multi(flip(a)…); along the cut axis multi(flip(z), …, flip(a))"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    if source.axis not in node.axes:
+        return _each(node, source, source.axis)
+    why = f"flip of axis {source.axis}, which is in shards: the first becomes the last"
+    turned = [node.with_sources((shard,)) for shard in reversed(source.sources)]
+    pairs = zip(turned, source.devices, strict=True)
+    return multi(tuple(moves.copy(shard, device, why) for shard, device in pairs), source.axis)
+
+
+@_on(Index)
+def index(moves: Moves, node: Index) -> TensorNode | None:
+    """multi(a…)[multi(i…)] = multi(a[i]…), a whole on each device"""
+    source, *positions = node.sources
+    found = [s for s in node.sources if isinstance(s, Multi)]
+    if not found:
+        return None
+    whole = Layout(found[0].devices)
+    why = "index: any position may be read, so every device needs all of what is in shards"
+    copies = moves.shards(source, whole, why)
+    layout = _cheapest(tuple(positions)) or whole
+    why = "index: its positions are laid out differently"
+    columns = [copies, *(moves.shards(position, layout, why) for position in positions)]
+    return multi(tuple(Index(row) for row in zip(*columns, strict=True)), layout.axis)
+
+
+@_on(Copy)
+def copy(moves: Moves, node: Copy) -> TensorNode | None:
+    """copy(multi(a…), device) = all shards on the device; to several devices, each its own"""
+    source, *rest = node.sources
+    if not isinstance(source, Multi):
+        return None
+    unique = [s for s in rest if isinstance(s, Unique)]
+    if len(node.devices) > 1:
+        pairs = zip(source.sources, node.devices, strict=True)
+        shards = [Copy((shard, Device((), device), *unique)) for shard, device in pairs]
+        return multi(tuple(shards), source.axis)
+    gathered = moves.whole(source, node.device, f"copy to {node.device}: asked for")
+    return Copy((gathered, *rest))
+
+
+@_on(Sink)
+def sink(moves: Moves, node: Sink) -> TensorNode | None:
+    """sink(multi(a…)) = sink(all shards on the first device)"""
+    return node.with_sources(tuple(_gathered(moves, source) for source in node.sources))
+
+
+def _gathered(moves: Moves, node: TensorNode) -> TensorNode:
+    why = "a result: gathered where the user reads it"
+    return moves.whole(node, node.devices[0], why) if isinstance(node, Multi) else node
+
+
+def _rules(moves: Moves, is_gathering: bool) -> RuleSet:
+    """The rules, which note their copies in `moves`; `is_gathering` that of results too."""
+    chosen = [(f, kinds) for f, kinds in _TARGETS if is_gathering or f is not sink]
+    rules: list[Rule] = [
+        make_rule(functools.partial(function, moves), kinds, function) for function, kinds in chosen
+    ]
+    return RuleSet(rules)
+
+
+def shard(
+    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> TensorNode:
+    """`root` with every operation on shards done on each device.
+
+    Raises `DeviceError` where a kind of node cannot be done on shards.
+    """
+    return _sharded(root, provenance, matches, Moves(), True)
+
+
+def _sharded(
+    root: TensorNode,
+    provenance: Provenance[Any],
+    matches: list[Match] | None,
+    moves: Moves,
+    is_gathering: bool,
+) -> TensorNode:
+    if not any(isinstance(node, Multi) for node in toposort([root])):
+        return root
+    result = rewrite(root, _rules(moves, is_gathering), provenance, matches)
+    _refuse_others(result)
+    return result
+
+
+def _refuse_others(root: TensorNode) -> None:
+    """A Multi that something still reads is of a kind without a rule."""
+    for node in toposort([root]):
+        for source in node.sources:
+            if isinstance(source, Multi) and not isinstance(node, Sink):
+                raise DeviceError(
+                    type(node).__name__.lower(), "cannot be done on shards",
+                    got=f"a value on {written(source.devices)}", expected="a value on one device",
+                    hint=f'gather it first: .to("{source.devices[0]}")', origin=node.origin,
+                )  # fmt: skip
+
+
+def spread(root: Sink) -> Sink:
+    """`root`, decomposed, with results in shards left as Multi nodes: one shard per device."""
+    result = _sharded(root, Provenance(), None, Moves(), False)
+    assert isinstance(result, Sink)
+    return result
+
+
+def reasons(root: TensorNode) -> dict[TensorNode, str]:
+    """Why each copy was made that the pass makes of `root`."""
+    moves = Moves()
+    _sharded(root, Provenance(), None, moves, True)
+    return moves.reasons

@@ -1,0 +1,277 @@
+"""count: what running a kernel's loops takes, as `schedule/work.py` describes it.
+
+    Before:  for i0 in 64, i1 in 10               After:  trips 501,760  fma  in1 +1  in2 +10
+               acc %9 = 0.0                               trips 640      out +1
+               for r2 in 784
+                 %9 = sum(%9, in1[i0*784 + r2] * in2[i1 + r2*10])
+               out[i0*10 + i1] = %9
+
+LLVM unrolls short inner loops, so the loop around them is the one whose strides count.
+
+Relies on: the body is placed as `placement.py` says; invariants of `loops/verify.py`.
+Ensures: every load, store, operation and fold of the body is in exactly one stretch.
+"""
+
+import math
+
+from compiler.dtypes import DType
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Cast,
+    Const,
+    Load,
+    Range,
+    ScalarNode,
+    Store,
+    Update,
+)
+from compiler.loops.placement import Begin, Block, Fold, Item, dependencies, fused_products, place
+from compiler.machine import NEVER_VECTOR
+from compiler.node import toposort
+from compiler.ops import OPS, REDUCTIONS
+from compiler.schedule.work import LINE, Access, Footprint, Operation, Stretch, Work
+
+UNROLLED = 16
+"""Trips of inner loops that LLVM unrolls away."""
+VECTOR_BYTES = 64
+"""Bytes of a vector register."""
+Path = tuple[Range, ...]
+
+
+def count(body: Body) -> Work:
+    """What running `body` once takes; variable extents count with their maximum."""
+    return _Count(body).run()
+
+
+class _Count:
+    """State of one count."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.needs = dependencies(body)
+        self.products = fused_products(body)
+        self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
+        self.stretches: list[Stretch] = []
+        self.touched: list[tuple[Load | Store | Update, Path]] = []
+
+    def run(self) -> Work:
+        """Walk the blocks, outermost first."""
+        for node in toposort([self.body]):
+            self.strides[node] = _strides(node, self.strides, self.needs)
+        top = place(self.body)
+        stack: list[tuple[Block, Path]] = [(top, ())]
+        while stack:
+            block, path = stack.pop()
+            inside = [item for item in block.items if isinstance(item, Block)]
+            self._stretch(block, path)
+            for inner in reversed(inside):
+                assert inner.range is not None
+                stack.append((inner, (*path, inner.range)))
+        return Work(tuple(self.stretches), self._footprints(), registers(top))
+
+    def _stretch(self, block: Block, path: Path) -> None:
+        items = [i for i in block.items if not isinstance(i, Block | Begin | Argument)]
+        is_inner = _trips_inside(block) <= UNROLLED
+        lane = _lane(path)
+        operations = [o for i in items for o in self._operations(i)]
+        touching = [i for i in items if isinstance(i, Load | Store | Update)]
+        accesses = [self._access(i, path, lane) for i in touching]
+        if not operations and not accesses:
+            return
+        is_ordered = any(isinstance(i, Update) for i in items)
+        is_gated = any(isinstance(i, Load) and i.gate is not None for i in items)
+        is_vector = (
+            is_inner and lane is not None and lane.extent > 1
+            and not is_gated and not is_ordered
+            and all(a.is_contiguous for a in accesses)
+            and not any(o.name in NEVER_VECTOR for o in operations)
+        )  # fmt: skip
+        trips = math.prod(r.extent for r in path)
+        loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
+        axis = None if lane is None else lane.number
+        made = Stretch(trips, is_vector, loops, tuple(operations), tuple(accesses), axis)
+        self.stretches.append(made)
+
+    def _operations(self, item: Item) -> list[Operation]:
+        """What an item computes; addresses are free but for divisions."""
+        match item:
+            case Fold(reduce=node):
+                return [_operation(REDUCTIONS[node.op].combine, node.dtype)]
+            case Alu() if item in self.products:
+                return []  # one multiply-add with the sum
+            case Alu(op=op) if item.bounds is None or op in NEVER_VECTOR:
+                return [_operation(op, item.sources[-1].dtype)]
+            case Cast() if item.bounds is None:
+                return [Operation("cast", 1, item.dtype.itemsize)]
+            case Update():
+                return [_operation("add", item.sources[2].dtype)]
+            case _:
+                return []
+
+    def _access(self, node: Load | Store | Update, path: Path, lane: Range | None) -> Access:
+        argument, index = node.sources[0], node.sources[1]
+        assert isinstance(argument, Argument)
+        self.touched.append((node, path))
+        strides = self.strides[index]
+        stride = strides.get(lane, 0) if lane is not None else 0
+        depth = max((n + 1 for n, r in enumerate(path) if r not in strides), default=0)
+        # what the loops inside the innermost one that does not move the index go through
+        depth = depth if depth < len(path) else 0
+        reused = _span(strides, path[depth:], argument)
+        return Access(
+            argument.slot, argument.element.itemsize, not isinstance(node, Load), stride, reused
+        )
+
+    def _footprints(self) -> tuple[Footprint, ...]:
+        """Per argument: bytes touched inside each output loop; where several accesses, the most."""
+        stores = (s.ranges for s in self.body.sources if isinstance(s, Store))
+        outputs = max(stores, key=len, default=())
+        repeats = [math.prod(r.extent for r in outputs[:d]) for d in range(len(outputs) + 1)]
+        found: dict[int, tuple[bool, list[int]]] = {}
+        for node, path in self.touched:
+            argument = node.sources[0]
+            assert isinstance(argument, Argument)
+            strides = self.strides[node.sources[1]]
+            spans = [_span(strides, path[d:], argument) for d in range(len(repeats))]
+            held = found.setdefault(argument.slot, (argument.is_written, spans))
+            held[1][:] = [max(a, b) for a, b in zip(held[1], spans, strict=True)]
+        return tuple(
+            Footprint(slot, is_write, tuple(spans), tuple(repeats))
+            for slot, (is_write, spans) in sorted(found.items())
+        )
+
+
+def lanes(work: Work, each: Range) -> int:
+    """How many turns of a loop run at once: elements of the widest type in a vector, or 1."""
+    found = [s for s in work.stretches if s.axis == each.number]
+    if not found or not all(s.is_vector for s in found):
+        return 1
+    sizes = [o.itemsize for s in found for o in s.operations]
+    widest = max([*sizes, *(a.itemsize for s in found for a in s.accesses)])
+    return max(VECTOR_BYTES // widest, 1)
+
+
+def _operation(op: str, dtype: DType) -> Operation:
+    """An operation on elements of this type; on integers all but division is one instruction."""
+    is_simple = not dtype.is_float and op not in NEVER_VECTOR
+    return Operation("simple" if is_simple else op, OPS[op].cost, dtype.itemsize)
+
+
+def _lane(path: Path) -> Range | None:
+    """The loop whose turns become lanes: the innermost that LLVM does not unroll away."""
+    inside = 1
+    for number, each in enumerate(reversed(path)):
+        inside *= max(each.extent, 1)
+        if inside > UNROLLED or number == len(path) - 1:
+            return each
+    return None
+
+
+def _trips_inside(block: Block) -> int:
+    """The turns of all loops inside one turn of `block`: the most of any nest."""
+    most, stack = 1, [(block, 1)]
+    while stack:
+        at, turns = stack.pop()
+        most = max(most, turns)
+        for item in at.items:
+            if isinstance(item, Block) and item.range is not None:
+                stack.append((item, turns * max(item.range.extent, 1)))
+    return most
+
+
+def _strides(
+    node: ScalarNode,
+    known: dict[ScalarNode, dict[Range, int | None]],
+    needs: dict[ScalarNode, frozenset[Range]],
+) -> dict[Range, int | None]:
+    """How far one turn of each range moves an index: elements, or None where it is not constant."""
+    match node:
+        case Range():
+            return {node: 1}
+        case Cast():
+            return known[node.sources[0]]
+        case Alu(op="add" | "sub", sources=(a, b)):
+            sign = 1 if node.op == "add" else -1
+            return _sum(known[a], known[b], sign)
+        case Alu(op="mul", sources=(a, b)) if isinstance(a, Const) or isinstance(b, Const):
+            factor, moving = (a, b) if isinstance(a, Const) else (b, a)
+            assert isinstance(factor, Const)
+            times = int(factor.value) if not factor.dtype.is_float else None
+            return {
+                r: s * times if s is not None and times is not None else None
+                for r, s in known[moving].items()
+            }
+        case Alu(op="min" | "max", sources=(a, b)) if isinstance(a, Const) or isinstance(b, Const):
+            return known[b] if isinstance(a, Const) else known[a]
+        case _:
+            return dict.fromkeys(needs[node])
+
+
+def _sum(
+    a: dict[Range, int | None], b: dict[Range, int | None], sign: int
+) -> dict[Range, int | None]:
+    result = dict(a)
+    for each, stride in b.items():
+        before = result.get(each, 0)
+        result[each] = None if stride is None or before is None else before + sign * stride
+    return {r: s for r, s in result.items() if s != 0}
+
+
+def _span(strides: dict[Range, int | None], loops: Path, argument: Argument) -> int:
+    """Bytes that an index goes through in these loops: whole cache lines, at most the argument."""
+    moving = [r for r in loops if r in strides]
+    elements = math.prod(r.extent for r in moving)
+    steps = [abs(s) for r in moving if (s := strides[r]) is not None]
+    nearest = min(steps, default=1) if moving else 1
+    width = min(max(nearest, 1) * argument.element.itemsize, LINE)
+    return min(max(elements * width, 1), max(argument.size * argument.element.itemsize, 1))
+
+
+def registers(top: Block) -> int:
+    """The most values alive at once in the nest `top`, each from its making to its last use.
+
+    A value made before a loop and used in it stays alive for the whole loop.
+    """
+    order: list[Item] = []
+    loops: list[tuple[int, int]] = []
+    stack: list[tuple[Item, int | None]] = [(top, None)]
+    while stack:
+        item, begin = stack.pop()
+        if begin is not None:
+            loops.append((begin, len(order)))
+        elif isinstance(item, Block):
+            stack.append((item, len(order)))
+            stack.extend((each, None) for each in reversed(item.items))
+        else:
+            order.append(item)
+    return _most_alive(order, loops)
+
+
+def _most_alive(order: list[Item], loops: list[tuple[int, int]]) -> int:
+    made: dict[ScalarNode, int] = {}
+    last: dict[ScalarNode, int] = {}
+    for at, item in enumerate(order):
+        assert not isinstance(item, Block)
+        node: ScalarNode = item.reduce if isinstance(item, Begin | Fold) else item
+        if isinstance(item, Begin) or node not in made:
+            made[node] = at
+        operands = node.sources[:1] if isinstance(item, Fold) else node.sources
+        for source in operands if not isinstance(item, Begin) else ():
+            last[source] = at
+    # the innermost loops first: a use inside a loop that began after the making reaches its end
+    for begin, end in sorted(loops, key=lambda loop: loop[1] - loop[0]):
+        for node, use in last.items():
+            if node in made and made[node] < begin <= use < end:
+                last[node] = end - 1
+    change = [0] * (len(order) + 1)
+    for node, use in last.items():
+        if node in made and not isinstance(node, Const | Argument | Range):
+            change[made[node]] += 1
+            change[use] -= 1
+    alive = most = 0
+    for step in change:
+        alive += step
+        most = max(most, alive)
+    return most

@@ -1,0 +1,113 @@
+"""Which items of a level run at once, and running them so.
+
+Items of one level may overlap unless they touch the same storage and one writes it
+(`schedule/levels.py`). An item that uses several threads itself never overlaps with another such
+item. Threads cost some microseconds: only items that are estimated to take longer get one.
+"""
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
+from compiler.schedule.levels import groups, waves_to_run
+
+WORTH_A_THREAD_NS = 50_000
+"""Two items that take at least this long are run at once."""
+Run: TypeAlias = Callable[[ScheduleItem], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One wave: `groups` run one after the other; the items of a group may overlap.
+
+    `parallel` holds, for each group, the items that get a thread of their own.
+    """
+
+    number: int
+    groups: tuple[tuple[ScheduleItem, ...], ...]
+    parallel: tuple[tuple[ScheduleItem, ...], ...]
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The ids of all items of the level, ascending."""
+        return tuple(sorted(item.item_id for group in self.groups for item in group))
+
+    def __str__(self) -> str:
+        texts = []
+        for group, parallel in zip(self.groups, self.parallel, strict=True):
+            ids = " ".join(str(item.item_id) for item in group)
+            beside = " ".join(str(item.item_id) for item in parallel)
+            texts.append(ids + (f" (at once: {beside})" if parallel else ""))
+        return f"level {self.number}: {', then '.join(texts)}"
+
+
+def plan_levels(
+    items: Sequence[ScheduleItem],
+    programs: Mapping[Any, object],
+    analysis: Sequence[ItemAnalysis],
+) -> tuple[Level, ...]:
+    """The levels of a schedule, and which of their items are worth a thread."""
+    known = {item.item_id: item for item in items}
+    cost = {row.item_id: row.cost for row in analysis}
+    result = []
+    for number, wave in enumerate(waves_to_run(items)):
+        cut: list[tuple[ScheduleItem, ...]] = []
+        for group in groups(items, wave):
+            cut += _without_two_threaded([known[i] for i in group], programs)
+        parallel = tuple(_worth_a_thread(group, cost) for group in cut)
+        result.append(Level(number, tuple(cut), parallel))
+    return tuple(result)
+
+
+def _without_two_threaded(
+    group: Sequence[ScheduleItem], programs: Mapping[Any, object]
+) -> list[tuple[ScheduleItem, ...]]:
+    """The group, cut so that no two items that use several threads stand together."""
+    threaded = [item for item in group if is_threaded(item, programs)]
+    rest = [item for item in group if item not in threaded]
+    together = [*rest, *threaded[:1]]
+    together.sort(key=lambda item: item.item_id)
+    return [tuple(together), *((item,) for item in threaded[1:])]
+
+
+def is_threaded(item: ScheduleItem, programs: Mapping[Any, object]) -> bool:
+    """Whether running the item uses several threads."""
+    body = getattr(item.operation, "body", None)
+    found = [p for (of, _), p in programs.items() if of is body]
+    return any(getattr(program, "is_threaded", False) for program in found)
+
+
+def _worth_a_thread(
+    group: tuple[ScheduleItem, ...], cost: Mapping[int, int]
+) -> tuple[ScheduleItem, ...]:
+    """The long kernels of a group, where there are several; the host itself is one."""
+    kernels = (i for i in group if isinstance(i.operation, Kernel))
+    long = tuple(i for i in kernels if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
+    return long if len(long) > 1 else ()
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    """One pool for all plans; its threads wait where nothing runs. Kernels release the GIL."""
+    return ThreadPoolExecutor(max(os.cpu_count() or 1, 2), thread_name_prefix="kernels")
+
+
+def run_levels(steps: Sequence[Level], run: Run) -> None:
+    """Run every item, level after level. An error of an item is raised once its level is done."""
+    for level in steps:
+        for group, parallel in zip(level.groups, level.parallel, strict=True):
+            # the calling thread takes what is not given away, and the first of the long items
+            waiting = [_pool().submit(run, item) for item in parallel[1:]]
+            try:
+                for item in group:
+                    if item not in parallel[1:]:
+                        run(item)
+            finally:
+                errors = [task.exception() for task in waiting]
+            for error in errors:
+                if error is not None:
+                    raise error

@@ -1,0 +1,199 @@
+"""Execution plans: a program compiled once, run often, on other data, from any thread.
+
+    plan = compiler.prepare(y)                 # compiled; nothing is run
+    plan.run()                                 # on the data y was written with
+    plan.run({"x": other})                     # on other data of the same shape and type
+
+Schedules are kept by structure: the graph with its buffers replaced by numbered placeholders and
+without its lines of origin. The same structure with other data is neither rewritten nor cut nor
+compiled again. A run makes its own memory, so runs may overlap.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler import execution, kernels, overlap
+from compiler.allocation import allocate
+from compiler.device import device
+from compiler.device.program import Program
+from compiler.graph.markers import PLACEHOLDER, Placeholder
+from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.machine import DEFAULT
+from compiler.node import toposort
+from compiler.options import Options
+from compiler.origin import no_origin
+from compiler.overlap import Level
+from compiler.pipeline import run_passes
+from compiler.schedule import analysis
+from compiler.schedule.calls import buffer_of
+from compiler.schedule.host import Host
+from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.levels import waves_to_run
+from compiler.schedule.operations import device_of
+from compiler.schedule.share import MemoryPlan, share
+from compiler.scheduling import Scheduled, schedule_program
+from compiler.trace import Provenance
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+KEPT = 256
+"""Schedules kept, least recently used first out."""
+FIRST = 2**62
+"""Placeholders are numbered from here: no buffer with data has such a number."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """A program without its data: compiled kernels in order, and the memory they need."""
+
+    items: tuple[ScheduleItem, ...]
+    steps: tuple[Level, ...]
+    programs: execution.Programs
+    inputs: tuple[Buffer, ...]
+    results: tuple[Buffer, ...]
+    devices: tuple[str, ...]
+    """Where each result is."""
+    memory: MemoryPlan | None
+
+    @property
+    def written_inputs(self) -> tuple[int, ...]:
+        """The positions of inputs that the program writes in place."""
+        written = {b for item in self.items for b in item.operation.writes}
+        return tuple(n for n, b in enumerate(self.inputs) if b in written)
+
+
+def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]:
+    """The graph of `nodes` with placeholders for buffers, and the buffers, in order of number.
+
+    Graphs of equal structure give the same object; a bound variable is only a variable.
+    """
+    done: dict[TensorNode, TensorNode] = {}
+    found: dict[tuple[int, str], Buffer] = {}
+    numbers: dict[tuple[int, str], int] = {}
+    with no_origin():
+        for each in toposort(nodes):
+            node = each.expansion() if isinstance(each, Placeholder) else each
+            if isinstance(node, Buffer):
+                # a buffer and one made again without its line of origin are one
+                key = node.unique, node.name if node.unique == PLACEHOLDER else ""
+                found.setdefault(key, node)
+                number = FIRST + numbers.setdefault(key, len(numbers))
+                done[each] = Buffer((), number, node.shape, node.dtype, "", node.device)
+            elif isinstance(node, Bind):
+                done[node] = done[node.sources[0]]
+            else:
+                sources = tuple(done[s] for s in node.sources)
+                done[node] = type(node)(sources, *node.arguments.values())
+        return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
+
+
+class Structures:
+    """Compiled structures by graph and options."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._table: OrderedDict[tuple[Sink, Options], Structure] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def get(self, root: Sink, count: int, options: Options) -> Structure:
+        """The structure of a graph with `count` placeholders; made when it is met first."""
+        key = root, options
+        with self._lock:
+            held = self._table.get(key)
+            if held is not None:
+                self.hits += 1
+                self._table.move_to_end(key)
+                return held
+            self.misses += 1
+        made = _made(root, count, options)
+        with self._lock:
+            self._table[key] = made
+            if len(self._table) > self._kept:
+                self._table.popitem(last=False)
+        return made
+
+    def clear(self) -> None:
+        """Forget everything, the counts too."""
+        with self._lock:
+            self._table.clear()
+            self.hits = self.misses = 0
+
+
+STRUCTURES = Structures()
+
+
+def _made(root: Sink, count: int, options: Options) -> Structure:
+    """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
+    with no_origin():
+        simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
+        made = schedule_program(simplest, options, {})
+    items = made.items
+    results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+    planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
+    execution.refuse_too_large(items, options.memory_limit, planned)
+    programs = _programs(made, options)
+    inputs = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
+    return Structure(
+        items=items,
+        steps=overlap.plan_levels(items, programs, analysis.analyse(items)),
+        programs=programs,
+        inputs=tuple(inputs[FIRST + n] for n in range(count)),
+        results=results,
+        devices=tuple(device_of([b]) for b in results),
+        memory=planned,
+    )
+
+
+def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Program]:
+    """The loaded program of each kernel; one that is loaded already needs no stage at all."""
+    result: dict[tuple[Sink, str], Program] = {}
+    names = made.outlined.bodies
+    for operation in (item.operation for item in made.items):
+        if isinstance(operation, Kernel):
+            body, where = operation.body, device.get(device.get(operation.device).base_key)
+            key = body, where.base_key
+            if key not in result:
+                number = list(names).index(body)
+                chosen = device.get(options.device) if options.device else where
+                result[key] = _program(names[body], body, number, chosen, options)
+    return result
+
+
+def _program(
+    name: str, body: Sink, number: int, where: device.Device, options: Options
+) -> Program:
+    held = kernels.PROGRAMS.holds(body, where, options.optimize)
+    if held is not None:
+        return held
+    with no_origin():
+        kernel = kernels.compile_kernel(name, body, options, number)
+    return kernels.PROGRAMS.get(kernel, where, options.optimize)
+
+
+def structure_of(
+    nodes: Sequence[TensorNode], options: Options
+) -> tuple[Structure, tuple[Buffer, ...]]:
+    """The compiled structure of the program of `nodes`, and the buffers with its data."""
+    root, found = without_data(nodes)
+    # what is recorded and estimated changes nothing that runs
+    relevant = replace(options, trace=False, model=DEFAULT)
+    return STRUCTURES.get(root, len(found), relevant), found
+
+
+def run(made: Structure, data: Sequence[Array], values: Mapping[str, int]) -> list[Array]:
+    """Run on flat arrays, one per input; one flat array per result. Makes its own memory."""
+    held = dict(zip(made.inputs, data, strict=True)) | allocate(made.items, made.memory)
+    host = Host()
+    overlap.run_levels(
+        made.steps, lambda item: execution.step(item, held, made.programs, values, host)
+    )
+    return [held[b] for b in made.results]

@@ -1,0 +1,232 @@
+"""prepare: a program as an execution plan, ready to run again and again on other data.
+
+    plan = compiler.prepare(y)
+    plan.run()                                 the data y was written with
+    plan.run({"x": array})  plan.run([array])  other data, by the name or the place of an input
+    plan.run([array], {"n": 50})               other values of variables
+    print(plan.explain())                      levels, what overlaps, memory
+
+Inputs are numbered in the order in which the program meets them. A plan is never changed after
+it was made, and each run has memory of its own: threads may share a plan.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler import plans
+from compiler.bindings import Bindings, Values, bindings_of, sliced
+from compiler.device import buffers
+from compiler.dtypes import parse
+from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
+from compiler.kernels import PROGRAMS
+from compiler.node import toposort
+from compiler.options import Options
+from compiler.overlap import Level
+from compiler.schedule.share import MemoryPlan
+
+Array = np.ndarray[Any, Any]
+Given: TypeAlias = Mapping[str, Array] | Sequence[Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExecutionPlan:
+    """A compiled program with the data it was written with; see the module docstring.
+
+    `inputs` are its buffers, in order.
+    """
+
+    structure: plans.Structure
+    inputs: tuple[Buffer, ...]
+    root: Sink
+    """The results as they were written."""
+    bindings: Bindings
+    """The variables, with the values they were bound to."""
+    rows: Mapping[int, str]
+    """For each input that has as many rows as a variable says, that variable."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The waves: what runs after what, and what may overlap."""
+        return self.structure.steps
+
+    @property
+    def memory(self) -> MemoryPlan | None:
+        """Where intermediate values are; None where memory is not planned."""
+        return self.structure.memory
+
+    def run(self, inputs: Given = (), variables: Values | None = None) -> list[Array]:
+        """One new array per result.
+
+        `inputs` replaces data by the input's name, or by its place in `self.inputs`; the rest
+        stays what it was. `variables` has values by name; one that is not given is what new data
+        have rows, else what it was bound to. Raises `DataError` for an input that does not exist
+        or whose name is not unique, for a placeholder without data, and for a value that is
+        missing or outside its bounds, `ShapeError` and `DTypeError` where the data do not fit.
+        Data that the program writes in place are copied first.
+        """
+        given = self._by_place(inputs)
+        values = self._values(given, variables or {})
+        data = [self._data(n, given, values) for n in range(len(self.inputs))]
+        flat = plans.run(self.structure, data, values)
+        own, results = set(self.structure.inputs), self.structure.results
+        # a result that is an input is not handed out: who writes it would write the data
+        flat = [v.copy() if b in own else v for v, b in zip(flat, results, strict=True)]
+        return sliced(flat, self.root.sources, values)
+
+    def _values(self, given: Mapping[int, Array], variables: Values) -> dict[str, int]:
+        """The values of the variables: as given, as new data have rows, as bound."""
+        found = {
+            name: len(given[place])
+            for place, name in self.rows.items()
+            if place in given and np.ndim(given[place])
+        }
+        return self.bindings.checked({**found, **variables})
+
+    def _by_place(self, inputs: Given) -> dict[int, Array]:
+        """The arrays given, by the place of their input."""
+        if isinstance(inputs, Mapping):
+            return {self._place(name): array for name, array in inputs.items()}
+        if len(inputs) > len(self.inputs):
+            expected = f"at most {len(self.inputs)}: {self._names()}"
+            raise DataError("run", "too many inputs", got=str(len(inputs)), expected=expected)
+        return dict(enumerate(inputs))
+
+    def _place(self, name: str) -> int:
+        found = [n for n, buffer in enumerate(self.inputs) if buffer.name == name]
+        if len(found) == 1 and name:
+            return found[0]
+        what = "several inputs have this name" if found else "the program has no such input"
+        hint = "give a list: inputs are taken in their order" if found else ""
+        raise DataError("run", what, got=repr(name), expected=self._names(), hint=hint)
+
+    def _names(self) -> str:
+        words = [b.name or f"an unnamed {b.dtype.short}{list(b.shape)}" for b in self.inputs]
+        return ", ".join(words) or "no inputs"
+
+    def _data(
+        self, place: int, given: Mapping[int, Array], values: Mapping[str, int]
+    ) -> Array:
+        """The flat data of one input; of one with a variable extent at least so many rows."""
+        buffer, least = self.inputs[place], values.get(self.rows.get(place, ""))
+        if place in given:
+            array = _fitting(given[place], buffer, place, least)
+        else:
+            array = buffers.data(buffer)
+        if least is not None and len(array) < least:
+            what = f"{buffer.name or f'input {place}'} holds fewer rows than a variable says"
+            got, expected = f"{len(array)} rows", f"{self.rows[place]} = {least}"
+            raise DataError("run", what, got=got, expected=expected)
+        flat = array.reshape(-1)
+        return flat.copy() if place in self.structure.written_inputs else flat
+
+    def explain(self) -> str:
+        """Levels, items and memory as text."""
+        lines = []
+        for level in self.levels:
+            lines.append(str(level))
+            for item in (i for group in level.groups for i in group):
+                operation = item.operation
+                reads = " ".join(self._word(b) for b in operation.reads)
+                writes = " ".join(self._word(b) for b in operation.writes)
+                lines.append(f"  {item.item_id} {operation.name} reads {reads} writes {writes}")
+        return "\n".join([*lines, *([str(self.memory)] if self.memory else [])])
+
+    def _word(self, buffer: Buffer) -> str:
+        """A buffer as the user calls it."""
+        place = buffer.unique - plans.FIRST
+        if place < 0:
+            return buffer.name
+        return self.inputs[place].name or f"input{place}"
+
+    def __repr__(self) -> str:
+        count = sum(len(level.items) for level in self.levels)
+        return f"ExecutionPlan({len(self.inputs)} inputs, {count} items, {len(self.levels)} levels)"
+
+
+def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Array:
+    """`array`, row-major, if it fits `buffer`: of variable extent it may have fewer rows."""
+    name = buffer.name or f"input {place}"
+    if not isinstance(array, np.ndarray):
+        got = type(array).__name__
+        raise DataError("run", f"{name} is no array", got=got, expected="a NumPy array")
+    is_part = least is not None and array.ndim > 0 and len(array) <= buffer.shape[0]
+    is_part = is_part and array.shape[1:] == buffer.shape[1:]
+    if array.shape != buffer.shape and not is_part:
+        what = f"{name} has another shape"
+        raise ShapeError("run", what, got=str(array.shape), expected=str(buffer.shape))
+    if parse(array.dtype, "run") is not buffer.dtype:
+        what = f"{name} has another type"
+        raise DTypeError("run", what, got=str(array.dtype), expected=str(buffer.dtype))
+    native = array.astype(buffer.dtype.numpy, copy=False)
+    return np.require(native, requirements=["C", "A"])
+
+
+def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
+    """Compile a tensor, or a list or tuple of tensors, into a plan. Nothing is run.
+
+    A realised tensor stands for the program it came from. Raises `DataError` where `value`
+    holds anything but tensors.
+    """
+    given = value if isinstance(value, list | tuple) else [value]
+    nodes = [_node(each) for each in given]
+    if not nodes:
+        raise DataError("prepare", "nothing to prepare", got=repr(value), expected="a Tensor")
+    root = Sink(tuple(nodes))
+    bound = bindings_of(root)
+    made, found = plans.structure_of(nodes, options or Options())
+    return ExecutionPlan(made, found, root, bound, _rows(root, found))
+
+
+def _rows(root: Sink, inputs: Sequence[Buffer]) -> dict[int, str]:
+    """The inputs whose first axis is as long as a variable says."""
+    places = {buffer.unique: place for place, buffer in enumerate(inputs)}
+    return {
+        places[node.sources[0].unique]: node.extents[0].name
+        for node in toposort([root])
+        if isinstance(node, Prefix) and not node.axis and isinstance(node.sources[0], Buffer)
+        and node.extents[0] is not None
+    }  # fmt: skip
+
+
+def _node(value: object) -> TensorNode:
+    """How a tensor is computed."""
+    node = getattr(value, "recipe", value)
+    if isinstance(node, TensorNode):
+        return node
+    what, got = "only tensors can be prepared", type(value).__name__
+    raise DataError("prepare", what, got=got, expected="Tensor")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCount:
+    """How often something was found, how often it had to be made, and how many are kept."""
+
+    hits: int
+    misses: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What is kept between programs: machine code of kernels, and whole schedules."""
+
+    programs: CacheCount
+    schedules: CacheCount
+
+
+def cache_info() -> CacheInfo:
+    """Hits, misses and entries of the two caches since they were last cleared."""
+    return CacheInfo(
+        CacheCount(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS)),
+        CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
+    )
+
+
+def cache_clear() -> None:
+    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs."""
+    PROGRAMS.clear()
+    plans.STRUCTURES.clear()

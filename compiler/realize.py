@@ -1,0 +1,28 @@
+"""realize: tensors as data: compiled, run, and held in buffers on the devices they are on."""
+
+from collections.abc import Sequence
+
+from compiler import plans, sharding
+from compiler.bindings import bindings_of, hold
+from compiler.device import buffers
+from compiler.graph.nodes import Sink, TensorNode
+from compiler.options import Options
+
+
+def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
+    """Compile and run: for each node a Buffer with its value, on its device.
+
+    A value in shards stays so: a Multi of one Buffer per device. Memory has one Buffer: for an
+    Assign it is that of its target, for equal nodes it is one. Where an axis has the extent of a
+    variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded.
+    """
+    whole = sharding.in_shards(nodes)
+    each = sharding.flat(whole)
+    values = bindings_of(Sink(tuple(each))).of_run()
+    made, found = plans.structure_of(each, options or Options(verify=False))
+    data = [buffers.data(b) for b in found]
+    known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}
+    flat = plans.run(made, [array.reshape(-1) for array in data], values)
+    rows = zip(flat, each, made.devices, strict=True)
+    held = [hold(value, node, values, where, known) for value, node, where in rows]
+    return sharding.regrouped(whole, held)

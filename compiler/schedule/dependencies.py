@@ -1,0 +1,82 @@
+"""What each run of a call has to wait for: through the memory it touches, and by order alone.
+
+    data      it reads what the other wrote last
+    anti      it writes what the other read since
+    output    it writes what the other wrote last, without reading it
+    control   the kernel graph says so, or it is a later turn of the same custom call
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias, TypeVar
+
+from compiler.schedule.items import DependencyKind
+from compiler.schedule.kinds import CustomCall
+from compiler.schedule.prepare import KernelInvocation, PreSchedule
+
+M = TypeVar("M", bound=Hashable)
+Reasons: TypeAlias = dict[DependencyKind, list[M]]
+
+
+def conflicts(accesses: Iterable[tuple[Iterable[M], Iterable[M]]]) -> list[dict[int, Reasons[M]]]:
+    """For each run the runs before it that it conflicts with, by kind, with the memory.
+
+    `accesses` are the memories read and written, run by run. Conflicts that others imply are
+    left out: those with a write before the last one, or with a read before it.
+    """
+    last_write: dict[M, int] = {}
+    readers: dict[M, list[int]] = {}
+    found: list[dict[int, Reasons[M]]] = []
+    for place, (reads, writes) in enumerate(accesses):
+        edges: dict[int, Reasons[M]] = {}
+        read, written = dict.fromkeys(reads), dict.fromkeys(writes)
+        for memory in read:
+            _add(edges, last_write.get(memory), "data", memory)
+        for memory in written:
+            if memory not in read:
+                _add(edges, last_write.get(memory), "output", memory)
+            for reader in readers.pop(memory, ()):
+                _add(edges, reader, "anti", memory)
+            last_write[memory] = place
+        for memory in read:
+            if memory not in written:
+                readers.setdefault(memory, []).append(place)
+        found.append(edges)
+    return found
+
+
+def _add(
+    edges: dict[int, Reasons[M]], producer: int | None, kind: DependencyKind, memory: M
+) -> None:
+    if producer is not None:
+        edges.setdefault(producer, {}).setdefault(kind, []).append(memory)
+
+
+def waits_in_turn(pre: PreSchedule) -> list[set[int]]:
+    """For each run the runs that the kernel graph makes it wait for, in its turn of the loops."""
+    place_of = {item.kernel_id: i for i, item in enumerate(pre.items)}
+    producers = [[place_of[d] for d in item.dependencies] for item in pre.items]
+    earlier: list[list[int]] = [[] for _ in pre.items]
+    found: list[set[int]] = []
+    for place, run in enumerate(pre.invocations):
+        before: set[int] = set()
+        for producer in producers[run.item]:
+            before.update(_same_turn(place, earlier[producer], pre.invocations))
+        if isinstance(pre.items[run.item].kernel, CustomCall):
+            before.update(earlier[run.item][-1:])
+        earlier[run.item].append(place)
+        found.append(before)
+    return found
+
+
+def _same_turn(
+    place: int, candidates: Sequence[int], invocations: Sequence[KernelInvocation]
+) -> Sequence[int]:
+    """The candidates in the same turn of the loops they share with the run at `place`."""
+    own = invocations[place].counters
+    if candidates and invocations[candidates[-1]].counters.keys() <= own.keys():
+        candidates = candidates[-1:]  # it shares all its loops: only its last run can be meant
+    return [
+        other
+        for other in candidates
+        if all(own.get(r, value) == value for r, value in invocations[other].counters.items())
+    ]

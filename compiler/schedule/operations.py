@@ -1,0 +1,117 @@
+"""The operation that each run of a call is: its memory named by buffers, its counters fixed.
+
+A `Param` is a buffer given from outside; a `DefineLocal` one that the program makes, on the
+device of the first call that uses it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from compiler.graph.nodes import Buffer, Param
+from compiler.schedule.items import (
+    Fixed,
+    HostCallback,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    Synchronization,
+)
+from compiler.schedule.kinds import (
+    Call,
+    CustomCall,
+    DefineLocal,
+    Storage,
+    Synchronize,
+    Transfer,
+    access,
+    arguments_of,
+)
+from compiler.schedule.prepare import KernelInvocation, PreSchedule, PreScheduleItem
+from compiler.schedule.regions import whole_or_region
+from compiler.schedule.sources import storage_of
+
+DEFAULT_DEVICE = "CPU"
+DISK = "DISK"
+FIRST_LOCAL = 1 << 40
+"""Locals are numbered below minus this, so that no other buffer made has the same number."""
+
+
+def is_disk(device: str) -> bool:
+    """Whether nothing can be computed on a device."""
+    return device.partition(":")[0] == DISK
+
+
+def device_of(buffers: Sequence[Buffer]) -> str:
+    """Where a call runs: on the device of its first buffer that is not on disk, else the CPU."""
+    return next((b.device for b in buffers if not is_disk(b.device)), DEFAULT_DEVICE)
+
+
+def synchronization(call: Synchronize) -> Synchronization:
+    """The operation of a synchronisation."""
+    return Synchronization(
+        call.name, call.kind, call.event, call.is_wait, call.scope, call.devices, call.stream
+    )
+
+
+def operations(pre: PreSchedule) -> list[Operation]:
+    """The operation of each invocation, in their order."""
+    memory = _Memory(pre)
+    templates = [memory.operation(item) for item in pre.items]
+    return [_at(templates[run.item], run) for run in pre.invocations]
+
+
+def _at(template: Operation, run: KernelInvocation) -> Operation:
+    """The operation with the counters of one run."""
+    if not run.fixed_variables or not isinstance(template, Kernel | HostCallback):
+        return template
+    fixed: Fixed = tuple(sorted(run.fixed_variables.items()))
+    return replace(template, fixed=fixed)
+
+
+@dataclass(slots=True)
+class _Memory:
+    """The buffers of one schedule."""
+
+    pre: PreSchedule
+    locals: dict[DefineLocal, Buffer] = field(default_factory=dict)
+
+    def operation(self, item: PreScheduleItem) -> Operation:
+        """What an item does, its counters aside."""
+        call = item.kernel
+        buffers = self._buffers([storage_of(a, self.pre.names) for a in arguments_of(call)])
+        match call:
+            case Call():
+                return Kernel(call.name, call.body, buffers, device_of(buffers))
+            case CustomCall():
+                read, written = (tuple(sorted(s)) for s in access(call, len(buffers)))
+                return HostCallback(call.name, call.name, buffers, read, written)
+            case Transfer():
+                return self._transfer(call, buffers)
+            case Synchronize():
+                return synchronization(call)
+
+    def _transfer(self, call: Transfer, buffers: tuple[Buffer, ...]) -> MemoryTransfer:
+        destination, source = buffers
+        region = whole_or_region(call, destination, source, self.pre.names)
+        return MemoryTransfer(
+            call.name, source, destination, source.device, destination.device, region.dims,
+            region.source_strides, region.destination_strides,
+            region.size * source.dtype.itemsize, call.is_async, call.stream,
+            region.source_offset, region.destination_offset,
+        )  # fmt: skip
+
+    def _buffers(self, storages: Sequence[Storage]) -> tuple[Buffer, ...]:
+        """The buffer of each storage."""
+        device = device_of([s for s in storages if isinstance(s, Buffer)])
+        return tuple(self._buffer(storage, device) for storage in storages)
+
+    def _buffer(self, storage: Storage, device: str) -> Buffer:
+        match storage:
+            case Buffer():
+                return storage
+            case Param(slot=slot):
+                return Buffer((), slot, storage.shape, storage.dtype, f"param{slot}")
+            case DefineLocal(number=number):
+                unique, name = -FIRST_LOCAL - number, f"local{number}"
+                made = Buffer((), unique, storage.shape, storage.dtype, name, device)
+                return self.locals.setdefault(storage, made)

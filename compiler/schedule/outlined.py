@@ -1,0 +1,93 @@
+"""A kernel graph in the making: its calls, and which of its nodes hold which values."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from compiler.errors import DataError
+from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
+from compiler.graph.words import operation
+from compiler.node import Node
+from compiler.schedule.kinds import Bind, KernelSink
+from compiler.trace import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn of a loop computes: the next states, and the nodes written to memory."""
+
+    root: Sink
+    realized: tuple[TensorNode, ...]
+
+
+@dataclass(slots=True)
+class Outlined:
+    """The kernel graph with, for its nodes and for bodies, the tensor nodes they come from."""
+
+    root: KernelSink
+    bodies: dict[Sink, str] = field(default_factory=dict)
+    """Each distinct body with its name, in order of first use; users' kernels first."""
+    origins: Provenance[TensorNode] = field(default_factory=Provenance)
+    """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
+    buffers: dict[TensorNode, Node] = field(default_factory=dict)
+    """For each realized node (and input) the kernel-graph node that holds its value."""
+    readers: dict[TensorNode, list[Node]] = field(default_factory=dict)
+    """For each realized node (and input) the calls that read it."""
+    turns: Mapping[Sink, Turn] = field(default_factory=dict)
+    """For the body of each loop what a turn of it computes."""
+    names: Iterator[str] = field(default_factory=lambda: (f"k{n}" for n in itertools.count()))
+    """Names for bodies that have none."""
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+    """The numbers of the buffers made."""
+    ranges: Iterator[int] = field(default_factory=itertools.count)
+    """The numbers of the loops."""
+    loops: dict[tuple[object, ...], list[Node]] = field(default_factory=dict)
+    """For each loop the nodes that hold its states after the last turn."""
+    runs: list[Node] = field(default_factory=list)
+    """Every call, or its End where it is in a loop inside."""
+    owner: TensorNode | None = None
+    """The loop whose turn this is: what all nodes made come from."""
+    counter: Bind | None = None
+    """What gives a call in the loop the number of its turn."""
+
+    def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
+        """The same kernel graph, to outline a turn of the loop `owner`."""
+        return Outlined(
+            self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
+            numbers=self.numbers, ranges=self.ranges, owner=self.owner or owner, counter=counter,
+        )  # fmt: skip
+
+    def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
+        """`made` comes from these nodes; in a turn of a loop from the loop."""
+        self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
+
+    def name_of(self, body: Sink) -> str:
+        """The name of a body: the first of k0, k1, … that is free, unless it has one."""
+        if body not in self.bodies:
+            taken = set(self.bodies.values())
+            self.bodies[body] = next(k for k in self.names if k not in taken)
+        return self.bodies[body]
+
+    def holder(self, node: TensorNode) -> Node:
+        """The kernel-graph node that holds `node`'s value: an After, or an input buffer."""
+        if node not in self.buffers:
+            if isinstance(node, Param | Variable):
+                raise outside(node)
+            assert isinstance(node, Buffer)
+            self.buffers[node] = node
+            self.note(node, frozenset((node,)))
+        return self.buffers[node]
+
+    def new_buffer(self, node: TensorNode, device: str) -> Buffer:
+        """A buffer for the value of `node`."""
+        number = next(self.numbers)
+        return Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
+
+
+def outside(node: TensorNode) -> DataError:
+    """The error for a state of a loop that is asked for outside the loop's step."""
+    return DataError(
+        operation(node), "a state of a loop has no value outside of the step",
+        got=f"{node.dtype.short}{list(node.shape)}", expected="tensors of the program",
+        hint="give the state back from the step: repeat returns its last value",
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Regions of transfers: which elements are copied, checked to be inside their buffers.
+
+A region of dims (rows, columns) with strides (pitch, 1) is a part of a matrix; elements outside
+it are left alone.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.graph.nodes import Shape
+from compiler.schedule.kinds import Region, Storage, Transfer
+from compiler.schedule.sources import Names
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def contiguous_strides(dims: Shape) -> Shape:
+    """The row-major strides of `dims`, in elements; an empty axis counts as one of extent 1."""
+    strides = [1] * len(dims)
+    for axis in range(len(dims) - 1, 0, -1):
+        strides[axis - 1] = strides[axis] * max(dims[axis], 1)
+    return tuple(strides)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a region."""
+
+    what: str
+    got: str
+    expected: str = ""
+
+
+def whole_or_region(call: Transfer, destination: Storage, source: Storage, names: Names) -> Region:
+    """The region of a transfer; `ScheduleError` where it does not fit its buffers."""
+    if call.region is None and destination.size != source.size:
+        what = "it copies between buffers of different sizes"
+        names.refuse(call, what, got=str(source.size), expected=str(destination.size))
+    region = call.region or Region(source.shape)
+    problem = problem_of(region, destination, source)
+    if problem:
+        names.refuse(call, problem.what, got=problem.got, expected=problem.expected)
+    return region
+
+
+def problem_of(region: Region, destination: Storage, source: Storage) -> Problem | None:
+    """Why a region cannot be copied between two buffers; None if it can."""
+    if destination.dtype != source.dtype:
+        what = "it copies between buffers of different types"
+        return Problem(what, source.dtype.name, destination.dtype.name)
+    if any(n < 0 for n in region.dims):
+        return Problem("an extent of its region is negative", str(region.dims))
+    outside = _outside(
+        "source", region.dims, region.source_strides, region.source_offset, source.size
+    ) or _outside(
+        "destination", region.dims, region.destination_strides, region.destination_offset,
+        destination.size,
+    )  # fmt: skip
+    if outside:
+        return outside
+    strides = region.destination_strides
+    if strides is not None and _may_overlap(region.dims, strides):
+        what = "several elements of its region may go to one place of the destination"
+        return Problem(what, f"dims {region.dims}, strides {strides}")
+    return None
+
+
+def _outside(
+    side: str, dims: Shape, strides: Shape | None, offset: int, size: int
+) -> Problem | None:
+    """How a region reaches outside one of its buffers."""
+    if strides is not None and len(strides) != len(dims):
+        what = f"its {side} has not one stride for each axis"
+        return Problem(what, str(strides), f"{len(dims)} strides")
+    if 0 in dims:
+        return None
+    steps = [(n - 1) * s for n, s in zip(dims, strides or contiguous_strides(dims), strict=True)]
+    first = offset + sum(min(step, 0) for step in steps)
+    last = offset + sum(max(step, 0) for step in steps)
+    if first < 0 or last >= size:
+        what = f"its region reaches outside the {side}"
+        return Problem(what, f"elements {first} … {last}", f"0 … {size - 1}")
+    return None
+
+
+def _may_overlap(dims: Shape, strides: Shape) -> bool:
+    """Whether two elements may have one place: an axis is not wider than all finer ones."""
+    axes = sorted((abs(s), n) for n, s in zip(dims, strides, strict=True) if n > 1)
+    reach = 0
+    for stride, extent in axes:
+        if stride <= reach:
+            return math.prod(dims) > 0
+        reach += stride * (extent - 1)
+    return False
+
+
+def copy(region: Region, destination: Array, source: Array) -> None:
+    """Copy the elements of a region between two flat arrays, as if all were read first."""
+    if not region.size:
+        return
+    strides, offset = region.destination_strides, region.destination_offset
+    into = _elements(destination, region.dims, strides, offset)
+    into[...] = _elements(source, region.dims, region.source_strides, region.source_offset)
+
+
+def _elements(array: Array, dims: Shape, strides: Shape | None, offset: int) -> Array:
+    """A view of the elements of one side."""
+    if strides is None:
+        return array[offset : offset + math.prod(dims)].reshape(dims)
+    width = array.itemsize
+    return np.lib.stride_tricks.as_strided(array[offset:], dims, [s * width for s in strides])

@@ -1,0 +1,66 @@
+"""The loop of a `Repeat` as calls that a range of the kernel graph repeats.
+
+    state 0 ──transfer──▶ S0        before the loop
+    S0, … ──calls──▶ N0             in every turn, under range 0 … count
+    N0 ──transfer──▶ S0             in every turn, once all its calls have read the old state
+
+Each call of a turn is closed with an End, so that all belong to the loop, whether they read its
+counter or not. A state that no turn changes is not carried over.
+"""
+
+from collections.abc import Callable
+
+from compiler.graph.nodes import Param, TensorNode
+from compiler.graph.repeat import Repeat
+from compiler.node import Node, toposort
+from compiler.schedule.kinds import After, Bind, DefineVar, End, Range, Transfer, buffer_of
+from compiler.schedule.operations import device_of
+from compiler.schedule.outlined import Outlined
+from compiler.schedule.pitch import pitched
+
+Add = Callable[[Outlined, TensorNode], None]
+
+
+def add_loop(result: Outlined, node: Repeat, add: Add) -> None:
+    """Outline the loop of `node`, unless a node of the same loop has been; `add` outlines one."""
+    if node.loop not in result.loops:
+        result.loops[node.loop] = _loop(result, node, add)
+    result.buffers[node] = result.loops[node.loop][node.index]
+
+
+def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
+    """The nodes that hold the states after the last turn."""
+    states = [_first(result, node, source) for source in node.sources[: node.states]]
+    turns = Range((), next(result.ranges), 0, node.count)
+    counter = Bind((DefineVar((), node.counter, 0, node.count - 1), turns))
+    turn, inner = result.turns[node.body], result.inside(node, counter)
+    rest = [result.holder(source) for source in node.sources[node.states :]]
+    holders = (*states, *rest)
+    parameters = (n for n in toposort([turn.root]) if isinstance(n, Param))
+    inner.buffers.update((param, holders[param.slot]) for param in parameters)
+    for each in turn.realized:
+        add(inner, each)
+    read = tuple(inner.runs)
+    for index, (state, new) in enumerate(zip(states, turn.root.sources, strict=True)):
+        if not (isinstance(new, Param) and new.slot == index):
+            carried = Transfer((After((state, *read)), inner.buffers[new]), "carry")
+            inner.runs.append(carried)
+    ends = [End((run, turns)) for run in inner.runs]
+    result.runs += ends
+    last = [After((state, *ends)) if ends else state for state in states]
+    for made in (turns, *counter.sources[:1], counter, *inner.runs, *ends, *last):
+        result.note(made, frozenset((node,)))
+    return last
+
+
+def _first(result: Outlined, node: Repeat, source: TensorNode) -> Node:
+    """A new buffer with the first value of a state."""
+    base, region = pitched(source)
+    holder = result.holder(base)
+    buffer = result.new_buffer(source, device_of([buffer_of(holder)]))
+    call = Transfer((buffer, holder), "start", region)
+    result.runs.append(call)
+    after = After((buffer, call))
+    for made in (buffer, call, after):
+        result.note(made, frozenset((node,)))
+    return after

@@ -1,0 +1,316 @@
+"""Tensor methods that cut, shift and pick by pattern: split, roll, tril, diagonal, one_hot, …
+
+Names and meanings are NumPy's or PyTorch's; where they differ the docstring says whose.
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from compiler.dtypes import int64, parse
+from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.graph.nodes import Shape
+from compiler.tensors.gathering import counting
+from compiler.tensors.shapes import (
+    Axes,
+    axes_of,
+    axis_of,
+    broadcast,
+    extents,
+    integers,
+    one_of,
+    within_memory,
+    written,
+)
+from compiler.tensors.sorting import Sorting
+from compiler.tensors.value import Operand, TensorValue, traced
+
+# Inside the class these names are methods.
+Whole = int
+Truth = bool
+
+
+@traced
+class Arrangement(Sorting):
+    """Parts, shifts, triangles and diagonals."""
+
+    __slots__ = ()
+
+    # Names of other libraries for what exists.
+
+    def ravel(self) -> Self:
+        """All elements in row-major order, rank 1."""
+        return self.reshape(self.size)
+
+    def moveaxis(self, source: Whole | Sequence[Whole], to: Whole | Sequence[Whole]) -> Self:
+        """The same as `movedim`; NumPy's name."""
+        return self.movedim(source, to)
+
+    def expand_dims(self, axis: Whole) -> Self:
+        """The same as `unsqueeze`; NumPy's name."""
+        return self.unsqueeze(axis)
+
+    def atleast_1d(self) -> Self:
+        """A number becomes a row of one."""
+        return self if self.ndim else self.reshape(1)
+
+    def atleast_2d(self) -> Self:
+        """A number or row becomes a matrix of one row."""
+        return self if self.ndim > 1 else self.reshape(1, self.size)
+
+    def index_select(self, dim: Whole, index: Operand) -> Self:
+        """The slices at positions `index` along `dim`; PyTorch's name for `take`."""
+        return self.take(index, dim)
+
+    # Parts.
+
+    def split(
+        self, sizes: Whole | Sequence[Whole], axis: Whole = 0, *, dim: Whole | None = None
+    ) -> tuple[Self, ...]:
+        """Parts of the given sizes along `axis`; one number: of that size, the last maybe less
+        (PyTorch's; NumPy's split counts parts, see `chunk`). `ShapeError` if they do not fit."""
+        place = axis_of("split", axis if dim is None else dim, self.ndim)
+        extent, lengths = self.shape[place], integers("split", (sizes,))
+        if isinstance(sizes, int):
+            step = max(sizes, 1)
+            lengths = tuple(min(step, extent - at) for at in range(0, extent, step)) or (0,)
+        if sum(lengths) != extent or any(n < 0 for n in lengths) or sizes == 0 < extent:
+            raise ShapeError(
+                "split", f"the parts do not make up axis {place}", got=str(sizes),
+                expected=f"a positive size, or sizes with the sum {extent}",
+            )  # fmt: skip
+        ends = np.cumsum(lengths).tolist()
+        pairs = zip(ends, lengths, strict=True)
+        return tuple(self._part(place, end - length, end) for end, length in pairs)
+
+    def chunk(self, count: Whole, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
+        """At most `count` parts of equal size, the last maybe less (PyTorch's)."""
+        place = axis_of("chunk", axis if dim is None else dim, self.ndim)
+        if count < 1:
+            raise ShapeError("chunk", "no parts", got=str(count), expected="1 or more")
+        return self.split(max(-(-self.shape[place] // count), 1), place)
+
+    def unbind(self, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
+        """The slices along `axis`, without it."""
+        place = axis_of("unbind", axis if dim is None else dim, self.ndim)
+        parts = (self._part(place, i, i + 1) for i in range(self.shape[place]))
+        return tuple(part.squeeze(place) for part in parts)
+
+    def narrow(self, axis: Whole, start: Whole, length: Whole) -> Self:
+        """`length` elements from `start` on along `axis`; `ShapeError` outside."""
+        place = axis_of("narrow", axis, self.ndim)
+        begin = start + self.shape[place] if start < 0 else start
+        return self._part(place, begin, begin + length)
+
+    def _part(self, axis: Whole, begin: Whole, end: Whole) -> Self:
+        return self.shrink([(begin, end) if i == axis else None for i in range(self.ndim)])
+
+    # Shifts and copies.
+
+    def roll(self, shifts: Whole | Sequence[Whole], axis: Axes = None, *, dim: Axes = None) -> Self:
+        """Elements moved on by `shifts` along `axis`, what leaves at the end comes in at the
+        front; without an axis in the flat tensor."""
+        axes = one_of("roll", axis, dim)
+        by = integers("roll", (shifts,))
+        if axes is None:
+            return self.ravel().roll(sum(by), 0).reshape(self.shape)
+        places = [axis_of("roll", a, self.ndim) for a in integers("roll", (axes,))]
+        if len(by) != len(places):
+            by = by * len(places) if len(by) == 1 else by
+        if len(by) != len(places):
+            raise ShapeError(
+                "roll", "shifts and axes differ in number", got=f"{len(by)} and {len(places)}",
+                expected="one shift per axis",
+            )  # fmt: skip
+        moved = self
+        for shift, place in zip(by, places, strict=True):
+            moved = moved._rolled(shift, place)
+        return moved
+
+    def _rolled(self, shift: Whole, axis: Whole) -> Self:
+        extent = self.shape[axis]
+        cut = -shift % extent if extent else 0
+        if not cut:
+            return self
+        return self._part(axis, cut, extent).cat(self._part(axis, 0, cut), dim=axis)
+
+    def rot90(self, times: Whole = 1, axes: Sequence[Whole] = (0, 1)) -> Self:
+        """Turned by 90° `times` times, from the first of `axes` towards the second."""
+        first, second = axes_of("rot90", axes, self.ndim) if len(axes) == 2 else (0, 0)
+        if first == second:
+            raise AxisError("rot90", "needs two axes", got=str(axes), expected="two axes")
+        first, second = (axis_of("rot90", a, self.ndim) for a in axes)
+        match times % 4:
+            case 0:
+                return self
+            case 1:
+                return self.flip(second).swapaxes(first, second)
+            case 2:
+                return self.flip(first, second)
+        return self.swapaxes(first, second).flip(second)
+
+    def fliplr(self) -> Self:
+        """Axis 1 reversed."""
+        return self.flip(1)
+
+    def flipud(self) -> Self:
+        """Axis 0 reversed."""
+        return self.flip(0)
+
+    def repeat_interleave(
+        self, counts: Whole | Sequence[Whole], axis: Whole | None = None, *,
+        dim: Whole | None = None,
+    ) -> Self:  # fmt: skip
+        """Each element along `axis` repeated `counts` times, or counts[i] times (NumPy's
+        `repeat`); without an axis those of the flat tensor."""
+        given = one_of("repeat_interleave", axis, dim)
+        if given is None:
+            return self.ravel().repeat_interleave(counts, 0)
+        place = axis_of("repeat_interleave", given, self.ndim)
+        times, extent = extents("repeat_interleave", (counts,)), self.shape[place]
+        if not isinstance(counts, int):
+            return self._repeated(times, place)
+        front, back = self.shape[:place], self.shape[place + 1 :]
+        within_memory("repeat_interleave", (*front, extent * times[0], *back))
+        wide = self.unsqueeze(place + 1).expand(*front, extent, times[0], *back)
+        return wide.reshape(*front, extent * times[0], *back)
+
+    def _repeated(self, times: Shape, axis: Whole) -> Self:
+        if len(times) != self.shape[axis]:
+            raise ShapeError(
+                "repeat_interleave", "there is one count per element", got=f"{len(times)} counts",
+                expected=f"{self.shape[axis]} counts",
+            )  # fmt: skip
+        return self.take(np.repeat(np.arange(len(times)), times), axis)
+
+    # Triangles and diagonals.
+
+    def tril(self, diagonal: Whole = 0) -> Self:
+        """Zero above diagonal number `diagonal` of the last two axes."""
+        return self._triangle("tril", diagonal).where(self, False)
+
+    def triu(self, diagonal: Whole = 0) -> Self:
+        """Zero below diagonal number `diagonal` of the last two axes."""
+        return self._triangle("triu", diagonal - 1).where(False, self)
+
+    def _triangle(self, method: str, diagonal: Whole) -> Self:
+        """True on and below a diagonal of the last two axes."""
+        shape = self.shape[-2:]
+        if len(shape) < 2:
+            raise ShapeError(
+                method, "a triangle needs a matrix", got=written(self.shape),
+                expected="rank 2 or more",
+            )  # fmt: skip
+        (limit,) = integers(method, (diagonal,))
+        row, column = (self._new(counting(shape, i)) for i in (0, 1))
+        return column.sub(row).le(limit)
+
+    def diagonal(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
+        """The elements whose position on `axis2` is `offset` more than on `axis1`, as a new last
+        axis, in place of the two."""
+        first, second = (axis_of("diagonal", a, self.ndim) for a in (axis1, axis2))
+        if first == second:
+            raise AxisError("diagonal", "the axes are the same", got=f"{axis1} and {axis2}")
+        rows, columns = self.shape[first], self.shape[second]
+        top, left = max(-offset, 0), max(offset, 0)
+        count = max(min(rows - top, columns - left), 0)
+        matrix = self.movedim((first, second), (-2, -1))
+        if not count:
+            return matrix.reshape(*matrix.shape[:-2], rows * columns)._part(self.ndim - 2, 0, 0)
+        square = matrix._part(self.ndim - 2, top, top + count)
+        square = square._part(self.ndim - 1, left, left + count)
+        # One element more per row moves the diagonal into column 0.
+        flat = square.reshape(*square.shape[:-2], count * count)
+        flat = flat.pad([None] * (self.ndim - 2) + [(0, count)])
+        sheared = flat.reshape(*square.shape[:-2], count, count + 1)
+        return sheared._part(self.ndim - 1, 0, 1).squeeze(-1)
+
+    def diag(self, offset: Whole = 0) -> Self:
+        """A row becomes the matrix with it on a diagonal, a matrix gives its diagonal."""
+        if self.ndim == 1:
+            return self.diag_embed(offset)
+        if self.ndim == 2:
+            return self.diagonal(offset)
+        raise ShapeError(
+            "diag", "needs a row or a matrix", got=written(self.shape), expected="rank 1 or 2"
+        )
+
+    def diag_embed(self, offset: Whole = 0) -> Self:
+        """Matrices with the last axis on diagonal `offset`, zero elsewhere (PyTorch's)."""
+        if not self.ndim:
+            raise ShapeError("diag_embed", "needs an axis", got="()", expected="rank 1 or more")
+        count, lead = self.shape[-1], [None] * (self.ndim - 1)
+        square = (*self.shape, count)
+        row, column = (self._new(counting((count, count), i)) for i in (0, 1))
+        placed = row.eq(column).where(self.unsqueeze(-1).expand(*square), False)
+        below, right = max(-offset, 0), max(offset, 0)
+        return placed.pad([*lead, (below, right), (right, below)])
+
+    def trace(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
+        """Sum of a diagonal, in the type of `sum`."""
+        return self.diagonal(offset, axis1, axis2).sum(-1)
+
+    # Neighbours, positions, masks.
+
+    def diff(self, n: Whole = 1, axis: Whole = -1, *, dim: Whole | None = None) -> Self:
+        """Differences of neighbours along `axis`, `n` times; for bool whether they differ."""
+        place = axis_of("diff", axis if dim is None else dim, self.ndim)
+        if n < 0:
+            raise ShapeError("diff", "a negative number of times", got=str(n), expected="0 or more")
+        result = self
+        for _ in range(n):
+            extent = result.shape[place]
+            after = result._part(place, min(1, extent), extent)
+            before = result._part(place, 0, max(extent - 1, 0))
+            result = after.ne(before) if self.dtype.kind == "bool" else after.sub(before)
+        return result
+
+    def one_hot(self, classes: Whole, dtype: object = int64) -> Self:
+        """A new last axis of `classes`: 1 at the element's value, else 0 (also for values
+        outside 0 … classes - 1). Integers only; PyTorch's type, int64."""
+        if not self.dtype.is_integer:
+            raise DTypeError(
+                "one_hot", "classes are integers", got=str(self.dtype), expected="an integer type"
+            )
+        width = extents("one_hot", (classes,))
+        within_memory("one_hot", (*self.shape, *width))
+        place = self._new(counting(width, 0))
+        return self.unsqueeze(-1).eq(place).cast(parse(dtype, "one_hot"))
+
+    def take_along_axis(self, indices: Operand, axis: Whole | None = -1) -> Self:
+        """Element [i, j, …] is the one at `indices[i, j, …]` on `axis` (NumPy's): the other axes
+        broadcast; with axis None both are flat."""
+        index = indices if isinstance(indices, TensorValue) else np.asarray(indices)
+        if axis is None:
+            return self.ravel().gather(0, index)
+        place = axis_of("take_along_axis", axis, self.ndim)
+        if len(index.shape) != self.ndim:
+            raise ShapeError(
+                "take_along_axis", "the indices have another rank",
+                got=f"{written(index.shape)} for {written(self.shape)}", expected="the same rank",
+            )  # fmt: skip
+        pairs = enumerate(zip(self.shape, index.shape, strict=True))
+        wide = [i if at == place or n == 1 else n for at, (n, i) in pairs]
+        if isinstance(index, TensorValue):
+            index = self._new(index.node).broadcast_to(*wide)
+        else:
+            index = np.broadcast_to(index, wide)
+        wide[place] = self.shape[place]
+        return self.broadcast_to(*wide).gather(place, index)
+
+    def nonzero(self, as_tuple: Truth = False) -> Self | tuple[Self, ...]:
+        """Positions of the elements that are not 0, [count, rank], or one row per axis if
+        `as_tuple` (PyTorch's; NumPy's is the tuple). int64. The tensor is computed now."""
+        found = np.nonzero(np.atleast_1d(np.asarray(self)))
+        if as_tuple:
+            return tuple(self._lift(part) for part in found)
+        return self._lift(np.stack(found, 1)[:, : self.ndim])
+
+    def masked_select(self, mask: Operand) -> Self:
+        """The elements where `mask`, which broadcasts, is true, rank 1. A computed mask is
+        computed now."""
+        chosen = self._lift(mask).cast("bool")
+        shape = broadcast("masked_select", self.node, chosen.node)
+        selected: Self = self.broadcast_to(shape)[chosen.broadcast_to(shape)]
+        return selected

@@ -1,0 +1,172 @@
+"""Tensors out of nothing: even steps, triangles, grids, random numbers.
+
+Element types are NumPy's, float64 unless something else is said; random ones PyTorch's, float32.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from compiler import dtypes
+from compiler.dtypes import DType
+from compiler.errors import DataError, DTypeError
+from compiler.graph.nodes import Iota, TensorNode, const
+from compiler.tensors import random
+from compiler.tensors.losses import Losses
+from compiler.tensors.shapes import extents
+from compiler.tensors.value import Operand, traced
+
+
+@traced
+class Construction(Losses):
+    """Class methods that make tensors, and `…_like` methods that copy a shape."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _of(cls, node: TensorNode) -> Self:
+        made = cls.__new__(cls)
+        made.node = node
+        return made
+
+    @classmethod
+    def linspace(
+        cls, start: float, stop: float, count: int = 50, endpoint: bool = True,
+        dtype: object = dtypes.float64,
+    ) -> Self:  # fmt: skip
+        """`count` numbers from `start` to `stop` in even steps, the last exactly `stop` unless
+        `endpoint` is false. Integers are rounded down, as in NumPy."""
+        target = dtypes.parse(dtype, "linspace")
+        (number,) = extents("linspace", (count,))
+        if not all(isinstance(v, int | float) and math.isfinite(v) for v in (start, stop)):
+            raise DataError(
+                "linspace", "the range has no steps", got=f"{start} to {stop}",
+                expected="finite numbers",
+            )  # fmt: skip
+        steps = number - 1 if endpoint else number
+        index = cls._of(Iota((), number, dtypes.int64))
+        even = index.double().mul((stop - start) / max(steps, 1)).add(float(start))
+        if endpoint and number > 1:
+            even = index.eq(number - 1).where(float(stop), even)
+        return (even.floor() if target.is_integer else even).cast(target)
+
+    @classmethod
+    def logspace(
+        cls, start: float, stop: float, count: int = 50, base: float = 10.0,
+        endpoint: bool = True, dtype: object = dtypes.float64,
+    ) -> Self:  # fmt: skip
+        """`base` to the powers `linspace(start, stop)`."""
+        power = cls.linspace(start, stop, count, endpoint)
+        return cls._of(const(float(base), dtypes.float64)).pow(power).cast(dtype)
+
+    @classmethod
+    def tri(
+        cls, rows: int, columns: int | None = None, diagonal: int = 0,
+        dtype: object = dtypes.float64,
+    ) -> Self:  # fmt: skip
+        """1 on and below diagonal number `diagonal`, 0 above."""
+        shape = extents("tri", (rows, rows if columns is None else columns))
+        return cls._of(const(1, dtypes.parse(dtype, "tri"), shape)).tril(diagonal)
+
+    @classmethod
+    def meshgrid(cls, *axes: Operand, indexing: Literal["xy", "ij"] = "xy") -> tuple[Self, ...]:
+        """Each row repeated along the axes of the others: positions on a grid. "xy", NumPy's
+        default, puts the first row along axis 1; "ij", PyTorch's, along axis 0."""
+        if indexing not in ("xy", "ij"):
+            raise DataError(
+                "meshgrid", "no such indexing", got=repr(indexing), expected="'xy' or 'ij'"
+            )
+        empty = cls._of(const(0, dtypes.float64))
+        rows = [empty._lift(axis).ravel() for axis in axes]
+        shape = tuple(row.size for row in rows)
+        apart = [
+            row.reshape(tuple(row.size if i == at else 1 for i in range(len(rows))))
+            for at, row in enumerate(rows)
+        ]
+        grids = (row.expand(shape) for row in apart)
+        is_turned = indexing == "xy" and len(rows) > 1
+        return tuple(grid.swapaxes(0, 1) if is_turned else grid for grid in grids)
+
+    # Random numbers.
+
+    @staticmethod
+    def manual_seed(seed: int) -> None:
+        """Random tensors made from now on are those of `seed`, the same on every machine."""
+        random.GENERATOR.seed(int(seed))
+
+    @classmethod
+    def rand(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
+        """Floats in [0, 1), every representable step equally likely."""
+        return cls._of(random.uniform(extents("rand", shape), _float("rand", dtype)))
+
+    @classmethod
+    def randn(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
+        """Floats of the standard normal distribution."""
+        return cls._of(random.normal(extents("randn", shape), _float("randn", dtype)))
+
+    @classmethod
+    def randint(
+        cls, *shape: int | Sequence[int], low: int = 0, high: int = 10, dtype: object = dtypes.int64
+    ) -> Self:
+        """Integers from `low` to `high`, the latter not included."""
+        target = dtypes.parse(dtype, "randint")
+        is_in = target.is_integer and target.minimum <= low and high - 1 <= target.maximum
+        if not (0 < high - low <= 2**32 and is_in):
+            raise DataError(
+                "randint", "no such range of integers", got=f"{low} to {high} as {target}",
+                expected="low < high, at most 2^32 values, all of the type",
+            )  # fmt: skip
+        return cls._of(random.integers(extents("randint", shape), low, high - low, target))
+
+    @classmethod
+    def uniform(
+        cls, *shape: int | Sequence[int], low: float = 0.0, high: float = 1.0,
+        dtype: object = dtypes.float32,
+    ) -> Self:  # fmt: skip
+        """Floats from `low` to `high`; rounding may give the latter."""
+        return cls.rand(*shape, dtype=_float("uniform", dtype)).mul(high - low).add(low)
+
+    @classmethod
+    def normal(
+        cls, *shape: int | Sequence[int], mean: float = 0.0, std: float = 1.0,
+        dtype: object = dtypes.float32,
+    ) -> Self:  # fmt: skip
+        """Floats of the normal distribution with this mean and standard deviation."""
+        return cls.randn(*shape, dtype=_float("normal", dtype)).mul(std).add(mean)
+
+    @classmethod
+    def randperm(cls, count: int, dtype: object = dtypes.int64) -> Self:
+        """0 to `count` - 1 in random order: the order of as many random 64-bit words."""
+        shape = extents("randperm", (count,))
+        return cls._of(random.bits(shape)).argsort().cast(dtypes.parse(dtype, "randperm"))
+
+    def rand_like(self, dtype: object = None) -> Self:
+        """Floats in [0, 1) in this tensor's shape, and type unless `dtype` is given."""
+        return self.rand(self.shape, dtype=self.dtype if dtype is None else dtype)
+
+    def randn_like(self, dtype: object = None) -> Self:
+        """Normally distributed floats in this tensor's shape, and type unless `dtype` is given."""
+        return self.randn(self.shape, dtype=self.dtype if dtype is None else dtype)
+
+    def bernoulli(self) -> Self:
+        """1 with the probability that each element gives, else 0; floats only."""
+        target = _float("bernoulli", self.dtype)
+        return self.rand(self.shape, dtype=target).lt(self).cast(target)
+
+    def dropout(self, p: float = 0.5, training: bool = True) -> Self:
+        """Each element 0 with probability `p`, else divided by 1 - p; itself unless `training`."""
+        if not 0 <= p <= 1:
+            raise DataError("dropout", "no such probability", got=repr(p), expected="0 to 1")
+        _float("dropout", self.dtype)
+        if not training or p == 0:
+            return self
+        is_kept = self.rand(self.shape).ge(p)
+        return is_kept.where(self.mul(1 / (1 - p) if p < 1 else 0.0), 0)
+
+
+def _float(operation: str, dtype: object) -> DType:
+    """A float type; `DTypeError` for any other."""
+    target = dtypes.parse(dtype, operation)
+    if not target.is_float:
+        raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")
+    return target

@@ -1,0 +1,243 @@
+"""Tensor methods made of elementary operations: hypot, lerp, isclose, logaddexp, elu, …
+
+Names and meanings are NumPy's or PyTorch's. What the table of operations has is in `unary.py` and
+`binary.py`; what is here needs no row of its own.
+"""
+
+import math
+from typing import Self
+
+import numpy as np
+
+from compiler.dtypes import Scalar, int16, int32, int64, to_float
+from compiler.graph.nodes import Bitcast, TensorNode, const, elementwise
+from compiler.tensors.apply import common_shape
+from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.scans import shifted
+from compiler.tensors.shapes import Axes, axes_of, axis_of
+from compiler.tensors.value import (
+    Operand,
+    as_node,
+    broadcast_node,
+    common_type,
+    operand_of,
+    traced,
+)
+
+_SAME_BITS = {16: int16, 32: int32, 64: int64}
+
+
+@traced
+class Elementary(Arrangement):
+    """Operations on each element by itself, built from those of the table."""
+
+    __slots__ = ()
+
+    def _floating(self) -> Self:
+        return self.cast(to_float(self.dtype))
+
+    def _paired(self, method: str, other: Operand, floating: bool = True) -> tuple[Self, Self]:
+        """Both operands in their common type and shape."""
+        parts = [operand_of(method, v) for v in (self, other)]
+        common = common_type(parts)
+        dtype = to_float(common) if floating else common
+        shape = common_shape(method, parts)
+        nodes = (broadcast_node(as_node(method, part, dtype), shape) for part in parts)
+        first, second = (self._new(node) for node in nodes)
+        return first, second
+
+    # Arithmetic.
+
+    def floor_divide(self, other: Operand) -> Self:
+        """The same as `//`."""
+        return self.floordiv(other)
+
+    def remainder(self, other: Operand) -> Self:
+        """The same as `%`: the sign is that of `other`."""
+        return self.mod(other)
+
+    def multiply(self, other: Operand) -> Self:
+        """The same as `mul`."""
+        return self.mul(other)
+
+    def subtract(self, other: Operand) -> Self:
+        """The same as `sub`."""
+        return self.sub(other)
+
+    def divide(self, other: Operand) -> Self:
+        """The same as `div`."""
+        return self.div(other)
+
+    def fmax(self, other: Operand) -> Self:
+        """The greater of two elements; NaN only where both are."""
+        first, second = self._paired("fmax", other, floating=False)
+        return first.isnan().where(second, second.isnan().where(first, first.maximum(second)))
+
+    def fmin(self, other: Operand) -> Self:
+        """The lesser of two elements; NaN only where both are."""
+        first, second = self._paired("fmin", other, floating=False)
+        return first.isnan().where(second, second.isnan().where(first, first.minimum(second)))
+
+    def lerp(self, end: Operand, weight: Operand) -> Self:
+        """self + weight * (end - self); from the other end where weight is ½ or more, so that
+        weight 1 gives `end` exactly (PyTorch's)."""
+        start, stop = self._paired("lerp", end)
+        share = self._lift(weight).cast(start.dtype)
+        way = stop.sub(start)
+        near, far = start.add(share.mul(way)), stop.sub(way.mul(share.neg().add(1)))
+        return share.abs().lt(0.5).where(near, far)
+
+    def hypot(self, other: Operand) -> Self:
+        """sqrt(x² + y²) without overflow in between; inf where one is infinite, even by NaN."""
+        first, second = (v.abs() for v in self._paired("hypot", other))
+        large, small = first.maximum(second), first.minimum(second)
+        ratio = large.eq(0).where(large, small.div(large))
+        length = large.mul(ratio.square().add(1).sqrt())
+        return first.isinf().logical_or(second.isinf()).where(math.inf, length)
+
+    def copysign(self, other: Operand) -> Self:
+        """|x| with the sign of `other`, that of -0.0 and NaN too."""
+        size, sign = self._paired("copysign", other)
+        plain = size.abs()
+        return sign.signbit().where(plain.neg(), plain)
+
+    def signbit(self) -> Self:
+        """Whether the sign is minus: true for -0.0."""
+        if not self.dtype.is_float:
+            return self.lt(0)
+        bits = self._new(Bitcast((self.node,), _SAME_BITS[self.dtype.bits]))
+        return bits.lt(0)
+
+    def logaddexp(self, other: Operand) -> Self:
+        """log(exp(x) + exp(y)) without overflow."""
+        first, second = self._paired("logaddexp", other)
+        return self._new(_log_of_sum(first.node, second.node))
+
+    def logcumsumexp(self, axis: int = 0, *, dim: int | None = None) -> Self:
+        """log of the sums of exp(x) up to each element, without overflow (PyTorch's)."""
+        place = axis_of("logcumsumexp", axis if dim is None else dim, self.ndim)
+        node, distance = self._as_wide().node, 1
+        while distance < self.shape[place]:
+            node = _log_of_sum(node, shifted(node, place, distance, -math.inf))
+            distance *= 2
+        return self._new(node).cast(self._statistic_type())
+
+    def log10(self) -> Self:
+        """Logarithm to base 10; within 4 units in the last place."""
+        x = self._floating()
+        return x.log().mul(1 / math.log(10)).cast(x.dtype)
+
+    def log1p(self) -> Self:
+        """log(1 + x), accurate where x is small."""
+        x = self._floating()
+        u = x.add(1)
+        # log(u) x / (u - 1) corrects the rounding of u = 1 + x.
+        corrected = u.log().mul(x).div(u.sub(1))
+        is_plain = u.eq(1).logical_or(u.eq(math.inf))
+        return is_plain.where(x, corrected)
+
+    def expm1(self) -> Self:
+        """exp(x) - 1, accurate where x is small."""
+        x = self._floating()
+        u = x.exp()
+        # (u - 1) x / log(u) corrects the rounding of u = exp(x), as long as u - 1 is not -1.
+        corrected = u.sub(1).mul(x).div(u.log())
+        is_far = x.abs().gt(1)
+        return u.eq(1).where(x, is_far.where(u.sub(1), corrected))
+
+    def sinh(self) -> Self:
+        """Hyperbolic sine."""
+        x = self._floating()
+        grown = x.abs().expm1()
+        value = grown.add(grown.div(grown.add(1))).div(2.0)
+        return x.abs().gt(20).where(x._half_of_exp(), value).copysign(x)
+
+    def cosh(self) -> Self:
+        """Hyperbolic cosine."""
+        half = self._floating()._half_of_exp()
+        return half.add(half.reciprocal().mul(0.25))
+
+    def _half_of_exp(self) -> Self:
+        """exp(|x|) / 2, finite where exp(|x|) is not: x / 2 is exact, x - log(2) would not be."""
+        root = self.abs().mul(0.5).exp()
+        return root.mul(0.5).mul(root)
+
+    # Tests.
+
+    def isclose(
+        self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    ) -> Self:
+        """Whether |x - y| <= atol + rtol |y|; infinities are close to themselves only."""
+        first, second = self._paired("isclose", other)
+        near = first.sub(second).abs().le(second.abs().mul(rtol).add(atol))
+        close = first.isfinite().logical_and(second.isfinite()).logical_and(near)
+        same = close.logical_or(first.eq(second))
+        both = first.isnan().logical_and(second.isnan())
+        return same.logical_or(both) if equal_nan else same
+
+    def allclose(
+        self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    ) -> Self:
+        """Whether all elements are close, as a tensor of rank 0; see `isclose`."""
+        return self.isclose(other, rtol, atol, equal_nan).all()
+
+    def count_nonzero(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
+        """How many elements are not 0, int64."""
+        axes = axes_of("count_nonzero", axis if dim is None else dim, self.ndim)
+        return self.cast("bool").sum(axes, keepdim)
+
+    def nan_to_num(
+        self, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None
+    ) -> Self:
+        """NaN replaced by `nan`, infinities by the given numbers, else by the greatest and least
+        finite ones."""
+        if not self.dtype.is_float:
+            return self
+        limit = float(np.finfo(self.dtype.numpy).max)
+        high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
+        finite = self.eq(math.inf).where(high, self.eq(-math.inf).where(low, self))
+        return self.isnan().where(nan, finite)
+
+    # Activations.
+
+    def leaky_relu(self, slope: float = 0.01) -> Self:
+        """x where it is positive, else slope * x."""
+        x = self._floating()
+        return x.lt(0).where(x.mul(slope), x)
+
+    def elu(self, alpha: float = 1.0) -> Self:
+        """x where it is positive, else alpha * (exp(x) - 1)."""
+        x = self._floating()
+        return x.lt(0).where(x.minimum(0).expm1().mul(alpha), x)
+
+    def relu6(self) -> Self:
+        """Limited to 0 … 6."""
+        return self.clip(0, 6)
+
+    def hardtanh(self, low: float = -1.0, high: float = 1.0) -> Self:
+        """Limited to `low` … `high`."""
+        return self.clip(low, high)
+
+    def softsign(self) -> Self:
+        """x / (1 + |x|)."""
+        x = self._floating()
+        return x.div(x.abs().add(1))
+
+    def mish(self) -> Self:
+        """x tanh(softplus(x))."""
+        x = self._floating()
+        return x.mul(x.softplus().tanh())
+
+    def softmin(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
+        """`softmax` of -x."""
+        return self._floating().neg().softmax(axis if dim is None else dim)
+
+
+def _log_of_sum(first: TensorNode, second: TensorNode) -> TensorNode:
+    """log(exp(x) + exp(y)) = max + softplus(min - max); where they are equal x + log(2)."""
+    high, low = elementwise("max", first, second), elementwise("min", first, second)
+    rest = elementwise("softplus", elementwise("sub", low, high))
+    two = const(math.log(2), first.dtype, first.shape)
+    same = elementwise("add", first, two)
+    return elementwise("where", elementwise("eq", first, second), same,
+                       elementwise("add", high, rest))  # fmt: skip

@@ -1,0 +1,80 @@
+"""Tensors from files and into files: .npy holds one, .safetensors any number of them by name."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from compiler.device import disk, save
+from compiler.errors import DataError
+from compiler.tensors.construction import Construction
+from compiler.tensors.value import TensorValue, traced
+
+SUFFIXES = (".npy", ".safetensors")
+
+
+@traced
+class Files(Construction):
+    """Reading and writing."""
+
+    __slots__ = ()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self | dict[str, Self]:
+        """The tensor of a .npy file, or those of a .safetensors file by name.
+
+        Nothing is read yet: the file is mapped into memory, kernels read it in place, and only
+        where they touch it; it may be larger than the memory. Copied are tensors that cannot be
+        used in place: not row-major, not native, or not aligned to their elements, as happens in
+        safetensors files; truth values are read at once, to make sure that they are some.
+        The file must not be shortened while a tensor of it exists; `save` replaces it instead.
+        Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
+        """
+        place = _checked("load", path)
+        if place.suffix == ".npy":
+            return cls._of(disk.read_npy(place))
+        return {name: cls._of(node) for name, node in disk.read_safetensors(place).items()}
+
+    def save(self, path: str | Path) -> None:
+        """Computes this tensor and writes it as a .npy file; `compiler.save` writes several."""
+        if _checked("save", path).suffix != ".npy":
+            raise DataError(
+                "save", "this file holds tensors by name", got=Path(path).name,
+                expected="a .npy file", hint='compiler.save(path, {"name": tensor})',
+            )  # fmt: skip
+        save_tensors(path, self)
+
+
+def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue]) -> None:
+    """Writes a tensor as a .npy file, or tensors by name as a .safetensors file.
+
+    What is not computed yet is computed now. The file is replaced in one step, so that tensors
+    that were loaded from it stay as they are.
+    Raises `DataError` for another kind of file, or where the value is not what it holds.
+    """
+    place = _checked("save", path)
+    is_one = place.suffix == ".npy"
+    values = [value] if is_one else list(value.values()) if isinstance(value, Mapping) else [None]
+    if not all(isinstance(each, TensorValue) for each in values):
+        raise DataError(
+            "save", f"a {place.suffix} file does not hold that", got=type(value).__name__,
+            expected="a tensor" if is_one else "a dict from names to tensors",
+        )  # fmt: skip
+    arrays = [np.asarray(each) for each in values]
+    if is_one:
+        save.write_npy(place, arrays[0])
+        return
+    assert isinstance(value, Mapping)
+    save.write_safetensors(place, dict(zip(value, arrays, strict=True)))
+
+
+def _checked(operation: str, path: str | Path) -> Path:
+    """The path, if its suffix says that we know the format."""
+    place = Path(path)
+    if place.suffix not in SUFFIXES:
+        raise DataError(
+            operation, "unknown kind of file", got=place.name,
+            expected="a name that ends in " + " or ".join(SUFFIXES),
+        )  # fmt: skip
+    return place

@@ -1,0 +1,120 @@
+"""Tensor methods of linear algebra that are sums of products: outer, kron, cross, norm, …"""
+
+import math
+from collections.abc import Sequence
+from typing import Self
+
+from compiler.errors import DataError, ShapeError
+from compiler.graph.composite import checked
+from compiler.graph.joins import Contract
+from compiler.tensors.elementary import Elementary
+from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
+from compiler.tensors.value import Operand, cast_to, common_type, traced
+
+
+@traced
+class Linear(Elementary):
+    """Products of vectors and matrices, lengths and angles."""
+
+    __slots__ = ()
+
+    def outer(self, other: Operand) -> Self:
+        """[m] and [n] to [m, n]: every product of two elements; both are flattened (NumPy's)."""
+        return self.ravel().unsqueeze(1).mul(self._lift(other).ravel())
+
+    def inner(self, other: Operand) -> Self:
+        """Sums of products over the last axes of both, every pair of the other axes."""
+        return self.tensordot(other, ((-1,), (-1,))) if self.ndim else self.mul(other)
+
+    def vdot(self, other: Operand) -> Self:
+        """Sum of the products of all elements; both are flattened."""
+        return self.ravel().dot(self._lift(other).ravel())
+
+    def tensordot(self, other: Operand, axes: int | Sequence[Sequence[int]] = 2) -> Self:
+        """Sums of products over `axes`: the last so many of self with the first of other, or two
+        lists of axes that belong together. The other axes stay, those of self first."""
+        right = self._lift(other)
+        if isinstance(axes, int):
+            mine, others = range(self.ndim - axes, self.ndim), range(axes)
+        else:
+            mine, others = (integers("tensordot", (a,)) for a in axes)  # type: ignore[assignment]
+        first = [axis_of("tensordot", a, self.ndim) for a in mine]
+        second = [axis_of("tensordot", a, right.ndim) for a in others]
+        shapes = [self.shape[a] for a in first], [right.shape[a] for a in second]
+        if shapes[0] != shapes[1]:
+            raise ShapeError(
+                "tensordot", "the axes to sum over differ",
+                got=f"{written(tuple(shapes[0]))} and {written(tuple(shapes[1]))}",
+                expected="as many axes, of equal extents",
+            )  # fmt: skip
+        dtype = common_type([self.node, right.node])
+        operands = cast_to(self.node, dtype), cast_to(right.node, dtype)
+        pairs = tuple(zip(first, second, strict=True))
+        return self._new(checked(Contract(operands, pairs), ShapeError))
+
+    def kron(self, other: Operand) -> Self:
+        """Each element of self times the whole of other, as blocks (Kronecker's product)."""
+        right = self._lift(other)
+        rank = max(self.ndim, right.ndim)
+        left = self.reshape((1,) * (rank - self.ndim) + self.shape)
+        right = right.reshape((1,) * (rank - right.ndim) + right.shape)
+        pairs = list(zip(left.shape, right.shape, strict=True))
+        apart = left.reshape(tuple(n for m, _ in pairs for n in (m, 1)))
+        blocks = right.reshape(tuple(n for _, m in pairs for n in (1, m)))
+        return apart.mul(blocks).reshape(tuple(m * n for m, n in pairs))
+
+    def cross(self, other: Operand, axis: int = -1, *, dim: int | None = None) -> Self:
+        """The vector product along `axis`, which has extent 3 on both sides."""
+        right = self._lift(other)
+        given = axis if dim is None else dim
+        first, second = (axis_of("cross", given, t.ndim) for t in (self, right))
+        if (self.shape[first], right.shape[second]) != (3, 3):
+            raise ShapeError(
+                "cross", "needs vectors of three elements",
+                got=f"{written(self.shape)} and {written(right.shape)}, axis {given}",
+                expected="extent 3 on the axis",
+            )  # fmt: skip
+        ahead = self.roll(-1, first).mul(right.roll(-2, second))
+        return ahead.sub(self.roll(-2, first).mul(right.roll(-1, second)))
+
+    def norm(
+        self, ord: float | str = 2, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None
+    ) -> Self:
+        """(Σ |x|^ord)^(1/ord) over `axis`; inf: the greatest |x|, -inf: the least, 0: how many
+        are not 0; "fro" is 2. Over two axes too it is that of all elements (PyTorch's)."""
+        axes = axes_of("norm", one_of("norm", axis, dim), self.ndim)
+        power = 2.0 if ord == "fro" else ord
+        if not isinstance(power, int | float) or math.isnan(power):
+            raise DataError("norm", "no such norm", got=repr(ord), expected="a number or 'fro'")
+        size = self._as_wide().abs()
+        return size._length(float(power), axes, keepdim).cast(self._statistic_type())
+
+    def _length(self, power: float, axes: tuple[int, ...], keepdim: bool) -> Self:
+        match power:
+            case math.inf:
+                return self.max(axes, keepdim)
+            case float() if power == -math.inf:
+                return self.min(axes, keepdim)
+            case 0.0:
+                return self.ne(0).cast(self.dtype).sum(axes, keepdim)
+            case 1.0:
+                return self.sum(axes, keepdim)
+            case 2.0:
+                return self.square().sum(axes, keepdim).sqrt()
+        return self.pow(power).sum(axes, keepdim).pow(1 / power)
+
+    def normalize(
+        self, ord: float = 2, axis: Axes = 1, eps: float = 1e-12, *, dim: Axes = None
+    ) -> Self:
+        """self / max(norm, eps) along `axis` (PyTorch's)."""
+        length = self.norm(ord, axis if dim is None else dim, keepdim=True)
+        return self.div(length.maximum(eps))
+
+    def cosine_similarity(
+        self, other: Operand, axis: int = 1, eps: float = 1e-8, *, dim: int | None = None
+    ) -> Self:
+        """Cosine of the angle between vectors along `axis`; the lengths are at least `eps`."""
+        given = axis if dim is None else dim
+        right = self._lift(other)
+        lengths = [t.norm(2, given, keepdim=True).maximum(eps) for t in (self, right)]
+        return self.div(lengths[0]).mul(right.div(lengths[1])).sum(given)

@@ -1,0 +1,242 @@
+"""Losses: how far a prediction is from what it should be. Names and meanings are PyTorch's.
+
+`reduction` is "mean", "sum" or "none". Computed in the prediction's type, integers in float64.
+"""
+
+from typing import Literal, Self, TypeAlias, TypeVar
+
+from compiler.device.buffers import data
+from compiler.errors import AxisError, DataError, DTypeError, ShapeError
+from compiler.graph.nodes import Buffer
+from compiler.tensors.apply import apply
+from compiler.tensors.linear import Linear
+from compiler.tensors.shapes import written
+from compiler.tensors.value import Operand, traced
+from compiler.tensors.variables import refuse_symbolic
+
+Fold: TypeAlias = Literal["mean", "sum", "none"]
+L = TypeVar("L", bound="Losses")
+
+
+@traced
+class Losses(Linear):
+    """What a training step minimises."""
+
+    __slots__ = ()
+
+    def mse_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
+        """(x - target)²."""
+        return self._distance("mse_loss", target).square()._folded("mse_loss", reduction)
+
+    def l1_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
+        """|x - target|."""
+        return self._distance("l1_loss", target).abs()._folded("l1_loss", reduction)
+
+    def huber_loss(self, target: Operand, delta: float = 1.0, reduction: Fold = "mean") -> Self:
+        """d²/2 up to a distance d of `delta`, beyond it delta * (d - delta/2)."""
+        distance = self._distance("huber_loss", target).abs()
+        far = distance.sub(delta / 2).mul(delta)
+        near = distance.square().mul(0.5)
+        return distance.le(delta).where(near, far)._folded("huber_loss", reduction)
+
+    def smooth_l1_loss(self, target: Operand, beta: float = 1.0, reduction: Fold = "mean") -> Self:
+        """`huber_loss` divided by `beta`."""
+        loss = self.huber_loss(target, beta, "none").div(beta)
+        return loss._folded("smooth_l1_loss", reduction)
+
+    def nll_loss(
+        self,
+        target: Operand,
+        weight: Operand | None = None,
+        ignore_index: int = -100,
+        reduction: Fold = "mean",
+    ) -> Self:
+        """-x[i, target[i]] for log probabilities [n, classes, …] and classes [n, …].
+
+        `weight` [classes] scales each class, and the mean divides by the weights' sum. Where the
+        target is `ignore_index` the loss is 0 and counts nothing, and also where a computed target
+        is no class; a known one that is none is refused (`AxisError`).
+        """
+        classes = self._lift(target)
+        _check_classes("nll_loss", self, classes, ignore_index)
+        place = 1 if self.ndim > 1 else 0
+        return self._scored("nll_loss", classes, place, weight, ignore_index, reduction)
+
+    def cross_entropy(
+        self,
+        target: Operand,
+        weight: Operand | None = None,
+        ignore_index: int = -100,
+        reduction: Fold = "mean",
+        label_smoothing: float = 0.0,
+    ) -> Self:
+        """-log softmax of logits [n, classes, …] at the classes [n, …], integers; or against the
+        probabilities [n, classes, …], floats. See `nll_loss` for the rest.
+
+        `label_smoothing` s takes (1 - s) of the target and s of the even distribution.
+        """
+        name, goal = "cross_entropy", self._lift(target)
+        place = 1 if self.ndim > 1 else 0
+        logs = self.log_softmax(place)
+        refuse_symbolic(name, self.node, [place] if self.ndim else [])
+        count = self.shape[place] if self.ndim else 1
+        if not 0 <= label_smoothing <= 1:
+            raise DataError(name, "no such smoothing", got=str(label_smoothing), expected="0 to 1")
+        if goal.dtype.is_float:
+            return logs._against(goal, weight, label_smoothing, reduction)
+        _check_classes(name, self, goal, ignore_index)
+        hard = logs._scored(name, goal, place, weight, ignore_index, reduction)
+        if not label_smoothing:
+            return hard
+        even = logs._spread(goal, place, weight, ignore_index, reduction).div(float(count))
+        return hard.mul(1 - label_smoothing).add(even.mul(label_smoothing))
+
+    def _scored(
+        self, method: str, classes: Self, place: int, weight: Operand | None, ignored: int,
+        reduction: Fold,
+    ) -> Self:  # fmt: skip
+        """Minus the element of the class, times its weight."""
+        hot, share = self._shares(classes, place, weight, ignored)
+        loss = hot.where(self.neg(), False).sum(place).mul(share)
+        return _folded_by(method, loss, share, reduction)
+
+    def _spread(
+        self, classes: Self, place: int, weight: Operand | None, ignored: int, reduction: Fold
+    ) -> Self:
+        """Minus the sum over all classes, each times its weight, of what is not ignored."""
+        _, share = self._shares(classes, place, weight, ignored)
+        scaled = self.neg() if weight is None else self.neg().mul(self._along(weight, place))
+        loss = share.ne(0).where(scaled.sum(place), False)
+        return _folded_by("cross_entropy", loss, share, reduction)
+
+    def _shares(
+        self, classes: Self, place: int, weight: Operand | None, ignored: int
+    ) -> tuple[Self, Self]:
+        """Where each class is, [n, classes, …], and how much each loss counts, [n, …]."""
+        count = self.shape[place]
+        counted = classes.ne(ignored).unsqueeze(place)
+        hot = classes.one_hot(count, "bool").movedim(-1, place).logical_and(counted)
+        if weight is None:
+            return hot, hot.any(place).cast(self.dtype)
+        return hot, hot.where(self._along(weight, place), False).sum(place)
+
+    def _along(self, weight: Operand, place: int) -> Self:
+        """One number per class, along axis `place`, in this tensor's type."""
+        row = self._lift(weight).cast(self.dtype)
+        if row.shape != (self.shape[place],):
+            raise ShapeError(
+                "cross_entropy", "there is one weight per class", got=written(row.shape),
+                expected=f"({self.shape[place]},)",
+            )  # fmt: skip
+        return row.reshape(-1, *(1,) * (self.ndim - place - 1))
+
+    def _against(
+        self, goal: Self, weight: Operand | None, smoothing: float, reduction: Fold
+    ) -> Self:
+        """Cross entropy with probabilities; the mean divides by the number of rows."""
+        if goal.shape != self.shape:
+            raise ShapeError(
+                "cross_entropy", "the probabilities do not fit the logits",
+                got=f"{written(goal.shape)} for {written(self.shape)}", expected="equal shapes",
+            )  # fmt: skip
+        place = 1 if self.ndim > 1 else 0
+        even = smoothing / self.shape[place]
+        soft = goal.cast(self.dtype).mul(1 - smoothing).add(even)
+        scaled = soft if weight is None else soft.mul(self._along(weight, place))
+        loss = self.neg().mul(scaled).sum(place)
+        return loss._folded("cross_entropy", reduction)
+
+    def binary_cross_entropy(self, target: Operand, reduction: Fold = "mean") -> Self:
+        """-(t log x + (1 - t) log(1 - x)) for probabilities x; logarithms are at least -100."""
+        name = "binary_cross_entropy"
+        goal = self._same_shape(name, target)
+        x = self._as_wide()
+        yes, no = (log.maximum(-100) for log in (x.log(), x.neg().log1p()))
+        loss = yes.mul(goal).add(no.mul(goal.neg().add(1)))
+        return loss.neg().cast(self._statistic_type())._folded(name, reduction)
+
+    def binary_cross_entropy_with_logits(self, target: Operand, reduction: Fold = "mean") -> Self:
+        """`binary_cross_entropy` of sigmoid(x), without overflow."""
+        name = "binary_cross_entropy_with_logits"
+        goal = self._same_shape(name, target)
+        x = self._as_wide()
+        loss = x.softplus().sub(x.mul(goal))
+        return loss.cast(self._statistic_type())._folded(name, reduction)
+
+    def kl_div(
+        self, target: Operand, reduction: Fold | Literal["batchmean"] = "mean",
+        log_target: bool = False,
+    ) -> Self:  # fmt: skip
+        """target * (log target - x) for log probabilities x; 0 where the target is 0.
+        "batchmean" divides the sum by the extent of axis 0."""
+        goal = self._same_shape("kl_div", target)
+        if log_target:
+            loss = goal.exp().mul(goal.sub(self))
+        else:
+            loss = goal.gt(0).where(goal.mul(goal.log().sub(self)), False)
+        if reduction == "batchmean":
+            count = self._count((0,) if self.ndim else ())
+            return self._new(apply("fdiv", "kl_div", loss.sum().node, count))
+        return loss._folded("kl_div", reduction)
+
+    def _distance(self, method: str, target: Operand) -> Self:
+        goal = self._same_shape(method, target)
+        return self.cast(self._statistic_type()).sub(goal)
+
+    def _same_shape(self, method: str, target: Operand) -> Self:
+        """The target in this tensor's type; `ShapeError` unless it has the same shape."""
+        goal = self._lift(target).cast(self._statistic_type())
+        if goal.shape == self.shape or not goal.ndim:
+            return goal
+        raise ShapeError(
+            method, "the target does not fit",
+            got=f"{written(goal.shape)} for {written(self.shape)}",
+            expected="equal shapes, or one number",
+        )  # fmt: skip
+
+    def _folded(self, method: str, reduction: str) -> Self:
+        match reduction:
+            case "mean":
+                return self.mean()
+            case "sum":
+                return self.sum()
+            case "none":
+                return self
+        raise _no_reduction(method, reduction)
+
+
+def _folded_by(method: str, loss: L, share: L, reduction: Fold) -> L:
+    """The mean is weighted: the sum divided by the sum of the shares."""
+    if reduction == "mean":
+        return loss.sum().div(share.sum())
+    return loss._folded(method, reduction)
+
+
+def _no_reduction(method: str, reduction: str) -> DataError:
+    return DataError(
+        method, "no such reduction", got=repr(reduction), expected="'mean', 'sum' or 'none'"
+    )
+
+
+def _check_classes(method: str, scores: Losses, classes: Losses, ignored: int) -> None:
+    """Classes are integers, of the scores' shape without the axis of classes."""
+    if not classes.dtype.is_integer:
+        raise DTypeError(
+            method, "classes are integers", got=str(classes.dtype), expected="an integer type"
+        )
+    wanted = (*scores.shape[:1], *scores.shape[2:]) if scores.ndim > 1 else ()
+    if not scores.ndim or classes.shape != wanted:
+        raise ShapeError(
+            method, "the classes do not fit the scores",
+            got=f"{written(classes.shape)} for {written(scores.shape)}",
+            expected="[n, classes, …] with [n, …]",
+        )  # fmt: skip
+    if not isinstance(classes.node, Buffer):
+        return
+    known, count = data(classes.node), scores.shape[min(1, scores.ndim - 1)]
+    wrong = known[((known < 0) | (known >= count)) & (known != ignored)]
+    if wrong.size:
+        raise AxisError(
+            method, "a target is no class", got=str(wrong[0]),
+            expected=f"0 to {count - 1}, or {ignored} for what is ignored",
+        )  # fmt: skip

@@ -1,0 +1,139 @@
+"""Where written elements go: a value placed into a larger shape, positions, memory of its own.
+
+Known positions are checked like NumPy's. Positions that are computed cannot be: negative ones
+count from the end, and one that is out of range is left out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from compiler.device.buffers import data
+from compiler.device.disk import DISK
+from compiler.dtypes import DType, bool_
+from compiler.errors import DataError, ShapeError
+from compiler.graph.nodes import (
+    Buffer,
+    Contiguous,
+    Flip,
+    Pad,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
+from compiler.node import toposort
+from compiler.tensors.gathering import counting, positions_of
+from compiler.tensors.indexing import Part
+from compiler.tensors.shapes import written
+from compiler.tensors.value import as_node, broadcast_node, operand_of, reshaped
+
+
+def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> TensorNode:
+    """`value` converted to `dtype` and repeated to `shape`, to which it must broadcast.
+
+    As in NumPy, axes of extent 1 in front of it do not count. Raises `ShapeError`.
+    """
+    node = as_node(operation, operand_of(operation, value), dtype)
+    own = node.shape
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+    padded = (1,) * (len(shape) - len(own)) + own
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
+        raise ShapeError(
+            operation, "the value does not fit where it is written", got=written(node.shape),
+            expected=f"what broadcasts to {written(shape)}",
+        )  # fmt: skip
+    return broadcast_node(reshaped(node, own), shape)
+
+
+def placed(value: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
+    """`value`, an element for each that `parts` take, where they took it from; 0 elsewhere."""
+    turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
+    node = Flip((value,), turned) if turned else value
+    if any(part.step > 1 for part in parts):
+        node = _spread(node, parts, shape)
+    widths = tuple(
+        (part.begin, extent - part.begin - length)
+        for part, extent, length in zip(parts, shape, node.shape, strict=True)
+    )
+    return Pad((node,), widths) if any(map(any, widths)) else node
+
+
+def _spread(node: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
+    """Zeros after each element: [count] is column 0 of [count, step], which is flattened.
+
+    The last step may reach over the end; the zeros there are cut off.
+    """
+    columns = reshaped(node, tuple(n for part in parts for n in (part.count, 1)))
+    widths = tuple(pair for part in parts for pair in ((0, 0), (0, part.step - 1)))
+    spread = reshaped(Pad((columns,), widths), tuple(part.length for part in parts))
+    ends = tuple(
+        (0, min(part.length, extent - part.begin))
+        for part, extent in zip(parts, shape, strict=True)
+    )
+    return Shrink((spread,), ends) if tuple(e for _, e in ends) != spread.shape else spread
+
+
+def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> TensorNode:
+    """`node` with `value` in the elements that `parts` take."""
+    counts = tuple(part.count for part in parts)
+    new = placed(reshaped(value, counts), parts, node.shape)
+    mask = placed(const(True, bool_, counts), parts, node.shape)
+    return new if mask.shape == counts else elementwise("where", mask, new, node)
+
+
+def along(
+    operation: str, node: TensorNode, index: object, axis: int, source: object
+) -> tuple[TensorNode, tuple[TensorNode, ...]]:
+    """The updates and positions of a scatter along `axis`: [i, j] goes to [index[i, j], j].
+
+    `source` is a number or has an element for each of `index`. Raises `ShapeError`.
+    """
+    positions = positions_of(operation, index, node.shape[axis], axis, node)
+    shape, rank = positions.shape, len(node.shape)
+    if len(shape) != rank or any(
+        n > m for i, (n, m) in enumerate(zip(shape, node.shape, strict=True)) if i != axis
+    ):
+        raise ShapeError(
+            operation, "the index does not fit the tensor",
+            got=f"{written(shape)} for {written(node.shape)}",
+            expected=f"the same rank, and no longer on any axis but {axis}",
+        )  # fmt: skip
+    updates = as_node(operation, operand_of(operation, source), node.dtype)
+    if updates.shape:
+        updates = _cut(operation, updates, shape)
+    others = tuple(positions if i == axis else counting(shape, i) for i in range(rank))
+    return broadcast_node(updates, shape), others
+
+
+def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:
+    """The part of `updates` that an index of `shape` uses: from 0 on along each axis."""
+    given = updates.shape
+    if len(given) != len(shape) or any(n < m for n, m in zip(given, shape, strict=True)):
+        raise ShapeError(
+            operation, "the source does not fit the index", got=written(given),
+            expected=f"a number, or the rank and at least the extents of {written(shape)}",
+        )  # fmt: skip
+    return updates if given == shape else Shrink((updates,), tuple((0, n) for n in shape))
+
+
+def check_writable(operation: str, buffer: Buffer) -> None:
+    """Refuse (`DataError`) a buffer whose memory must not be written."""
+    is_disk = buffer.device.partition(":")[0] == DISK
+    if is_disk or not data(buffer).flags.writeable:
+        raise DataError(
+            operation, "the memory of the tensor cannot be written",
+            got="a file" if is_disk else "a read-only array", expected="memory of its own",
+            hint="copy it first: tensor = tensor.contiguous()",
+        )  # fmt: skip
+
+
+def apart(value: TensorNode, buffer: Buffer) -> TensorNode:
+    """`value`, computed in whole before `buffer` is written if it reads the same memory by another
+    name."""
+    memory = data(buffer)
+    others = {n for n in toposort([value]) if isinstance(n, Buffer) and n.unique != buffer.unique}
+    is_shared = any(np.may_share_memory(memory, data(each)) for each in others)
+    return Contiguous((value,)) if is_shared else value

@@ -1,0 +1,169 @@
+"""`repeat`: a step run n times over tensors, as one program.
+
+    def step(i, v):
+        w = a @ v
+        return w / w.norm()
+
+    v = compiler.repeat(100, step, Tensor.ones(n))      # lazy, like any other tensor
+
+The step is traced once: what it does in Python, it does once, for all turns.
+"""
+
+import itertools
+import operator
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.graph.nodes import MOVEMENT, Const, Iota, Param, Sink, TensorNode
+from compiler.graph.placement import Device, Unique
+from compiler.graph.repeat import Repeat, counter_of
+from compiler.graph.words import short
+from compiler.node import toposort
+from compiler.origin import no_origin, state, user_call
+from compiler.tensors.value import TensorValue
+
+T = TypeVar("T", bound=TensorValue)
+MOST_TURNS = 1_000_000
+_FIRST_PLACE = 1 << 40
+_places = itertools.count(_FIRST_PLACE)
+
+
+class _Tracing(threading.local):
+    """How many steps are being traced on this thread, one inside the other."""
+
+    depth: int = 0
+
+
+_tracing = _Tracing()
+
+
+def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ...]:
+    """The state after `count` turns of `step(i, *state)`, which gives the next state.
+
+    `i` is a rank-0 int64 tensor that counts from 0; the state is one or more tensors, of which
+    `initial` are the first. Shapes and types stay the same. Other tensors that the step uses are
+    computed once, before the loop. Gives one tensor for one state, else a tuple.
+    Raises `DataError`, `ShapeError` or `DTypeError` where the step gives something else.
+    """
+    turns = _turns(count)
+    _check_initial(initial)
+    first = [tensor.node for tensor in initial]
+    places = [Param((), next(_places), node.shape, node.dtype) for node in first]
+    counter = counter_of(f"turn{_tracing.depth}", turns)
+    _tracing.depth += 1
+    try:
+        given = step(initial[0]._new(counter), *(initial[0]._new(place) for place in places))
+    finally:
+        _tracing.depth -= 1
+    new = _checked(given, first)
+    if not turns:
+        return initial if len(initial) > 1 else initial[0]
+    made = [initial[0]._new(node) for node in _looped(first, new, [*places, counter], turns)]
+    return tuple(made) if len(made) > 1 else made[0]
+
+
+def _turns(count: int) -> int:
+    try:
+        turns = -1 if isinstance(count, bool) else operator.index(count)
+    except TypeError:
+        turns = -1
+    if 0 <= turns <= MOST_TURNS:
+        return turns
+    expected = f"an integer from 0 to {MOST_TURNS:,}"
+    raise DataError("repeat", "no number of turns", got=repr(count), expected=expected)
+
+
+def _check_initial(initial: Sequence[object]) -> None:
+    if not initial:
+        hint = "repeat(count, step, *initial)"
+        raise DataError("repeat", "there is no state", got="0 tensors", expected="1 or more",
+                        hint=hint)  # fmt: skip
+    for number, tensor in enumerate(initial):
+        if not isinstance(tensor, TensorValue):
+            what = f"state {number} is no tensor"
+            raise DataError("repeat", what, got=type(tensor).__name__, expected="Tensor")
+        if tensor.node.extents:
+            what = f"state {number} has an axis whose extent is a variable"
+            raise ShapeError("repeat", what, got=short(tensor.node), expected="fixed extents")
+
+
+def _checked(given: object, first: Sequence[TensorNode]) -> list[TensorNode]:
+    """The nodes of the next state, which must be like those of the first."""
+    found = list(given) if isinstance(given, tuple | list) else [given]
+    if len(found) != len(first):
+        got, expected = f"{len(found)} tensors", f"{len(first)}, as many as it was given"
+        raise DataError("repeat", "the step gives another number of tensors", got=got,
+                        expected=expected)  # fmt: skip
+    nodes = []
+    for number, (tensor, old) in enumerate(zip(found, first, strict=True)):
+        if not isinstance(tensor, TensorValue):
+            what = f"the step gives no tensor as state {number}"
+            raise DataError("repeat", what, got=type(tensor).__name__, expected="Tensor")
+        new = tensor.node
+        if new.shape != old.shape or new.extents:
+            what = f"the step changes the shape of state {number}"
+            raise ShapeError("repeat", what, got=short(new), expected=short(old))
+        if new.dtype != old.dtype:
+            hint = f"cast({old.dtype}) in the step, or give the first state as {new.dtype}"
+            what = f"the step changes the type of state {number}"
+            raise DTypeError("repeat", what, got=short(new), expected=short(old), hint=hint)
+        nodes.append(new)
+    return nodes
+
+
+@user_call
+def _looped(
+    first: list[TensorNode], new: list[TensorNode], varying: list[TensorNode], turns: int
+) -> list[TensorNode]:
+    """The nodes of the loop: one for each state."""
+    *places, counter = varying
+    outside = _outside(new, frozenset(varying))
+    for node in outside:
+        if node.extents:
+            what = "the step reads a tensor with an axis whose extent is a variable"
+            raise ShapeError("repeat", what, got=short(node), expected="fixed extents")
+    with no_origin():
+        inside = {
+            node: Param((), slot, node.shape, node.dtype)
+            for slot, node in enumerate((*places, *outside))
+        }
+    body = _rebuilt(new, inside)
+    name = counter.arguments["name"]
+    sources = (*first, *outside)
+    return [Repeat(sources, body, name, turns, index) for index in range(len(first))]
+
+
+def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[TensorNode]:
+    """What the step reads that no turn changes, in the order in which it meets them.
+
+    Constants, devices and movement stay inside: they cost nothing there.
+    """
+    order = toposort(new)
+    changing: set[TensorNode] = set()
+    for node in order:
+        if node in varying or not changing.isdisjoint(node.sources):
+            changing.add(node)
+    met = {s for node in changing for s in node.sources} | set(new)
+    for node in reversed(order):
+        if node in met and node not in changing and isinstance(node, MOVEMENT):
+            met.update(node.sources)
+    fixed = (node for node in order if node in met and node not in changing)
+    return [n for n in fixed if not isinstance(n, (*MOVEMENT, Const, Iota, Device, Unique))]
+
+
+def _rebuilt(new: Iterable[TensorNode], inside: dict[TensorNode, Param]) -> Sink:
+    """The body of the step, each node from its own line."""
+    done: dict[TensorNode, TensorNode] = dict(inside)
+    roots = list(new)
+    outer = state.origin
+    try:
+        for node in toposort(roots, leaves=inside):
+            if node not in done:
+                state.origin = node.origin
+                done[node] = node.with_sources(tuple(done[s] for s in node.sources))
+    finally:
+        state.origin = outer
+    with no_origin():
+        return Sink(tuple(done[root] for root in roots))

@@ -1,0 +1,301 @@
+"""`Variable`: a whole number known when a program runs, as an extent of tensors and in arithmetic.
+
+    n = Variable("n", 1, 1024)
+    x = Tensor(batch, symbolic={0: n})      # n is bound to the extent of axis 0: f32[n,784]
+    y = (x @ w).softmax().sum(0) / n        # compiled once for all batches of 1 to 1024
+
+Memory is laid out for the greatest extent; what is behind the variable is never looked at.
+"""
+
+import keyword
+import math
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from compiler.device.buffers import data, new_buffer
+from compiler.dtypes import int64
+from compiler.errors import AxisError, DataError, ShapeError
+from compiler.graph.extents import Extent, part_of, symbolic
+from compiler.graph.nodes import (
+    Bind,
+    Buffer,
+    Prefix,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
+from compiler.graph.nodes import Variable as VariableNode
+from compiler.graph.words import short
+from compiler.origin import user_call
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+LIMIT = 2**62
+"""What a variable may be at most, and less than its opposite."""
+_TAKEN = re.compile(r"out|(in|[ir]|v|acc|bits|tmp|[gli]idx)\d+|core_id")
+"""Names that generated programs give to other things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A whole number from `low` to `high`, both included; `bind` says what it is in this run.
+
+    In arithmetic it takes the type of the other operand, as a Python number does. Raises
+    `DataError` for a name that is no identifier, and for bounds without a value between them.
+    """
+
+    name: str
+    low: int
+    high: int
+    value: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        is_name = isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()
+        if not is_name or keyword.iskeyword(self.name) or _TAKEN.fullmatch(self.name):
+            expected = "an identifier that generated programs do not use, such as n or batch"
+            _refuse("the name cannot be used", repr(self.name), expected)
+        for bound in ("low", "high"):
+            object.__setattr__(self, bound, _integer(self.name, getattr(self, bound)))
+        if not -LIMIT <= self.low <= self.high <= LIMIT:
+            _refuse(f"variable {self.name} has no possible value",
+                    f"{self.low} … {self.high}", "low <= high, both within 2^62")  # fmt: skip
+        if self.value is not None:
+            object.__setattr__(self, "value", self._inside(_integer(self.name, self.value)))
+
+    def _inside(self, value: int) -> int:
+        if self.low <= value <= self.high:
+            return value
+        raise DataError(
+            "bind", f"variable {self.name} is outside its bounds", got=str(value),
+            expected=f"{self.low} … {self.high}",
+        )  # fmt: skip
+
+    def bind(self, value: int) -> "Variable":
+        """This variable, with its value in this run. Raises `DataError` outside the bounds."""
+        return replace(self, value=value)
+
+    @property
+    def node(self) -> TensorNode:
+        """The graph node, an int64 of rank 0."""
+        variable = VariableNode((), self.name, self.low, self.high)
+        return variable if self.value is None else Bind((variable,), self.value)
+
+    def __repr__(self) -> str:
+        value = "" if self.value is None else f" = {self.value}"
+        return f"{self.name}{value} in {self.low} … {self.high}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _integer(name: str, value: object) -> int:
+    try:
+        if not isinstance(value, bool | np.bool_):
+            return int(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    _refuse(f"variable {name} is a whole number", repr(value), "an integer")
+
+
+def _refuse(problem: str, got: str, expected: str) -> NoReturn:
+    raise DataError("Variable", problem, got=got, expected=expected)
+
+
+def is_weak(node: object) -> bool:
+    """Whether a node is a variable: like a Python number it takes the type of what it meets."""
+    return isinstance(node, VariableNode | Bind)
+
+
+def bounds_of(node: TensorNode) -> tuple[int, int]:
+    """The least and greatest value of a variable's node."""
+    variable = node.sources[0] if isinstance(node, Bind) else node
+    assert isinstance(variable, VariableNode)
+    return variable.low, variable.high
+
+
+def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
+    """`node` with as many elements along `axis` as the variable says.
+
+    Raises `ShapeError` where the axis may have too few, or where the extent cannot be variable.
+    """
+    extent = node.shape[axis]
+    held = node.extents[axis] if node.extents else None
+    if held == Extent(variable.name, variable.low, variable.high):
+        return node
+    if held is not None or variable.high > extent or variable.low < 0 or variable.high < 2:
+        has = held.described if held is not None else str(extent)
+        low, high = variable.low, variable.high
+        raise ShapeError(
+            method, f"axis {axis} cannot have {variable.name} elements",
+            got=f"{variable.name} ({low} … {high}) of {has}",
+            expected=f"bounds inside 0 … {extent}, the upper one 2 or more"
+            if held is None else f"{held.name}, or a part that is always there",
+        )  # fmt: skip
+    if variable.high < extent:
+        bounds = tuple((0, variable.high if i == axis else n) for i, n in enumerate(node.shape))
+        node = Shrink((node,), bounds)
+    return Prefix((node, variable.node), axis)
+
+
+def like(node: TensorNode, other: TensorNode) -> TensorNode:
+    """`node`, which has the shape of `other`, with the symbolic axes of it."""
+    for axis, extent in enumerate(other.extents):
+        if extent is not None:
+            variable = Variable(extent.name, extent.low, extent.high)
+            node = prefix("like", node, axis, variable)
+    return node
+
+
+@user_call
+def symbolic_tensor(array: Array, axes: Mapping[int, Variable], name: str) -> TensorNode:
+    """The data with axes whose extent is a variable, each bound to what the array has.
+
+    An array is used in place where only axis 0 is symbolic; else it is copied to where the
+    greatest extents put its elements. Raises `AxisError`, `DataError`, `ShapeError`.
+    """
+    bound: dict[int, Variable] = {}
+    for given, variable in axes.items():
+        axis = _axis(given, array.ndim)
+        if not isinstance(variable, Variable):
+            _refuse("the extent of a symbolic axis is a variable", repr(variable),
+                    'such as Variable("n", 1, 1024)')  # fmt: skip
+        if variable.value not in (None, array.shape[axis]):
+            _refuse(f"variable {variable.name} is bound to {variable.value} already",
+                    f"axis {axis} of {array.shape[axis]} elements", "an equal extent")  # fmt: skip
+        bound[axis] = variable.bind(array.shape[axis])
+    shape = tuple(bound[a].high if a in bound else n for a, n in enumerate(array.shape))
+    node: TensorNode = new_buffer(_laid_out(array, shape), name, shape=shape)
+    for axis, variable in sorted(bound.items()):
+        node = prefix("Tensor", node, axis, variable)
+    return node
+
+
+def _axis(axis: object, rank: int) -> int:
+    if isinstance(axis, int) and -rank <= axis < rank:
+        return axis % rank
+    raise AxisError(
+        "Tensor", "a symbolic axis is not there", got=repr(axis), expected=f"{-rank} … {rank - 1}"
+    )
+
+
+def _laid_out(array: Array, shape: Shape) -> Array:
+    """The rows of `array` with the strides of `shape`."""
+    if array.shape[1:] == shape[1:]:
+        return array
+    made = np.zeros((array.shape[0], *shape[1:]), array.dtype)
+    made[part_of(array.shape)] = array
+    return made
+
+
+def buffer_under(node: TensorNode) -> Buffer | None:
+    """The Buffer that holds the value of a node, if one does."""
+    while isinstance(node, Prefix):
+        node = node.sources[0]
+    return node if isinstance(node, Buffer) else None
+
+
+def is_bound(node: TensorNode) -> bool:
+    """Whether each variable of a node over a Buffer has a value."""
+    while isinstance(node, Prefix) and isinstance(node.sources[1], Bind):
+        node = node.sources[0]
+    return not isinstance(node, Prefix)
+
+
+def array_of(node: TensorNode) -> Array:
+    """The data of a node over a Buffer: of symbolic axes the elements that there are.
+
+    Raises `DataError` where a variable is not bound.
+    """
+    lengths: dict[int, int] = {}
+    while isinstance(node, Prefix):
+        variable = node.sources[1]
+        if not isinstance(variable, Bind):
+            names = " and ".join(e.name for e in node.extents if e)
+            raise DataError(
+                "numpy", f"variable {names} has no value", got="nothing",
+                expected="a bound variable, as in x[: n.bind(37)]",
+            )  # fmt: skip
+        lengths.setdefault(node.axis, variable.value)
+        node = node.sources[0]
+    assert isinstance(node, Buffer)
+    part = tuple(slice(0, lengths.get(axis)) for axis in range(len(node.shape)))
+    return data(node)[part] if lengths else data(node)
+
+
+def has_variable(index: object) -> bool:
+    """Whether an index takes a part up to a variable: `x[:n]`, `x[0, :n]`."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(i, slice) and _variables_in(i) for i in items)
+
+
+def _variables_in(part: slice) -> bool:
+    return any(isinstance(p, Variable) for p in (part.start, part.stop, part.step))
+
+
+def shortened(node: TensorNode, index: Any) -> tuple[TensorNode, tuple[Any, ...]]:
+    """`node` cut where an index says `:n`, and the index that is left to be done."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    used = [i for i in items if i is not None and i is not ...]
+    axis = 0
+    for place, item in enumerate(items):
+        if item is None:
+            continue
+        if item is ...:
+            axis = len(node.shape) - (len(used) - axis)
+            continue
+        if isinstance(item, slice) and _variables_in(item):
+            is_prefix = item.start in (None, 0) and item.step in (None, 1)
+            if not is_prefix or not 0 <= axis < len(node.shape):
+                raise AxisError(
+                    "getitem", "a variable can only end a part that begins at 0",
+                    got=str(item), expected="x[:n]",
+                )  # fmt: skip
+            node = prefix("getitem", node, axis, item.stop)
+            items[place] = slice(None)
+        axis += 1
+    return node, tuple(items)
+
+
+def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
+    """The extents, with the variable in the place of its maximum."""
+    return tuple(
+        Variable(n.name, n.low, n.high) if isinstance(n, Extent) else n
+        for n in symbolic(node.shape, node.extents)
+    )
+
+
+def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
+    """`ShapeError` where one of `axes` is symbolic: the method needs to know its end."""
+    for axis in axes:
+        extent = node.extents[axis] if node.extents else None
+        if extent is not None:
+            raise ShapeError(
+                method, f"axis {axis} has {extent.described} elements: its end is not known",
+                got=short(node), expected="an axis of fixed extent",
+            )  # fmt: skip
+
+
+def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | TensorNode:
+    """How many elements `axes` have together, less `correction`, at least 0; as a node, an int64
+    of rank 0, where one of them is symbolic."""
+    found = [node.extents[a] if node.extents else None for a in axes]
+    fixed = math.prod(node.shape[a] for a, e in zip(axes, found, strict=True) if e is None)
+    variables = [e for e in found if e is not None]
+    if not variables:
+        return max(fixed - correction, 0)
+    result: TensorNode = const(fixed, int64)
+    for extent in variables:
+        variable = VariableNode((), extent.name, extent.low, extent.high)
+        result = elementwise("mul", result, variable)
+    if not correction:
+        return result
+    less = elementwise("sub", result, const(correction, int64))
+    return elementwise("max", less, const(0, int64))
+

@@ -1,0 +1,225 @@
+"""Tensor methods that replace, join and count elements: `set`, scatters, `bincount`, `assign`.
+
+All but `assign` and `x[…] = …` give a new tensor. Updates are applied in row-major order: of
+several that hit one element the last one is kept, and sums of floats are added up in that order.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from compiler import dtypes
+from compiler.dtypes import float64, int64
+from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.graph.effects import Scatter
+from compiler.graph.nodes import TensorNode, const, elementwise
+from compiler.ops import REDUCTIONS
+from compiler.tensors import live
+from compiler.tensors.apply import select
+from compiler.tensors.gathering import is_data
+from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
+from compiler.tensors.placing import along, apart, check_writable, value_for, with_parts
+from compiler.tensors.shapes import axis_of
+from compiler.tensors.value import Operand, cast_to, reshaped, traced
+
+REDUCES = {"add": "add", "sum": "add", "mul": "mul", "prod": "mul", "max": "max", "amax": "max",
+           "min": "min", "amin": "min"}  # fmt: skip
+"""The names under which users know the rows of `updates.UPDATES`."""
+_IDENTITY = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
+
+
+@traced
+class Writing(Indexing):
+    """Elements replaced, joined and counted by position."""
+
+    __slots__ = ()
+
+    def set(self, index: Any, value: Operand) -> Self:
+        """This tensor with `value` at `[index]`, which is what `tensor[index]` takes.
+
+        `value` is converted to this tensor's type and broadcasts to the shape of `tensor[index]`.
+        Of equal positions the last is kept. Known positions out of range are refused, computed
+        ones ignored.
+        """
+        return self._written("set", index, value, "replace")
+
+    def assign(self, value: Operand) -> Self:
+        """Gives this tensor another value of its shape and type, and returns it.
+
+        Where it is in memory, that memory is written when the tensor is computed next; a tensor
+        that is not computed yet just becomes the value. Every other tensor keeps its value: those
+        that still need the old one are computed before it is overwritten. But memory shared with
+        NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
+        `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
+        makes a new tensor. Refused are memory that is read-only, and files (`DataError`).
+        """
+        self._assign("assign", value_for("assign", value, self.dtype, self.shape))
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._assign("setitem", self._written("setitem", index, value, "replace").node)
+
+    def _assign(self, method: str, value: TensorNode) -> None:
+        """`value` from now on, in the same memory where there is any of its own."""
+        buffer = live.storage(self.node)
+        if buffer is not None:
+            check_writable(method, buffer)
+            value = live.claim(self.node, apart(value, buffer)) or value
+        self.node = value
+        if hasattr(self, "_recipe"):
+            del self._recipe
+
+    def _written(self, method: str, index: Any, value: object, op: str) -> Self:
+        """`set`, or the value joined by `op` with what is there."""
+        each = index if isinstance(index, tuple) else (index,)
+        if not any(map(is_data, each)):
+            parts, shape = parts_and_shape(index, self.shape)
+            new = value_for(method, value, self.dtype, shape)
+            if op != "replace":  # such an index takes no element twice
+                new = elementwise(op, self[index].node, new)
+            return self._new(with_parts(self.node, parts, new))
+        positions = positions_in(self.node, list(each))
+        updates = value_for(method, value, self.dtype, positions[0].shape)
+        return self._new(Scatter((self.node, updates, *positions), op))
+
+    def index_put(
+        self, indices: Sequence[Operand], values: Operand, accumulate: bool = False
+    ) -> Self:
+        """This tensor with `values` at the positions `indices`, one array per leading axis.
+
+        With `accumulate` they are added to what is there, equal positions in order.
+        """
+        op = "add" if accumulate else "replace"
+        return self._written("index_put", tuple(indices), values, op)
+
+    def index_add(self, axis: int, index: Operand, source: Operand, alpha: Any = 1) -> Self:
+        """`alpha` times the slices of `source` added to the slices `index` along `axis`."""
+        place = axis_of("index_add", axis, self.ndim)
+        items = (slice(None),) * place + (np.asarray(index) if isinstance(index, list) else index,)
+        scaled = self._lift(source) * alpha
+        return self._written("index_add", items, scaled, "add")
+
+    def scatter(self, axis: int, index: Operand, src: Operand) -> Self:
+        """This tensor with `src[i, j]` at `[index[i, j], j]`, for axis 0; so for every axis.
+
+        `index` has this tensor's rank and may be shorter on the other axes; `src` is a number or
+        has at least the index' extents.
+        """
+        return self._scattered("scatter", axis, index, src, "replace")
+
+    def scatter_add(self, axis: int, index: Operand, src: Operand) -> Self:
+        """As `scatter`, but added to what is there."""
+        return self._scattered("scatter_add", axis, index, src, "add")
+
+    def scatter_reduce(
+        self, axis: int, index: Operand, src: Operand, reduce: str, include_self: bool = True
+    ) -> Self:
+        """As `scatter`, joined by `reduce`: sum, prod, amax, amin or mean.
+
+        Without `include_self` the elements that are hit do not count themselves.
+        """
+        if reduce == "mean":
+            return self._scattered_mean(axis, index, src, include_self)
+        if reduce not in REDUCES:
+            expected = ", ".join((*REDUCES, "mean"))
+            raise DataError("scatter_reduce", "no such reduction", got=reduce, expected=expected)
+        op, start = REDUCES[reduce], self
+        if not include_self:
+            row = REDUCTIONS[_IDENTITY[op]]
+            start = self._hit("scatter_reduce", axis, index, row.identity(self.dtype))
+        return start._scattered("scatter_reduce", axis, index, src, op)
+
+    def _scattered(self, method: str, axis: int, index: object, src: object, op: str) -> Self:
+        place = axis_of(method, axis, self.ndim)
+        updates, positions = along(method, self.node, index, place, src)
+        return self._new(Scatter((self.node, updates, *positions), op))
+
+    def _hit(self, method: str, axis: int, index: object, value: object) -> Self:
+        """This tensor with `value` in every element that is hit."""
+        return self._scattered(method, axis, index, value, "replace")
+
+    def _scattered_mean(self, axis: int, index: object, src: object, include_self: bool) -> Self:
+        """Sums divided by counts; what is not hit stays. Integers round down."""
+        method = "scatter_reduce"
+        if self.dtype.kind == "bool":
+            raise DTypeError(method, "truth values have no mean", got="bool", expected="numbers")
+        start = self if include_self else self._hit(method, axis, index, 0)
+        total = start._scattered(method, axis, index, src, "add")
+        ones = self._new(const(1, self.dtype, self.shape))
+        count = ones if include_self else ones._hit(method, axis, index, 0)
+        count = count._scattered(method, axis, index, 1, "add")
+        divide = "fdiv" if self.dtype.is_float else "idiv"
+        quotient = elementwise(divide, total.node, count.node)
+        if self.dtype.kind != "int":
+            return self._new(quotient)
+        zero = const(0, self.dtype, self.shape)
+        rest = elementwise("mod", total.node, count.node)
+        below = elementwise("lt", rest, zero)  # counts are positive, remainders have the sum's sign
+        return self._new(elementwise("sub", quotient, cast_to(below, self.dtype)))
+
+    def bincount(self, weights: Operand | None = None, minlength: int = 0) -> Self:
+        """How often each number 0, 1, … occurs, or the sums of `weights`, as NumPy's bincount.
+
+        The number of counts is one more than the greatest element, which is computed now.
+        """
+        if self.ndim != 1 or not (self.dtype.is_integer or self.dtype.kind == "bool"):
+            got = f"{self.dtype}, rank {self.ndim}"
+            raise DTypeError("bincount", "counts integers of rank 1", got=got, expected="rank 1")
+        values = np.asarray(self)
+        if values.size and values.min() < 0:
+            raise DataError("bincount", "a negative number", got=str(values.min()), expected="≥ 0")
+        length = max(int(values.max()) + 1 if values.size else 0, minlength)
+        if weights is None:
+            return self._counted(self, length, 1, int64)
+        given = self._lift(weights)
+        if given.shape != self.shape:
+            raise ShapeError(
+                "bincount", "one weight per element", got=str(given.shape), expected=str(self.shape)
+            )
+        return self._counted(self, length, given, float64)
+
+    def _counted(self, numbers: Any, length: int, weights: object, dtype: dtypes.DType) -> Self:
+        """Zeros with `weights` added at `numbers`, a tensor of integers; others are left out."""
+        positions = cast_to(numbers.node, int64)
+        updates = value_for("bincount", weights, dtype, positions.shape)
+        base = const(0, dtype, (length,))
+        return self._new(Scatter((base, updates, positions), "add"))
+
+    def histogram(
+        self, bins: int = 10, range: tuple[float, float] | None = None
+    ) -> tuple[Self, Self]:
+        """Counts of the elements in `bins` equal parts of `range`, and the edges, as NumPy's.
+
+        The last part includes its upper edge; what is outside, and NaN, is not counted. Without
+        a range the least and greatest element are computed now.
+        """
+        if bins < 1:
+            raise DataError("histogram", "no bins", got=str(bins), expected="1 or more")
+        low, high = self._limits() if range is None else (float(range[0]), float(range[1]))
+        if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+            got = f"{low} to {high}"
+            raise DataError("histogram", "the range is not finite", got=got, expected="low ≤ high")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        dtype = self.dtype if self.dtype.is_float else float64
+        edges = self._lift(np.linspace(low, high, bins + 1, dtype=dtype.numpy))
+        flat = self._new(cast_to(reshaped(self.node, (self.size,)), dtype))
+        return self._counted(_bins_of(flat, edges, bins), bins, 1, int64), edges
+
+    def _limits(self) -> tuple[Any, Any]:
+        """The least and the greatest element in their own type; 0 and 1 where there is none."""
+        values = np.asarray(self)
+        return (values.min(), values.max()) if values.size else (0.0, 1.0)
+
+
+def _bins_of(flat: Any, edges: Any, bins: int) -> Any:
+    """The number of the bin each element is in, -1 outside: estimated, then held to the edges."""
+    low, high = edges[0], edges[bins]
+    estimate = ((flat - low) / (high - low) * bins).cast(int64)
+    number = estimate.clip(0, bins - 1)
+    number = number - (flat < edges[number]).cast(int64)
+    is_next = (flat >= edges[number + 1]) & (number != bins - 1)
+    number = number + is_next.cast(int64)
+    inside = (flat >= low) & (flat <= high)
+    return flat._new(select("histogram", inside, number, -1))

@@ -1,0 +1,42 @@
+"""Which items could be one kernel, as data for the page: taken, or the reason why not.
+
+    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "reason"}
+
+Items are referred to by position, `saved` is bytes, the score is a share of the program's time. A
+fusion descends from both of its items, so selecting it lights both.
+"""
+
+from typing import Any
+
+from svodviz.entities import Entities
+from svodviz.escape import visible
+from svodviz.scene import Wire, plain
+
+
+def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
+    """The table of fusion opportunities; None where the schedule does not look for any."""
+    found = getattr(schedule, "opportunities", None)
+    if found is None:
+        return None
+    place = {item.item_id: position for position, item in enumerate(schedule.items)}
+    return [
+        _row(f"schedule:fusion {number}", it, schedule, place, entities)
+        for number, it in enumerate(found)
+    ]
+
+
+def _row(
+    name: str, found: Any, schedule: Any, place: dict[int, int], entities: Entities
+) -> Wire:
+    ends = (found.first, found.second)
+    return {
+        "e": entities.number(name, [schedule.entity(it) for it in ends]),
+        "from": place[ends[0]],
+        "to": place[ends[1]],
+        "type": visible(found.fusion_type),
+        "score": plain(found.score),
+        "saved": int(found.bytes_saved),
+        # A schedule lists what it did not fuse; one that also lists what it did says so.
+        "taken": bool(getattr(found, "taken", False)),
+        "reason": visible(found.reason),
+    }

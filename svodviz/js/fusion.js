@@ -1,0 +1,126 @@
+// Items that could be one kernel, taken or not and why, and how values were fused into kernels.
+
+import { button, count, counted, h } from "./dom.js";
+
+const MOST = 400; // rows of one table
+
+export class FusionView {
+  constructor(store) {
+    this.store = store;
+    this.schedule = store.model.schedule;
+    this.found = new Set();
+    this.root = h("div", {
+      class: "fusion-view", tabindex: "0",
+      onclick: (event) => this.click(event),
+      onmouseover: (event) => store.hover(this.entityAt(event)),
+      onmouseleave: () => store.hover(-1),
+    });
+  }
+
+  entityAt(event) {
+    const row = event.target.closest?.("[data-entity]");
+    return row ? Number(row.dataset.entity) : -1;
+  }
+
+  click(event) {
+    const entity = this.entityAt(event);
+    if (entity >= 0 && !event.target.closest("button")) this.store.select(entity);
+  }
+
+  show() {
+    if (!this.root.firstChild) this.root.append(...this.tables());
+    this.light();
+  }
+
+  tables() {
+    const { fusions } = this.schedule;
+    const choices = this.store.model.decisions.filter(([, kind]) => kind === "fuse");
+    return [
+      h("h3", {}, "Items that could be one kernel"),
+      !fusions && h("p", { class: "hint" }, "This schedule has no list of fusion opportunities."),
+      fusions && !fusions.length && h("p", { class: "hint" }, "No two items could be one kernel."),
+      fusions?.length && this.table(
+        ["", "item", "and item", "type", "saves time", "saves", "reason"],
+        [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
+      choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
+      choices.length && this.table(["", "value", "reason"], choices, (it) => this.choice(it)),
+    ].filter(Boolean);
+  }
+
+  table(head, rows, rowOf) {
+    const left = rows.length - MOST;
+    return h("div", { class: "fusion-table" },
+      h("table", {},
+        h("thead", {}, h("tr", {}, ...head.map((it) => h("th", { scope: "col" }, it)))),
+        h("tbody", {}, ...rows.slice(0, MOST).map(rowOf))),
+      left > 0 && h("p", { class: "more" }, `and ${counted(left, "more row")} not listed`));
+  }
+
+  opportunity(it) {
+    return h(
+      "tr", { class: "fusion-row", "data-entity": it.e },
+      verdict(it.taken),
+      h("td", {}, this.item(it.from)), h("td", {}, this.item(it.to)),
+      h("td", {}, it.type), h("td", { class: "figure" }, share(it.score)),
+      h("td", { class: "figure" }, `${count(it.saved)} bytes`),
+      h("td", { class: "why" }, it.reason),
+    );
+  }
+
+  item(position) {
+    const item = this.schedule.items[position];
+    return button(this.schedule.nameOf(item), () => this.store.select(item.e), {
+      class: "entity-link",
+    });
+  }
+
+  choice([subject, , taken, reason]) {
+    const { model } = this.store;
+    return h(
+      "tr", { class: "fusion-row", "data-entity": subject },
+      verdict(taken),
+      h("td", {}, model.caption(subject)), h("td", { class: "why" }, reason),
+    );
+  }
+
+  light() {
+    for (const row of this.root.querySelectorAll(".fusion-row")) {
+      const entity = Number(row.dataset.entity);
+      row.classList.toggle("selected", entity === this.store.selected);
+      row.classList.toggle("found", this.found.has(row));
+    }
+  }
+
+  search(text) {
+    const wanted = text.toLowerCase();
+    const hits = [...this.root.querySelectorAll(".fusion-row")].filter((row) =>
+      wanted && row.textContent.toLowerCase().includes(wanted));
+    this.found = new Set(hits);
+    this.light();
+    return hits;
+  }
+
+  visit(row) {
+    this.store.select(Number(row.dataset.entity));
+    row.scrollIntoView({ block: "nearest" });
+  }
+
+  status() {
+    const found = this.schedule.fusions || [];
+    const taken = found.filter((it) => it.taken).length;
+    const saved = found.filter((it) => !it.taken).reduce((sum, it) => sum + it.saved, 0);
+    const counts = found.length === 1 ? "1 fusion opportunity"
+      : `${count(found.length)} fusion opportunities`;
+    return `${counts}, ${taken} taken · those not taken would save ${count(saved)} bytes`;
+  }
+}
+
+/** A score, which is a share of the program's estimated time. */
+export function share(score) {
+  return `${Number((100 * score).toPrecision(2))} %`;
+}
+
+function verdict(taken) {
+  return h("td", { class: `verdict ${taken ? "taken" : "refused"}` },
+    taken ? "✓ taken" : "✗ not");
+}

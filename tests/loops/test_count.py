@@ -1,0 +1,146 @@
+"""What running loops takes: trips, strides, vectors, footprints, registers; the space they span."""
+
+import numpy as np
+
+import compiler
+from compiler import Tensor
+from compiler.loops.count import count
+from compiler.loops.space import iteration_space
+from compiler.machine import DEFAULT, MachineModel
+from compiler.schedule.work import Work, estimate
+
+
+def work(value: Tensor) -> Work:
+    (loops,) = compiler.compile(value).loops
+    return count(loops.body)
+
+
+def data(*shape: int, dtype: str = "float32") -> Tensor:
+    return Tensor(np.ones(shape, dtype))
+
+
+def test_elements_one_after_the_other_are_vectors() -> None:
+    made = work(data(64, 64) * 2.0 + data(64, 64).exp())
+    (stretch,) = made.stretches
+    assert stretch.trips == 4096 and stretch.is_vector
+    assert sorted(o.name for o in stretch.operations) == ["add", "exp", "mul"]
+    found = sorted((a.slot, a.stride, a.is_write) for a in stretch.accesses)
+    assert found == [(0, 1, True), (1, 1, False), (2, 1, False)]
+    assert made.occupancy == 1.0
+
+
+def test_a_product_of_matrices_walks_down_columns() -> None:
+    made = work(data(32, 48) @ data(48, 24))
+    folded, stored = sorted(made.stretches, key=lambda s: -s.trips)
+    assert (folded.trips, stored.trips) == (32 * 48 * 24, 32 * 24)
+    assert {a.slot: a.stride for a in folded.accesses} == {1: 1, 2: 24}
+    assert not folded.is_vector and [o.name for o in folded.operations] == ["add"]
+    assert stored.loops == 1
+    column = next(a for a in folded.accesses if a.slot == 2)
+    assert column.reused == 48 * 24 * 4, "the whole matrix comes again for each row"
+
+
+def test_footprints_by_loop() -> None:
+    made = work(data(32, 48) @ data(48, 24))
+    out, left, right = made.footprints
+    assert out.is_write and not left.is_write
+    assert out.repeats == left.repeats == (1, 32, 32 * 24)
+    assert left.nbytes == (32 * 48 * 4, 48 * 4, 48 * 4)
+    assert right.nbytes[:2] == (48 * 24 * 4, 48 * 24 * 4)
+    assert right.nbytes[2] == 48 * 64, "a column is one cache line per row"
+
+
+def test_traffic_is_what_a_cache_cannot_hold() -> None:
+    made = work(data(1024, 1024) + 1.0)
+    size = 4 * 1024 * 1024
+    assert made.traffic(3 * size, 2 * size) == (0.0, 0.0)
+    assert made.traffic(1024, 2 * size) == (size, size)
+    assert made.traffic(3 * size, 4 * size) == (size, size), "others need the cache as well"
+
+
+def test_divisions_of_integers_and_gates_are_not_vectors() -> None:
+    whole = data(1000, dtype="int64") // data(1000, dtype="int64")
+    assert not any(s.is_vector for s in work(whole).stretches)
+    assert not any(s.is_vector for s in work(data(30, 30).pad(((1, 1), (1, 1)))).stretches)
+
+
+def test_gathered_elements_have_no_stride() -> None:
+    made = work(data(1000)[Tensor(np.arange(500) % 7)])
+    strides = {a.slot: a.stride for s in made.stretches for a in s.accesses}
+    assert strides[1] is None and strides[2] == 1
+    assert made.occupancy == 0.0
+
+
+def test_short_inner_loops_are_unrolled_away() -> None:
+    made = work(data(4, 64, 64).max_pool2d(2))
+    trips = sorted(s.trips for s in made.stretches)
+    assert trips == [4 * 32 * 32, 4 * 32 * 32 * 4]
+    assert all(s.loops == 0 for s in made.stretches), "LLVM leaves no loop of 2 × 2"
+
+
+def test_registers_are_the_values_alive_at_once() -> None:
+    x = data(64)
+    assert work(-x).registers == 1
+    total = x.exp()
+    for scale in range(2, 8):
+        total = total + (x * float(scale)).exp() * x
+    assert 3 <= work(total).registers <= 16
+    assert work(data(32, 48) @ data(48, 24)).registers >= 3
+
+
+def test_an_estimate_is_the_slowest_of_computing_and_moving() -> None:
+    model = MachineModel(
+        cache_bytes=(1000, 10_000, 100_000), read=(100.0, 10.0, 1.0, 0.1),
+        write=(100.0, 10.0, 1.0, 0.1), vector_ns=1.0, launch_ns=50.0,
+    )  # fmt: skip
+    small = work(data(64) + 1.0)
+    assert estimate(small, model, 512) == 50 + 64 * 1.0
+    large = work(data(100_000) + 1.0)
+    assert estimate(large, model, 800_000) == 50 + 800_000 / 0.1
+    again = work(data(5000) + 1.0)
+    assert estimate(again, model, 40_000) == 50 + 40_000 / 1.0, "it stays in the third cache"
+
+
+def test_more_work_takes_longer() -> None:
+    sizes = [work(data(n, n) @ data(n, n)) for n in (8, 32, 128, 512)]
+    times = [estimate(w, DEFAULT) for w in sizes]
+    assert times == sorted(times) and times[0] >= DEFAULT.launch_ns
+
+
+def test_size_zero_and_rank_zero_are_counted() -> None:
+    for value in (data(0, 4) + 1.0, data(3, 0).sum(1), Tensor(2.0) * 3.0):
+        assert estimate(work(value), DEFAULT) >= DEFAULT.launch_ns
+
+
+# --- the space ------------------------------------------------------------------------------------
+
+
+def space(value: Tensor) -> str:
+    (loops,) = compiler.compile(value).loops
+    return str(iteration_space(loops.body))
+
+
+def test_the_space_of_a_product_is_serial() -> None:
+    assert space(data(64, 784) @ data(784, 10)) == (
+        "space: i0:64, i1:10, r2:784 reduction; serial i0 i1 r2"
+    )
+
+
+def test_loops_that_become_vectors_are_mapped_so() -> None:
+    assert space(data(64, 64) + 1.0) == "space: i2:4096; vec i2; vectorize i2 by 16"
+    assert "by 8" in space(data(64, 64, dtype="float64") + 1.0)
+
+
+def test_a_reduction_in_vectors_is_a_tree() -> None:
+    (loops,) = compiler.compile(data(64, 512).sum(1)).loops
+    made = iteration_space(loops.body)
+    assert made.reduction is not None and made.reduction.within == "tree"
+    assert made.reduction.axes == made.space.mapping.vec
+
+
+def test_every_item_of_a_schedule_has_its_space() -> None:
+    made = compiler.compile((data(8, 8) @ data(8, 8)).softmax(1)).schedule
+    assert len(made.spaces) == len(made.items)
+    assert all(s is not None and s.context.device == "CPU" for s in made.spaces)
+    (row, *_) = made.analysis
+    assert row.registers > 0 and 0.0 <= row.occupancy <= 1.0
