@@ -1,4 +1,4 @@
-"""What the seeds name in their scheduled IR, scheduler and device layer, and its name here."""
+"""What the seeds name in their scheduled IR and their scheduler, and its name here."""
 
 from tools.seeds_rows import Row, Section
 
@@ -19,12 +19,185 @@ def _instantiated(concept: str, test: str) -> Row:
     return Row(concept, (name,), f"tests/schedule/test_instantiate.py::{test}")
 
 
-def _device(concept: str, name: str, test: str) -> Row:
-    """A concept of the device layer."""
-    return Row(concept, (f"compiler.device.{name}",), f"tests/device/{test}")
-
-
 SECTIONS = (
+    Section(
+        "Scheduled IR",
+        "seed 000: Scheduled",
+        (
+            _item("S_Kernel", "items:Kernel", "test_host.py::test_all_four_are_items_in_order"),
+            _item(
+                "S_Memory_Transfer, pitched",
+                "items:MemoryTransfer",
+                "test_regions.py::test_a_pitched_destination_leaves_the_rest_alone",
+            ),
+            _item(
+                "S_Synchronization: barrier, fence, event",
+                "items:Synchronization",
+                "test_host.py::test_an_event_is_signalled_before_it_is_waited_for",
+            ),
+            _item(
+                "S_Host_Callback",
+                "items:HostCallback",
+                "test_host.py::test_every_interpreter_runs_them",
+            ),
+            _item(
+                "schedule_item",
+                "items:ScheduleItem",
+                "test_order.py::test_items_in_order_with_both_directions",
+            ),
+            _item(
+                "dependency: data, anti, output, control",
+                "items:Dependency",
+                "test_verify.py::test_other_kinds_of_dependency_are_known",
+            ),
+            _item(
+                "fusion_opportunity",
+                "opportunities:FusionOpportunity",
+                "test_opportunities.py::test_a_program_says_why_its_kernels_are_not_one",
+            ),
+            _item(
+                "item_analysis",
+                "items:ItemAnalysis",
+                "test_analysis.py::test_the_estimate_is_the_roofline_and_the_launch",
+            ),
+            _item("graph_t", "printer:Schedule", "test_verify.py::test_broken_schedule"),
+            _item("axis", "space:Axis", "test_space.py::test_two_axes_have_two_names"),
+            _item(
+                "mapping: block, thread, vec, serial",
+                "space:Mapping",
+                "test_space.py::test_a_tile_is_mapped_to_exactly_one_level",
+            ),
+            _item(
+                "iter_space",
+                "space:IterationSpace",
+                "test_space.py::test_tiles_multiply_to_the_axis",
+            ),
+            _item(
+                "memory_scope", "layout:Scope", "test_layout.py::test_a_schedule_knows_its_buffers"
+            ),
+            _item("layout", "layout:Layout", "test_layout.py::test_a_wrong_layout_is_refused"),
+            _item(
+                "allocation",
+                "layout:Allocation",
+                "test_layout.py::test_a_wrong_allocation_is_refused",
+            ),
+            _item(
+                "buffer_info",
+                "layout:BufferInfo",
+                "test_layout.py::test_a_schedule_knows_its_buffers",
+            ),
+            _item(
+                "loop_hint: Vectorize", "space:Vectorize", "test_space.py::test_hints_are_printed"
+            ),
+            _item(
+                "loop_hint: Unroll", "space:Unroll", "test_space.py::test_a_hint_changes_something"
+            ),
+            _item("loop_hint: Prefetch", "space:Prefetch", "test_space.py::test_hints_are_printed"),
+            _item(
+                "loop_hint: Pipeline",
+                "space:Pipeline",
+                "test_space.py::test_a_hint_changes_something",
+            ),
+            _item(
+                "reduction_plan",
+                "space:ReductionPlan",
+                "test_space.py::test_a_reduction_plan_folds_reduction_axes_once",
+            ),
+            _item(
+                "schedule_context, validate_dims3",
+                "space:ScheduleContext",
+                "test_space.py::test_dims_are_exactly_three_and_positive",
+            ),
+            _item(
+                "validate_iter_space",
+                "space:IterationSpace",
+                "test_space.py::test_a_mapped_axis_exists",
+            ),
+            _item(
+                "contiguous_strides_elems",
+                "layout:Layout",
+                "test_layout.py::test_strides_are_those_of_numpy",
+            ),
+            _item(
+                "size_bytes_of_layout",
+                "layout:Layout",
+                "test_layout.py::"
+                "test_a_zero_extent_counts_as_one_for_strides_and_as_nothing_for_bytes",
+            ),
+            _item(
+                "compute_dependents",
+                "items:ScheduleItem.dependents",
+                "test_order.py::test_items_in_order_with_both_directions",
+            ),
+            _item("topological_order", "kahn:kahn", "test_order.py::test_kahn_on_random_graphs"),
+            _item(
+                "find_critical_path",
+                "analysis:critical_path",
+                "test_analysis.py::test_random_schedules_against_every_path",
+            ),
+            _item(
+                "sum_estimated_runtime_ns",
+                "analysis:timings",
+                "test_analysis.py::test_start_finish_and_slack",
+            ),
+            _item(
+                "estimate_peak_memory",
+                "memory:itemwise_bytes",
+                "test_memory.py::test_a_buffer_counts_once_whatever_its_roles",
+            ),
+        ),
+    ),
+    Section(
+        "Kinds of the kernel graph",
+        "seed 003",
+        (
+            _item("CALL", "kinds:Call", "test_prepare.py::test_dependency_on_a_call"),
+            _item(
+                "custom function",
+                "kinds:CustomCall",
+                "test_prepare.py::test_ordering_only_dependency_of_a_void_custom_call",
+            ),
+            _item(
+                "AFTER",
+                "kinds:After",
+                "test_prepare.py::test_dependencies_of_an_after_around_an_after",
+            ),
+            _item("END", "kinds:End", "test_prepare.py::test_end_closes_exactly_one_range"),
+            _item(
+                "RANGE",
+                "kinds:Range",
+                "test_prepare.py::test_bound_range_is_unrolled_with_fixed_variables",
+            ),
+            _item("BIND", "kinds:Bind", "test_instantiate.py::test_bind_of_a_runtime_value"),
+            _item(
+                "DEFINE_VAR",
+                "kinds:DefineVar",
+                "test_prepare.py::test_variable_that_cannot_take_every_value_is_refused",
+            ),
+            _item("MSTACK", "kinds:MStack", "test_prepare.py::test_stack_without_lanes_is_refused"),
+            _item(
+                "MSELECT",
+                "kinds:MSelect",
+                "test_order.py::test_lanes_are_storage_and_wait_for_all_lanes",
+            ),
+            _item(
+                "DEFINE_LOCAL",
+                "kinds:DefineLocal",
+                "test_order.py::test_locals_and_params_are_buffers_of_the_schedule",
+            ),
+            _item("PARAM", "kinds:Param", "test_instantiate.py::test_param_is_an_argument"),
+            _item(
+                "BUFFER",
+                "kinds:Buffer",
+                "test_instantiate.py::test_plain_buffer_is_looked_up_in_inputs_first",
+            ),
+            _item(
+                "SINK",
+                "kinds:KernelSink",
+                "test_instantiate.py::test_outputs_are_in_the_order_of_the_sink",
+            ),
+        ),
+    ),
     Section(
         "Scheduler",
         "seed 003",
@@ -163,119 +336,6 @@ SECTIONS = (
             _instantiated(
                 "CPU where all inputs are on disk",
                 "test_intermediates_are_on_the_cpu_where_all_inputs_are_on_disk",
-            ),
-        ),
-    ),
-    Section(
-        "Device layer",
-        "seed 004",
-        (
-            _device("Device", "device:Device", "test_device.py::test_devices_are_found_by_name"),
-            _device(
-                "Device.base_device_key",
-                "device:Device.base_key",
-                "test_device.py::test_ruling_28_numbered_devices_share_programs",
-            ),
-            _device(
-                "Allocator",
-                "allocator:Allocator",
-                "test_allocator.py::test_a_freed_block_is_used_again_by_any_tensor_of_about_its_size",
-            ),
-            _device(
-                "Renderer",
-                "program:Renderer",
-                "test_program.py::test_the_renderer_of_the_cpu_makes_a_program_that_runs",
-            ),
-            _device(
-                "a second renderer: C", "c_source:CRenderer", "test_c_source.py::test_programs_in_c"
-            ),
-            _device(
-                "Compiler",
-                "program:Compiler",
-                "test_program.py::test_the_renderer_of_the_cpu_makes_a_program_that_runs",
-            ),
-            _device(
-                "RuntimeFactory",
-                "program:RuntimeFactory",
-                "test_program.py::test_the_renderer_of_the_cpu_makes_a_program_that_runs",
-            ),
-            _device(
-                "Program",
-                "program:Program",
-                "test_program.py::test_a_cpu_program_runs_once_for_each_core",
-            ),
-            _device(
-                "ProgramSpec",
-                "program:ProgramSpec",
-                "test_program.py::test_ruling_26_slots_are_sorted_and_unique_and_one_may_be_in_both",
-            ),
-            _device(
-                "ProgramSpec.from_uop",
-                "program:from_stages",
-                "test_program.py::test_a_program_from_its_stages",
-            ),
-            _device(
-                "CompiledSpec",
-                "program:CompiledSpec",
-                "test_device.py::test_the_interpreter_is_a_device_and_agrees_with_machine_code",
-            ),
-            _device(
-                "Variable",
-                "metadata:Variable",
-                "test_program.py::test_variables_are_sorted_and_unique_by_name",
-            ),
-            _device(
-                "ConcreteLaunchDims",
-                "launch:LaunchDims",
-                "test_launch.py::test_sizes_follow_the_values_of_a_run",
-            ),
-            _device(
-                "eval_launch_expr",
-                "launch:resolve_launch_dims",
-                "test_launch.py::test_ruling_24_what_launch_sizes_are",
-            ),
-            _device(
-                "launch sizes that are refused",
-                "launch:resolve_launch_dims",
-                "test_launch.py::test_ruling_24_what_launch_sizes_are_not",
-            ),
-            _device(
-                "core_id",
-                "metadata:CORE",
-                "test_program.py::test_ruling_25_core_id_gives_the_global_size",
-            ),
-            _device(
-                "two extents for one launch axis",
-                "metadata:derive",
-                "test_program.py::test_ruling_25_two_extents_for_one_axis_are_refused_in_any_order",
-            ),
-            _device(
-                "direct and local launch axes",
-                "metadata:derive",
-                "test_program.py::test_ruling_25_direct_and_local_axes_do_not_mix",
-            ),
-            _device(
-                "casts around an index",
-                "metadata:derive",
-                "test_program.py::test_ruling_26_casts_of_any_depth_are_seen_through",
-            ),
-            _device(
-                "metadata given explicitly wins",
-                "metadata:merge",
-                "test_program.py::test_ruling_27_given_metadata_wins",
-            ),
-            _device(
-                "metadata in conflict is refused",
-                "metadata:merge",
-                "test_program.py::test_ruling_27_a_conflict_is_refused",
-            ),
-            _device(
-                "DISK", "device:DISK", "test_device.py::test_programs_compute_with_tensors_of_files"
-            ),
-            _device(
-                "INTERPRET",
-                "device:INTERPRET",
-                "test_device.py::test_the_interpreter_is_a_device_and_agrees_with_machine_code",
             ),
         ),
     ),

@@ -3,7 +3,7 @@
     python -m tools.seeds_table            write the page
     python -m tools.seeds_table --check    fail where the page, a name or a test is not there
 
-The rows are in `tools/seeds_rows.py` and `tools/seeds_schedule_rows.py`.
+The rows are in `seeds_rows.py`, `seeds_schedule_rows.py` and `seeds_device_rows.py`.
 """
 
 import argparse
@@ -14,12 +14,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tools import seeds_rows, seeds_schedule_rows
+from tools import seeds_device_rows, seeds_rows, seeds_schedule_rows
 from tools.seeds_rows import Row, Section
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "seeds.md"
-SECTIONS: tuple[Section, ...] = (*seeds_rows.SECTIONS, *seeds_schedule_rows.SECTIONS)
+SECTIONS: tuple[Section, ...] = (
+    *seeds_rows.SECTIONS,
+    *seeds_schedule_rows.SECTIONS,
+    *seeds_device_rows.SECTIONS,
+)
 HEAD = """# The vocabulary of the seeds
 
 The specification of this compiler is five listings: Rune's graph, scheduled and lowered IR
