@@ -199,13 +199,17 @@ class Compilation:
 
     # -- kernels -------------------------------------------------------------------------------
 
+    @cached_property
+    def _numbers(self) -> dict[Sink, int]:
+        """The kernels, counted."""
+        return {body: number for number, body in enumerate(self._scheduled.outlined.bodies)}
+
     def kernel(self, body: Sink) -> CompiledKernel:
         """Every stage of the kernel with this body, made on first use."""
         if body not in self._compiled:
-            bodies = list(self._scheduled.outlined.bodies)
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self.options, bodies.index(body))
+                made = compile_kernel(name, body, self.options, self._numbers[body])
             self._compiled[body] = made
         return self._compiled[body]
 

@@ -1,5 +1,6 @@
 """Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,7 +109,13 @@ def parse(value: object, operation: str = "dtype") -> DType:
 
 def promote(*types: DType | Scalar) -> DType:
     """The common type by NumPy 2's rules: Python scalars are weak, types are not."""
-    arguments = [t.numpy if isinstance(t, DType) else t for t in types]
+    return _promoted(tuple(t if isinstance(t, DType) else type(t) for t in types))
+
+
+@functools.lru_cache(maxsize=1024)
+def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
+    """The common type of element types and of types of Python scalars, whose values say nothing."""
+    arguments = [t.numpy if isinstance(t, DType) else t() for t in types]
     return _BY_NAME[np.result_type(*arguments).name]
 
 

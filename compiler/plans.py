@@ -157,14 +157,14 @@ def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Progr
     """The loaded program of each kernel; one that is loaded already needs no stage at all."""
     result: dict[tuple[Sink, str], Program] = {}
     names = made.outlined.bodies
+    numbers = {body: number for number, body in enumerate(names)}
     for operation in (item.operation for item in made.items):
         if isinstance(operation, Kernel):
             body, where = operation.body, device.get(device.get(operation.device).base_key)
             key = body, where.base_key
             if key not in result:
-                number = list(names).index(body)
                 chosen = device.get(options.device) if options.device else where
-                result[key] = _program(names[body], body, number, chosen, options)
+                result[key] = _program(names[body], body, numbers[body], chosen, options)
     return result
 
 
