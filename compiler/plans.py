@@ -86,8 +86,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
-                sources = tuple(done[s] for s in node.sources)
-                done[node] = type(node)(sources, *node.arguments.values())
+                done[node] = node.made_again(tuple([done[s] for s in node.sources]))
         return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
 
 
