@@ -34,6 +34,7 @@ from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
+from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.sharding import Traffic
 from compiler.stage import Stage
@@ -172,7 +173,7 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+        results = self._results
         loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
@@ -303,8 +304,7 @@ class Compilation:
     @property
     def devices(self) -> list[str]:
         """Where each result is; one that is an input on disk is as good as on the CPU."""
-        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        return [device_of([holder]) for holder in holders]
+        return [device_of([holder]) for holder in self._results]
 
     def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
@@ -330,11 +330,20 @@ class Compilation:
 
         `arrays` has the flat data of every input.
         """
-        items = self._scheduled.items
-        results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        plan = plan_memory(items, results) if self.options.plan_memory else None
+        items, plan = self._scheduled.items, self._memory
         execution.refuse_too_large(items, self.options.memory_limit, plan)
-        return execution.run(items, results, arrays, self.load(), values, plan=plan)
+        return execution.run(items, self._results, arrays, self.load(), values, plan=plan)
+
+    @cached_property
+    def _results(self) -> tuple[Buffer, ...]:
+        """The buffer of each result."""
+        return tuple(buffer_of(s) for s in self._scheduled.outlined.root.sources)
+
+    @cached_property
+    def _memory(self) -> MemoryPlan | None:
+        """Where a run has its buffers: planned once for all runs."""
+        is_planned = self.options.plan_memory
+        return plan_memory(self._scheduled.items, self._results) if is_planned else None
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
