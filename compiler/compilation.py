@@ -173,14 +173,13 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        results = self._results
         loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
-            results=results, parents=parents,
-            **figures(made, results, loops, self.options.model),
+            results=self._results, parents=parents,
+            **figures(made, self._results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property
