@@ -86,8 +86,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
-                sources = tuple(done[s] for s in node.sources)
-                done[node] = type(node)(sources, *node.arguments.values())
+                done[node] = node.made_again(tuple([done[s] for s in node.sources]))
         return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
 
 
@@ -157,14 +156,14 @@ def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Progr
     """The loaded program of each kernel; one that is loaded already needs no stage at all."""
     result: dict[tuple[Sink, str], Program] = {}
     names = made.outlined.bodies
+    numbers = {body: number for number, body in enumerate(names)}
     for operation in (item.operation for item in made.items):
         if isinstance(operation, Kernel):
             body, where = operation.body, device.get(device.get(operation.device).base_key)
             key = body, where.base_key
             if key not in result:
-                number = list(names).index(body)
                 chosen = device.get(options.device) if options.device else where
-                result[key] = _program(names[body], body, number, chosen, options)
+                result[key] = _program(names[body], body, numbers[body], chosen, options)
     return result
 
 

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler import dtypes
 from compiler.device import device
@@ -56,6 +57,19 @@ def test_code_runs_at_every_level(level: int) -> None:
     assert loaded.address > 0
 
 
+def test_one_machine_makes_all_code_and_every_pipeline_is_freed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, freed = [], []
+    free, machine = NewPassManager._dispose, jit.target_machine
+    monkeypatch.setattr(jit, "target_machine", lambda level: made.append(level) or machine(level))
+    monkeypatch.setattr(NewPassManager, "_dispose", lambda it: freed.append(it) or free(it))
+    jit.shared_machine.cache_clear()
+    loaded = [jit.load(DOUBLE, "twice", 2) for _ in range(3)]
+    assert made == [3] and len(freed) == 3
+    assert len({each.address for each in loaded}) == 3, "each program has its own code"
+
+
 def test_threads_may_compile_and_run_at_once() -> None:
     results: list[float] = []
 
@@ -90,6 +104,7 @@ def test_memory_is_allocated_by_element_type() -> None:
     for dtype in dtypes.ALL:
         made = device.CPU.allocate(3, dtype)
         assert made.dtype == dtype.numpy and made.shape == (3,)
+
 
 AMONG_LARGE_FILES = """
 import mmap, tempfile
