@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, execution, feeding, sharding
+from compiler import bindings, budget, execution, feeding, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
@@ -329,8 +329,15 @@ class Compilation:
         items = self._scheduled.items
         results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
         plan = plan_memory(items, results) if self.options.plan_memory else None
-        execution.refuse_too_large(items, self.options.memory_limit, plan)
+        with budget.located(self.origin_of):
+            budget.refuse_too_large(items, self.options.memory_limit, plan)
+            budget.refuse_over_budget(items, plan)
         return execution.run(items, results, arrays, self.load(), values, plan=plan)
+
+    def origin_of(self, buffer: Buffer) -> Origin | None:
+        """The user's line that makes the value of a buffer; the last of several."""
+        nodes = self._scheduled.outlined.origins.of(buffer)
+        return max((o for node in nodes for o in self.provenance.of(node)), default=None)
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
