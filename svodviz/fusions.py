@@ -1,9 +1,10 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
-    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "reason"}
+    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason"}
 
-Items are referred to by position, `saved` is bytes, the score is a share of the program's time. A
-fusion descends from both of its items, so selecting it lights both.
+One that was taken has its value computed in the one item that both are. Items are referred to by
+position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
+of its items, so selecting it lights both.
 """
 
 from typing import Any
@@ -36,7 +37,7 @@ def _row(
         "type": visible(found.fusion_type),
         "score": plain(found.score),
         "saved": int(found.bytes_saved),
-        # A schedule lists what it did not fuse; one that also lists what it did says so.
         "taken": bool(getattr(found, "taken", False)),
+        "value": visible(getattr(found, "value", "")),
         "reason": visible(found.reason),
     }

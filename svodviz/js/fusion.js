@@ -40,7 +40,7 @@ export class FusionView {
       !fusions && h("p", { class: "hint" }, "This schedule has no list of fusion opportunities."),
       fusions && !fusions.length && h("p", { class: "hint" }, "No two items could be one kernel."),
       fusions?.length && this.table(
-        ["", "item", "and item", "type", "saves time", "saves", "reason"],
+        ["", "item", "and item, or value", "type", "saves time", "saves", "reason"],
         [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
       choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
       choices.length && this.table(["", "value", "reason"], choices, (it) => this.choice(it)),
@@ -60,7 +60,8 @@ export class FusionView {
     return h(
       "tr", { class: "fusion-row", "data-entity": it.e },
       verdict(it.taken),
-      h("td", {}, this.item(it.from)), h("td", {}, this.item(it.to)),
+      h("td", {}, this.item(it.from)),
+      h("td", {}, it.value ? `computes ${it.value}` : this.item(it.to)),
       h("td", {}, it.type), h("td", { class: "figure" }, share(it.score)),
       h("td", { class: "figure" }, `${count(it.saved)} bytes`),
       h("td", { class: "why" }, it.reason),
