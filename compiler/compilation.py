@@ -186,11 +186,18 @@ class Compilation:
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, and every copy nobody wrote, with its reason."""
         fused = (
-            Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
+            Decision(self.entity(self._shown(c.node)), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
         copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
         return (*fused, *copied)
+
+    def _shown(self, node: TensorNode) -> TensorNode:
+        """`node`, or the value of which it is a copy that hazards asked for: no graph has that."""
+        known = set(toposort([self.simplest]))
+        while node not in known and node.sources:
+            node = node.sources[0]
+        return node
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

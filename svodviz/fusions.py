@@ -1,10 +1,11 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
-    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason"}
+    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason", "times"}
 
 One that was taken has its value computed in the one item that both are. Items are referred to by
 position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
-of its items, so selecting it lights both.
+of its items, so selecting it lights both. What every turn of a loop repeats is one row, that of
+the first turn; `times` says how often.
 """
 
 from typing import Any
@@ -20,10 +21,20 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
     if found is None:
         return None
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
-    return [
-        _row(f"schedule:fusion {number}", it, schedule, place, entities)
-        for number, it in enumerate(found)
-    ]
+    names = {item.item_id: _name(item) for item in schedule.items}
+    rows: dict[tuple[object, ...], Wire] = {}
+    for number, it in enumerate(found):
+        row = _row(f"schedule:fusion {number}", it, schedule, place, entities)
+        same = row["type"], row["saved"], row["taken"], row["value"], row["reason"]
+        first = rows.setdefault((names[it.first], names[it.second], *same), row)
+        first["times"] += 1
+    return list(rows.values())
+
+
+def _name(item: Any) -> Any:
+    """What all turns of an item in a loop have in common; of any other item its number."""
+    is_turn = bool(getattr(item.operation, "fixed", ()))
+    return item.operation.name if is_turn else item.item_id
 
 
 def _row(
@@ -40,4 +51,5 @@ def _row(
         "taken": bool(getattr(found, "taken", False)),
         "value": visible(getattr(found, "value", "")),
         "reason": visible(found.reason),
+        "times": 0,
     }
