@@ -31,6 +31,7 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.hazards import uncopied
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
@@ -186,18 +187,11 @@ class Compilation:
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, and every copy nobody wrote, with its reason."""
         fused = (
-            Decision(self.entity(self._shown(c.node)), "fuse", c.is_fused, c.reason)
+            Decision(self.entity(uncopied(c.node, self.simplest)), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
         copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
         return (*fused, *copied)
-
-    def _shown(self, node: TensorNode) -> TensorNode:
-        """`node`, or the value of which it is a copy that hazards asked for: no graph has that."""
-        known = set(toposort([self.simplest]))
-        while node not in known and node.sources:
-            node = node.sources[0]
-        return node
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

@@ -67,4 +67,5 @@ def _turn(body: Sink, options: Options) -> Turn:
         for index, new in enumerate(root.sources)
     )
     root = Sink(states)
-    return Turn(root, tuple(partition(root, options).realized))
+    parts = partition(root, options)
+    return Turn(root, tuple(parts.realized), tuple(parts.choices))

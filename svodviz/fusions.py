@@ -12,6 +12,7 @@ from typing import Any
 
 from svodviz.entities import Entities
 from svodviz.escape import visible
+from svodviz.items import loop_rows
 from svodviz.scene import Wire, plain
 
 
@@ -21,7 +22,7 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
     if found is None:
         return None
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
-    names = {item.item_id: _name(item) for item in schedule.items}
+    names = _names(schedule)
     rows: dict[tuple[object, ...], Wire] = {}
     for number, it in enumerate(found):
         row = _row(f"schedule:fusion {number}", it, schedule, place, entities)
@@ -31,10 +32,13 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
     return list(rows.values())
 
 
-def _name(item: Any) -> Any:
+def _names(schedule: Any) -> dict[int, Any]:
     """What all turns of an item in a loop have in common; of any other item its number."""
-    is_turn = bool(getattr(item.operation, "fixed", ()))
-    return item.operation.name if is_turn else item.item_id
+    turns = {position for loop in loop_rows(schedule) for position in loop["items"]}
+    return {
+        item.item_id: item.operation.name if position in turns else item.item_id
+        for position, item in enumerate(schedule.items)
+    }
 
 
 def _row(

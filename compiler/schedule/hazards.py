@@ -116,3 +116,11 @@ def _is_outlived(
             if is_user or (isinstance(node, Assign) and readers[node] & after):
                 after.add(node)
     return bool(readers[assign] & after)
+
+
+def uncopied(node: TensorNode, root: Sink) -> TensorNode:
+    """`node`, or the value under `root` that it is a copy of."""
+    known = set(toposort([root]))
+    while node not in known and node.sources:
+        node = node.sources[0]
+    return node

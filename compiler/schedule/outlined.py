@@ -9,6 +9,7 @@ from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
 from compiler.node import Node
 from compiler.schedule.kinds import Bind, KernelSink
+from compiler.schedule.partition import Choice
 from compiler.trace import Provenance
 
 
@@ -18,6 +19,7 @@ class Turn:
 
     root: Sink
     realized: tuple[TensorNode, ...]
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(slots=True)
@@ -49,12 +51,15 @@ class Outlined:
     """The loop whose turn this is: what all nodes made come from."""
     counter: Bind | None = None
     """What gives a call in the loop the number of its turn."""
+    values: dict[Buffer, TensorNode] = field(default_factory=dict)
+    """For each buffer made the node whose value it holds, in turns as well."""
 
     def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
         """The same kernel graph, to outline a turn of the loop `owner`."""
         return Outlined(
             self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
             numbers=self.numbers, ranges=self.ranges, owner=self.owner or owner, counter=counter,
+            values=self.values,
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
@@ -81,7 +86,9 @@ class Outlined:
     def new_buffer(self, node: TensorNode, device: str) -> Buffer:
         """A buffer for the value of `node`."""
         number = next(self.numbers)
-        return Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
+        made = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
+        self.values[made] = node
+        return made
 
 
 def outside(node: TensorNode) -> DataError:
