@@ -55,8 +55,9 @@ class Writing(Indexing):
     def assign(self, value: Operand) -> Self:
         """Gives this tensor another value of its shape and type, and returns it.
 
-        Where it is in memory, that memory is written when the tensor is computed next; a tensor
-        that is not computed yet just becomes the value. Every other tensor keeps its value: those
+        Where it is in memory, that memory is written when the tensor is computed next, by
+        `x[2:5] = …` only the part; a tensor that is not computed yet just becomes the value.
+        Every other tensor keeps its value: those
         that still need the old one are computed before it is overwritten. But memory shared with
         NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
         `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it

@@ -60,7 +60,7 @@ export class FusionView {
     return h(
       "tr", { class: "fusion-row", "data-entity": it.e },
       verdict(it.taken),
-      h("td", {}, this.item(it.from), it.times > 1 && ` × ${count(it.times)}`),
+      h("td", {}, this.item(it.from), it.times > 1 && `\u00a0×\u00a0${count(it.times)}`),
       h("td", {}, it.value ? `computes ${it.value}` : this.item(it.to)),
       h("td", {}, it.type), h("td", { class: "figure" }, share(it.score)),
       h("td", { class: "figure" }, `${count(it.saved)} bytes`),
