@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import Tensor, prepare
+from compiler import Tensor, dtypes, prepare
 from compiler.compilation import Compilation
 from compiler.device.c_source import CRenderer
 from compiler.device.metadata import derive, derive_instructions
 from compiler.errors import InternalError
+from compiler.graph import nodes as graph
 from compiler.graph.effects import Assign
-from compiler.graph.nodes import Pad, Shrink, Sink
+from compiler.graph.nodes import Flip, Pad, Param, Shrink, Sink, elementwise
 from compiler.graph.verify import verify
+from compiler.loops.index import index
 from compiler.loops.nodes import Store
 from compiler.options import Options
 from compiler.schedule.hazards import OVERWRITTEN
+from compiler.trace import Provenance
 from tests.evaluate import ENGINES, assert_same
 from tests.test_assign import address, assigned, realised
 
@@ -181,3 +184,13 @@ def test_verify_parts() -> None:
         with pytest.raises(InternalError, match="invariant 19: an assign does not fit its target"):
             verify(Sink((Assign((x, y), parts),)))
     verify(Sink((Assign((x, y), ((1, 2, 2),)),)))
+
+
+def test_a_body_by_hand_that_reads_elsewhere_is_refused() -> None:
+    target = Param((), 0, (4,), dtypes.float32)
+    right = Sink((graph.Store((target, elementwise("neg", target))),))
+    wrong = Sink((graph.Store((target, Flip((target,), (0,)))),))
+    (store,) = index(right, Provenance()).sources
+    assert isinstance(store, Store)
+    with pytest.raises(InternalError, match="a body reads elements of the param it writes"):
+        index(wrong, Provenance())

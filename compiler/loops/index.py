@@ -31,10 +31,12 @@ from typing import TypeAlias
 
 from compiler import functions
 from compiler.dtypes import bool_, int64
+from compiler.errors import InternalError
 from compiler.graph import effects
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.words import short
 from compiler.loops.indices import (
     Indices,
     both,
@@ -68,6 +70,8 @@ from compiler.loops.nodes import (
 from compiler.loops.nodes import (
     index as index_const,
 )
+from compiler.node import toposort
+from compiler.schedule.in_place import reads_what_it_writes
 from compiler.trace import Provenance
 
 Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
@@ -88,6 +92,7 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         if isinstance(whole, effects.Scatter):
             value = whole.sources[0]
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
+        _check_in_place(store)
         where = linear(in_parts(indices, store.parts), written.shape)
         walk.stored[written] = where
         # An empty result computes nothing: not even what would stand outside its empty loops.
@@ -103,6 +108,15 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def _check_in_place(store: graph.Store) -> None:
+    """Refuse (`InternalError`) a value that reads elements of its Param that it does not write."""
+    written, value = store.sources
+    if written in toposort([value]) and not reads_what_it_writes(value, written, store.parts):
+        what = "a body reads elements of the param it writes before others write them"
+        expected = "the element that is written, or another param"
+        raise InternalError("loops", what, got=short(written), expected=expected)
 
 
 def is_statement(node: effects.Custom) -> bool:
