@@ -47,6 +47,14 @@ def located(origin_of: Callable[[Buffer], Origin | None]) -> Iterator[None]:
         raise error.at(origin_of(error.buffer)) from None
 
 
+def refuse(
+    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
+) -> None:
+    """Refuse (`RefusedError`) a run that `limit`, or the memory of a device, does not allow."""
+    refuse_too_large(items, limit, plan)
+    refuse_over_budget(items, plan)
+
+
 def refuse_too_large(
     items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
 ) -> None:

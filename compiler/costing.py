@@ -57,9 +57,10 @@ def _inputs(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
 
 def _reasons(made: Scheduled) -> dict[Buffer, str]:
     """For each buffer why its value was not computed where it is read."""
-    turns = (choice for turn in made.outlined.turns.values() for choice in turn.choices)
-    choices = (*turns, *made.choices)
-    kept = {choice.node: choice.reason for choice in choices if not choice.is_fused}
-    held = {buffer_of(holder): node for node, holder in made.outlined.buffers.items()}
-    found = {**made.outlined.values, **held}
-    return {buffer: kept[node] for buffer, node in found.items() if node in kept}
+    kept = {choice.node: choice.reason for choice in made.choices if not choice.is_fused}
+    outside = {
+        buffer_of(holder): kept[node]
+        for node, holder in made.outlined.buffers.items()
+        if node in kept
+    }
+    return outside | made.outlined.reasons

@@ -28,7 +28,7 @@ from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.machine import DEFAULT
 from compiler.node import toposort
 from compiler.options import Options
-from compiler.origin import no_origin
+from compiler.origin import Origin, no_origin
 from compiler.overlap import Level
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis
@@ -38,7 +38,7 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.levels import waves_to_run
 from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
-from compiler.scheduling import Scheduled, schedule_program
+from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -88,8 +88,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
-                sources = tuple(done[s] for s in node.sources)
-                done[node] = type(node)(sources, *node.arguments.values())
+                done[node] = node.made_again(tuple([done[s] for s in node.sources]))
         return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
 
 
@@ -159,14 +158,14 @@ def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Progr
     """The loaded program of each kernel; one that is loaded already needs no stage at all."""
     result: dict[tuple[Sink, str], Program] = {}
     names = made.outlined.bodies
+    numbers = {body: number for number, body in enumerate(names)}
     for operation in (item.operation for item in made.items):
         if isinstance(operation, Kernel):
             body, where = operation.body, device.get(device.get(operation.device).base_key)
             key = body, where.base_key
             if key not in result:
-                number = list(names).index(body)
                 chosen = device.get(options.device) if options.device else where
-                result[key] = _program(names[body], body, number, chosen, options)
+                result[key] = _program(names[body], body, numbers[body], chosen, options)
     return result
 
 
@@ -198,7 +197,11 @@ def located(
 
     A structure knows no lines: the program is cut again, with them.
     """
-    return budget.located(lambda b: Compilation(list(nodes), options, "refused").origin_of(b))
+    def origin(buffer: Buffer) -> Origin | None:
+        made = Compilation(list(nodes), options, "refused")
+        return origin_of(made._scheduled, made.provenance, buffer)
+
+    return budget.located(origin)
 
 
 def run(made: Structure, data: Sequence[Array], values: Mapping[str, int]) -> list[Array]:

@@ -9,7 +9,6 @@ from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
 from compiler.node import Node
 from compiler.schedule.kinds import Bind, KernelSink
-from compiler.schedule.partition import Choice
 from compiler.trace import Provenance
 
 
@@ -19,7 +18,8 @@ class Turn:
 
     root: Sink
     realized: tuple[TensorNode, ...]
-    choices: tuple[Choice, ...] = ()
+    reasons: Mapping[TensorNode, str] = field(default_factory=dict)
+    """Why nodes are written to memory that might have been fused."""
 
 
 @dataclass(slots=True)
@@ -45,21 +45,21 @@ class Outlined:
     """The numbers of the loops."""
     loops: dict[tuple[object, ...], list[Node]] = field(default_factory=dict)
     """For each loop the nodes that hold its states after the last turn."""
+    reasons: dict[Buffer, str] = field(default_factory=dict)
+    """For buffers made in loops why their values were not fused."""
     runs: list[Node] = field(default_factory=list)
     """Every call, or its End where it is in a loop inside."""
     owner: TensorNode | None = None
     """The loop whose turn this is: what all nodes made come from."""
     counter: Bind | None = None
     """What gives a call in the loop the number of its turn."""
-    values: dict[Buffer, TensorNode] = field(default_factory=dict)
-    """For each buffer made the node whose value it holds, in turns as well."""
 
     def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
         """The same kernel graph, to outline a turn of the loop `owner`."""
         return Outlined(
             self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
-            numbers=self.numbers, ranges=self.ranges, owner=self.owner or owner, counter=counter,
-            values=self.values,
+            numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
+            owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
@@ -86,9 +86,7 @@ class Outlined:
     def new_buffer(self, node: TensorNode, device: str) -> Buffer:
         """A buffer for the value of `node`."""
         number = next(self.numbers)
-        made = Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
-        self.values[made] = node
-        return made
+        return Buffer((), -1 - number, node.shape, node.dtype, f"tmp{number}", device)
 
 
 def outside(node: TensorNode) -> DataError:

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler import dtypes
 from compiler.device import device
@@ -52,6 +53,19 @@ def test_code_runs_at_every_level(level: int) -> None:
     loaded.entry(ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(source.ctypes.data))
     assert out[0] == 42.0
     assert loaded.address > 0
+
+
+def test_one_machine_makes_all_code_and_every_pipeline_is_freed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, freed = [], []
+    free, machine = NewPassManager._dispose, jit.target_machine
+    monkeypatch.setattr(jit, "target_machine", lambda level: made.append(level) or machine(level))
+    monkeypatch.setattr(NewPassManager, "_dispose", lambda it: freed.append(it) or free(it))
+    jit.shared_machine.cache_clear()
+    loaded = [jit.load(DOUBLE, "twice", 2) for _ in range(3)]
+    assert made == [3] and len(freed) == 3
+    assert len({each.address for each in loaded}) == 3, "each program has its own code"
 
 
 def test_threads_may_compile_and_run_at_once() -> None:
