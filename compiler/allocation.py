@@ -39,7 +39,8 @@ def allocate(
     """
     if plan is None:
         return {buffer: alone(buffer) for buffer in memory.made_buffers(items)}
-    arena = device.CPU.allocate(plan.arena, uint8, "the program's intermediate values")
+    name = "the program's intermediate values"
+    arena = device.CPU.allocate(plan.arena, uint8, name) if plan.arena else np.empty(0, np.uint8)
     held: dict[Buffer, Array] = {}
     for place in plan.places:
         if place.offset is None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, execution, feeding, sharding
+from compiler import bindings, budget, execution, feeding, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
@@ -31,11 +31,12 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.hazards import uncopied
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.schedule.share import MemoryPlan
-from compiler.scheduling import Scheduled, schedule_program
+from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
@@ -186,7 +187,7 @@ class Compilation:
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, and every copy nobody wrote, with its reason."""
         fused = (
-            Decision(self.entity(c.node), "fuse", c.is_fused, c.reason)
+            Decision(self.entity(uncopied(c.node, self.simplest)), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
         copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
@@ -271,8 +272,6 @@ class Compilation:
         """The machine code of each distinct kernel, as assembly."""
         return tuple(listing.assembly(s, self.options.optimize) for s in self.source)
 
-    # -- running -------------------------------------------------------------------------------
-
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
@@ -330,7 +329,8 @@ class Compilation:
         `arrays` has the flat data of every input.
         """
         items, plan = self._scheduled.items, self._memory
-        execution.refuse_too_large(items, self.options.memory_limit, plan)
+        with budget.located(lambda b: origin_of(self._scheduled, self.provenance, b)):
+            budget.refuse(items, self.options.memory_limit, plan)
         return execution.run(items, self._results, arrays, self.load(), values, plan=plan)
 
     @cached_property

@@ -12,7 +12,7 @@ from compiler.schedule import analysis, memory
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.layout import buffer_infos
-from compiler.schedule.opportunities import opportunities
+from compiler.schedule.opportunities import opportunities, taken
 from compiler.schedule.share import share
 from compiler.scheduling import Scheduled
 
@@ -26,6 +26,7 @@ def figures(
     costs = analysis.analyse(items, works, model)
     times = analysis.timings(items, costs)
     plan = share(items, results)
+    computed = [made.outlined.origins.of(call) for call in made.calls]
     spaces = {body: iteration_space(loop) for body, loop in loops.items()}
     return {
         "analysis": costs,
@@ -35,7 +36,10 @@ def figures(
         "peak_bytes": memory.peak_bytes(items, results),
         "itemwise_bytes": memory.itemwise_bytes(items),
         "memory_plan": plan,
-        "opportunities": opportunities(items, costs, results, _reasons(made), model),
+        "opportunities": (
+            *opportunities(items, costs, results, _reasons(made), model),
+            *taken(items, computed, made.choices, costs, model),
+        ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
         "buffers": buffer_infos(_inputs(items), results, plan),
     }

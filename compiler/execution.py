@@ -6,11 +6,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.allocation import allocate
-from compiler.device import cpu, device
+from compiler.device import device
 from compiler.device.program import Program
-from compiler.errors import SizeError
 from compiler.graph.nodes import Buffer, Sink
-from compiler.schedule import memory
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.share import MemoryPlan
@@ -68,26 +66,3 @@ def _launch(
         [held[arguments[slot]].ctypes.data for slot in program.slots],
         [known[name] for name in program.variables],
     )
-
-
-def refuse_too_large(
-    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
-) -> None:
-    """Refuse, before anything is allocated, a program that cannot fit in memory.
-
-    `limit` is in bytes; None means what the machine has. Inputs do not count: they are there.
-    Raises `SizeError`.
-    """
-    limit = cpu.physical_memory() if limit is None else limit
-    made = memory.made_buffers(items)
-    expected = f"at most {limit:,} bytes"
-    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
-    if largest is not None and largest.nbytes > limit:
-        got = f"shape {largest.shape}, {largest.nbytes:,} bytes"
-        what = "a tensor of the program does not fit in memory"
-        raise SizeError("allocate", what, got=got, expected=expected)
-    total = sum(buffer.nbytes for buffer in made) if plan is None else plan.peak
-    if total > limit:
-        got = f"{len(made)} tensors, {total:,} bytes"
-        what = "the tensors of the program do not fit in memory together"
-        raise SizeError("allocate", what, got=got, expected=expected)

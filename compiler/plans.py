@@ -12,13 +12,15 @@ compiled again. A run makes its own memory, so runs may overlap.
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import execution, kernels, overlap
+from compiler import budget, execution, kernels, overlap
 from compiler.allocation import allocate
+from compiler.compilation import Compilation
 from compiler.device import device
 from compiler.device.program import Program
 from compiler.graph.markers import PLACEHOLDER, Placeholder
@@ -26,7 +28,7 @@ from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.machine import DEFAULT
 from compiler.node import toposort
 from compiler.options import Options
-from compiler.origin import no_origin
+from compiler.origin import Origin, no_origin
 from compiler.overlap import Level
 from compiler.pipeline import run_passes
 from compiler.schedule import analysis
@@ -36,7 +38,7 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.levels import waves_to_run
 from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
-from compiler.scheduling import Scheduled, schedule_program
+from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -138,7 +140,7 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
     items = made.items
     results = tuple(buffer_of(s) for s in made.outlined.root.sources)
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
-    execution.refuse_too_large(items, options.memory_limit, planned)
+    budget.refuse_too_large(items, options.memory_limit, planned)
     programs = _programs(made, options)
     inputs = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
     return Structure(
@@ -188,8 +190,26 @@ def structure_of(
     return STRUCTURES.get(root, len(found), relevant), found
 
 
+def located(
+    nodes: Sequence[TensorNode], options: Options
+) -> AbstractContextManager[None]:
+    """Refusals inside name the user's line of the largest tensor of the program of `nodes`.
+
+    A structure knows no lines: the program is cut again, with them.
+    """
+    def origin(buffer: Buffer) -> Origin | None:
+        made = Compilation(list(nodes), options, "refused")
+        return origin_of(made._scheduled, made.provenance, buffer)
+
+    return budget.located(origin)
+
+
 def run(made: Structure, data: Sequence[Array], values: Mapping[str, int]) -> list[Array]:
-    """Run on flat arrays, one per input; one flat array per result. Makes its own memory."""
+    """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
+
+    Raises `SizeError`, before anything is allocated, where a budget does not allow it.
+    """
+    budget.refuse_over_budget(made.items, made.memory)
     held = dict(zip(made.inputs, data, strict=True)) | allocate(made.items, made.memory)
     host = Host()
     overlap.run_levels(

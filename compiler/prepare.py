@@ -47,6 +47,7 @@ class ExecutionPlan:
     """The variables, with the values they were bound to."""
     rows: Mapping[int, str]
     """For each input that has as many rows as a variable says, that variable."""
+    options: Options
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -71,7 +72,8 @@ class ExecutionPlan:
         given = self._by_place(inputs)
         values = self._values(given, variables or {})
         data = [self._data(n, given, values) for n in range(len(self.inputs))]
-        flat = plans.run(self.structure, data, values)
+        with plans.located(self.root.sources, self.options):
+            flat = plans.run(self.structure, data, values)
         own, results = set(self.structure.inputs), self.structure.results
         # a result that is an input is not handed out: who writes it would write the data
         flat = [v.copy() if b in own else v for v, b in zip(flat, results, strict=True)]
@@ -177,8 +179,10 @@ def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
         raise DataError("prepare", "nothing to prepare", got=repr(value), expected="a Tensor")
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
-    made, found = plans.structure_of(nodes, options or Options())
-    return ExecutionPlan(made, found, root, bound, _rows(root, found))
+    chosen = options or Options()
+    with plans.located(nodes, chosen):
+        made, found = plans.structure_of(nodes, chosen)
+    return ExecutionPlan(made, found, root, bound, _rows(root, found), chosen)
 
 
 def _rows(root: Sink, inputs: Sequence[Buffer]) -> dict[int, str]:

@@ -19,10 +19,13 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
     whole = sharding.in_shards(nodes)
     each = sharding.flat(whole)
     values = bindings_of(Sink(tuple(each))).of_run()
-    made, found = plans.structure_of(each, options or Options(verify=False))
+    chosen = options or Options(verify=False)
+    with plans.located(each, chosen):
+        made, found = plans.structure_of(each, chosen)
     data = [buffers.data(b) for b in found]
     known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}
-    flat = plans.run(made, [array.reshape(-1) for array in data], values)
+    with plans.located(each, chosen):
+        flat = plans.run(made, [array.reshape(-1) for array in data], values)
     rows = zip(flat, each, made.devices, strict=True)
     held = [hold(value, node, values, where, known) for value, node, where in rows]
     return sharding.regrouped(whole, held)

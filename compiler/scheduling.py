@@ -3,10 +3,11 @@
 import time
 from dataclasses import dataclass
 
-from compiler.graph.nodes import Contiguous, Param, Sink
+from compiler.graph.nodes import Buffer, Contiguous, Param, Sink
 from compiler.graph.repeat import Repeat
 from compiler.node import toposort
 from compiler.options import Options
+from compiler.origin import Origin
 from compiler.pipeline import run_passes
 from compiler.schedule import verify
 from compiler.schedule.hazards import separate
@@ -70,3 +71,9 @@ def _turn(body: Sink, options: Options) -> Turn:
     parts = partition(root, options)
     reasons = {choice.node: choice.reason for choice in parts.choices if not choice.is_fused}
     return Turn(root, tuple(parts.realized), reasons)
+
+
+def origin_of(made: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:
+    """The user's line that makes the value of a buffer; the last of several."""
+    nodes = made.outlined.origins.of(buffer)
+    return max((origin for node in nodes for origin in places.of(node)), default=None)

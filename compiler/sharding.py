@@ -25,7 +25,8 @@ class Traffic:
     nbytes: int
 
     def __str__(self) -> str:
-        return f"{self.source} → {self.destination} {self.nbytes:,} bytes in {self.transfers}"
+        count = f"{self.transfers} transfer{'s' * (self.transfers != 1)}"
+        return f"{self.source} → {self.destination} {self.nbytes:,} bytes in {count}"
 
 
 def traffic(items: Iterable[ScheduleItem]) -> tuple[Traffic, ...]:

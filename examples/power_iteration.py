@@ -1,7 +1,8 @@
 """The strongest direction in scikit-learn's pictures of digits, by power iteration.
 
 v ← A v / |A v|, a hundred times, where A holds the products of all pixels with each other. The
-step is traced once and becomes a loop of kernels. Run with: python -m examples.power_iteration
+step is traced once and becomes a loop of kernels. Run it, or look into it:
+    svodviz explore examples/power_iteration.py -o power_iteration.html
 """
 
 import numpy as np
@@ -31,10 +32,12 @@ def strongest(matrix: Tensor, turns: int = TURNS) -> tuple[Tensor, Tensor]:
     return v, v @ (matrix @ v)
 
 
+matrix = gram_matrix()
+vector, value = strongest(matrix)
+
+
 def main() -> None:
     """Print the eigenvalue, and how far it is from NumPy's."""
-    matrix = gram_matrix()
-    vector, value = strongest(matrix)
     compiled = compiler.compile([vector, value])
     print(compiled.summary())
     values, vectors = np.linalg.eigh(matrix.numpy())

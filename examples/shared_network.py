@@ -3,7 +3,7 @@
     rows       each device has some of the images and all weights: nothing moves but the answer
     weights    each device has all images and some of the weights: one all-reduce of the answer
 
-Run with: python -m examples.shared_network
+Run it, or look into it:  svodviz explore examples/shared_network.py -o shared.html
 """
 
 import numpy as np
@@ -41,6 +41,9 @@ def by_weights() -> Tensor:
     columns = Tensor(first).shard(DEVICES, axis=1).realize()
     rows = Tensor(second).shard(DEVICES, axis=0).realize()
     return network(Tensor(images).shard(DEVICES).realize(), columns, rows)
+
+
+shared = by_weights()
 
 
 def report(name: str, y: Tensor, least: int) -> int:

@@ -1,15 +1,18 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
-    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "reason"}
+    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason", "times"}
 
-Items are referred to by position, `saved` is bytes, the score is a share of the program's time. A
-fusion descends from both of its items, so selecting it lights both.
+One that was taken has its value computed in the one item that both are. Items are referred to by
+position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
+of its items, so selecting it lights both. What every turn of a loop repeats is one row, that of
+the first turn; `times` says how often.
 """
 
 from typing import Any
 
 from svodviz.entities import Entities
 from svodviz.escape import visible
+from svodviz.items import loop_rows
 from svodviz.scene import Wire, plain
 
 
@@ -19,10 +22,23 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
     if found is None:
         return None
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
-    return [
-        _row(f"schedule:fusion {number}", it, schedule, place, entities)
-        for number, it in enumerate(found)
-    ]
+    names = _names(schedule)
+    rows: dict[tuple[object, ...], Wire] = {}
+    for number, it in enumerate(found):
+        row = _row(f"schedule:fusion {number}", it, schedule, place, entities)
+        same = row["type"], row["saved"], row["taken"], row["value"], row["reason"]
+        first = rows.setdefault((names[it.first], names[it.second], *same), row)
+        first["times"] += 1
+    return list(rows.values())
+
+
+def _names(schedule: Any) -> dict[int, Any]:
+    """What all turns of an item in a loop have in common; of any other item its number."""
+    turns = {position for loop in loop_rows(schedule) for position in loop["items"]}
+    return {
+        item.item_id: item.operation.name if position in turns else item.item_id
+        for position, item in enumerate(schedule.items)
+    }
 
 
 def _row(
@@ -36,7 +52,8 @@ def _row(
         "type": visible(found.fusion_type),
         "score": plain(found.score),
         "saved": int(found.bytes_saved),
-        # A schedule lists what it did not fuse; one that also lists what it did says so.
         "taken": bool(getattr(found, "taken", False)),
+        "value": visible(getattr(found, "value", "")),
         "reason": visible(found.reason),
+        "times": 0,
     }

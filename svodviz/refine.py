@@ -111,6 +111,8 @@ def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
         facts = graph.edges[entities[edge.producer], entities[edge.consumer]]
         facts["kinds"] = tuple(dict.fromkeys((*facts.get("kinds", ()), edge.kind)))
     for found in getattr(schedule, "opportunities", None) or ():
+        if found.first == found.second:
+            continue  # taken: the two are one
         ends = entities[found.first], entities[found.second]
         if not graph.has_edge(*ends):
             graph.add_edge(*ends, operand=-1, kind="fusion")

@@ -122,7 +122,8 @@ def _offset(place: Wire) -> str:
 
 def _fusions(row: Wire) -> list[str]:
     rows = [
-        ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+", _named(row, it["to"]),
+        ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
+         it["value"] or _named(row, it["to"]),
          it["type"], f"{100 * it['score']:.1f} % of the time",
          f"{it['saved']:,} bytes saved", it["reason"])
         for it in row["fusions"] or ()

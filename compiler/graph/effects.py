@@ -2,14 +2,15 @@
 
     node = Scatter(x, updates, indices…; op)      x with updates at the indices, in order
          | Custom(operands…; name, …)             a function from outside, by its symbol
-         | Assign(target, x)                      writes x to the buffer of `target`
+         | Assign(target, x; parts)               writes x to the buffer of `target`, or to
+                                                  a range of each of its axes
 """
 
 from dataclasses import dataclass
 
 from compiler.dtypes import DType
 from compiler.functions import Attributes
-from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.nodes import Parts, Shape, TensorNode
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -40,8 +41,12 @@ class Custom(TensorNode):
 class Assign(TensorNode):
     """`sources[1]`, in the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
 
-    What reads the target reads the value before, what reads the Assign the one after.
+    `parts` has begin, count and step for each axis: only these elements are written, the others
+    keep their values; without it all are. What reads the target reads the value before, what
+    reads the Assign the one after.
     """
 
+    parts: Parts = ()
+
     def _infer(self) -> tuple[Shape, DType]:
-        return self.sources[1].shape, self.sources[1].dtype
+        return self.sources[0 if self.parts else 1].shape, self.sources[1].dtype

@@ -45,6 +45,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.parts import written
 from compiler.graph.placement import Copy, Device, Multi, Unique
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
@@ -161,7 +162,7 @@ def _value(
         case Contiguous():
             return np.asarray(operands[0], order="C")
         case Store() | Assign():
-            return operands[1]
+            return written(node.parts, *operands)
         case Copy():
             return operands[0]
         case Multi(axis=axis):

@@ -16,7 +16,7 @@
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory
          | Device | Unique | Copy | Multi             where a value is: `placement.py`
-         | Store(param, x)                            writes x, element by element, to a Param
+         | Store(param, x; parts)                     writes x, element by element, to a Param
          | Scatter | Custom | Assign                  see `graph/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
          | Composite                                  the kinds listed in `kinds.py`
@@ -42,6 +42,8 @@ from compiler.ops import OPS
 
 Shape: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
+Parts: TypeAlias = tuple[tuple[int, int, int], ...]
+"""For each axis begin, count and step of the elements written; none where all are."""
 
 LARGEST = 2**48
 """Elements one tensor may have: what a 48-bit address can reach, were each a byte."""
@@ -351,12 +353,17 @@ class Contiguous(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
-    """Writes `sources[1]` to the Param `sources[0]`; its own value is what was written."""
+    """Writes `sources[1]` to the Param `sources[0]`, or to `parts` of it.
+
+    Its own value is what the Param then holds.
+    """
+
+    parts: Parts = ()
 
     _extents = rules.stored
 
     def _infer(self) -> tuple[Shape, DType]:
-        return self.sources[1].shape, self.sources[1].dtype
+        return self.sources[0 if self.parts else 1].shape, self.sources[1].dtype
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -11,7 +11,7 @@
  9. The axes of a reduction are sorted, distinct and in range; its row accepts the type; max and
     min fold no empty axis, unless the result is empty too.
 10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
-    a Param of the shape and type of its value.
+    a Param of the shape and type of its value, or parts that are inside of one.
 11. After `decompose`: no operation or kind that has an expansion is left, and no Threefry.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
     negative; a Variable has a possible value, and a Bind gives it one of those.
@@ -27,8 +27,8 @@
     positions per axis, all of the updates' shape.
 18. A custom node has a registered name, and the operands and result of that function; an inline
     one has one shape throughout.
-19. The target of an assign is a Buffer, or an Assign, of the shape and type of the value. No value
-    is the target of two assigns.
+19. The target of an assign is a Buffer, or an Assign, of the type of the value. The value has its
+    shape, or that of the parts written, which are inside. No value is the target of two assigns.
 20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
 30. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
     these. A Multi has shards of one type that differ along its axis only, one per device, and
@@ -59,6 +59,7 @@ from compiler.graph.nodes import (
     Iota,
     Pad,
     Param,
+    Parts,
     Permute,
     Prefix,
     Reduce,
@@ -70,6 +71,7 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
+from compiler.graph.parts import problem
 from compiler.graph.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
 from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
@@ -356,8 +358,16 @@ def _assign(node: Assign) -> None:
     target, value = node.sources
     if not isinstance(target, Buffer | Assign):
         _broken(node, 19, "an assign to what is no buffer", operation(target), "buffer or assign")
-    if short(target) != short(value):
+    if node.parts:
+        _part(node, node.parts, 19, "an assign does not fit its target")
+    elif short(target) != short(value):
         _broken(node, 19, "an assign does not fit its target", short(value), short(target))
+
+
+def _part(node: TensorNode, parts: Parts, number: int, what: str) -> None:
+    found = problem(parts, *node.sources)
+    if found:
+        _broken(node, number, what, *found)
 
 
 def _placement(node: TensorNode) -> None:
@@ -371,7 +381,9 @@ def _placement(node: TensorNode) -> None:
         target, value = node.sources
         if not isinstance(target, Param):
             _broken(node, 10, "a store writes what is no param", operation(target), "param")
-        if (target.dtype, target.shape) != (value.dtype, value.shape):
+        if node.parts:
+            _part(node, node.parts, 10, "a store does not fit its param")
+        elif (target.dtype, target.shape) != (value.dtype, value.shape):
             _broken(node, 10, "a store does not fit its param", short(value), short(target))
 
 

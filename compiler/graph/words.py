@@ -70,6 +70,11 @@ def describe_argument(node: TensorNode) -> str:
             return _tuple(node.order if isinstance(node, Permute) else node.axes)
         case Custom():
             return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
+        case Store() | Assign():
+            return " ".join(
+                f"{b}:{b + (n - 1) * s + 1 if n else b}" + (f":{s}" if s != 1 else "")
+                for b, n, s in node.parts
+            )
         case Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
         case Shrink():

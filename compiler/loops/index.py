@@ -19,21 +19,35 @@ shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "
 An axis whose extent is a variable is a loop that runs to the variable.
 
 A scatter is two nests: the store of what it starts from, then its updates, one after the other.
+A store to parts has loops over what is written only. A body that reads the Param it writes reads
+just the element it writes, whose index is that of the store.
 
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
 """
 
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TypeAlias
 
 from compiler import functions
 from compiler.dtypes import bool_, int64
+from compiler.errors import InternalError
 from compiler.graph import effects
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.words import short
+from compiler.loops.indices import (
+    Indices,
+    both,
+    bound,
+    clamp,
+    in_parts,
+    is_inside,
+    is_within,
+    move,
+    shift,
+)
 from compiler.loops.nodes import (
     Argument,
     Bitcast,
@@ -56,9 +70,10 @@ from compiler.loops.nodes import (
 from compiler.loops.nodes import (
     index as index_const,
 )
+from compiler.node import toposort
+from compiler.schedule.in_place import reads_what_it_writes
 from compiler.trace import Provenance
 
-Indices: TypeAlias = tuple[ScalarNode, ...]
 Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 
@@ -69,7 +84,7 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
-        assert isinstance(written, graph.Param)
+        assert isinstance(store, graph.Store) and isinstance(written, graph.Param)
         if isinstance(value, effects.Custom) and is_statement(value):
             stores.append(_statement(walk, written, value))
             continue
@@ -77,13 +92,15 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         if isinstance(whole, effects.Scatter):
             value = whole.sources[0]
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
+        _check_in_place(store)
+        where = linear(in_parts(indices, store.parts), written.shape)
+        walk.stored[written] = where
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
         target = Argument((), written.slot, written.dtype, written.size, True)
-        where = linear(indices, value.shape)
         ranges = tuple(i for i in indices if isinstance(i, Range))
-        node = Store((target, where, result, *ranges))
+        node = Store((target, where, result, *ranges), bool(store.parts))
         walk.note(node, value)
         stores.append(node)
         if isinstance(whole, effects.Scatter):
@@ -91,6 +108,15 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def _check_in_place(store: graph.Store) -> None:
+    """Refuse (`InternalError`) a value that reads elements of its Param that it does not write."""
+    written, value = store.sources
+    if written in toposort([value]) and not reads_what_it_writes(value, written, store.parts):
+        what = "a body reads elements of the param it writes before others write them"
+        expected = "the element that is written, or another param"
+        raise InternalError("loops", what, got=short(written), expected=expected)
 
 
 def is_statement(node: effects.Custom) -> bool:
@@ -120,7 +146,7 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
     found = [walk.value((position, indices, None)) for position in positions]
     gate: ScalarNode | None = None
     for position, extent in zip(found, base.shape, strict=True):
-        gate = _both(gate, is_within(position, index_const(extent)))
+        gate = both(gate, is_within(position, index_const(extent)))
     assert gate is not None
     target = Argument((), written.slot, written.dtype, written.size, True)
     where = linear(tuple(map(clamp, found, base.shape)), base.shape)
@@ -140,6 +166,8 @@ class _Walk:
     folded: dict[Key, tuple[Range, ...]] = field(default_factory=dict)
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
+    stored: dict[graph.Param, ScalarNode] = field(default_factory=dict)
+    """For each Param that is written where the element is that is written."""
 
     def new_ranges(
         self, shape: Shape, extents: Extents, role: Role, node: TensorNode, unroll: int = 0
@@ -214,7 +242,7 @@ class _Walk:
                 inside = tuple(
                     shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
                 )
-                return [(node.sources[0], inside, _both(gate, _is_inside(node, indices)))]
+                return [(node.sources[0], inside, both(gate, is_inside(node, indices)))]
             case graph.Index():
                 return [(s, indices, gate) for s in node.sources[1:]]
             case graph.Reduce():
@@ -232,13 +260,13 @@ class _Walk:
         assert isinstance(node, graph.Index)
         source = node.sources[0]
         if node.validity is not None:
-            gate = _both(gate, positions.pop())
+            gate = both(gate, positions.pop())
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
         inside = tuple(map(clamp, positions, source.shape))
         for where, extent in zip(inside, source.extents, strict=False):
             if extent is not None:  # the clamp keeps it below the maximum only
-                gate = _both(gate, alu("lt", where, bound(extent)))
+                gate = both(gate, alu("lt", where, bound(extent)))
         return source, inside, gate
 
     def _reduced(self, key: Key) -> Indices:
@@ -257,8 +285,9 @@ class _Walk:
         node, indices, gate = key
         match node:
             case graph.Param():
-                source = Argument((), node.slot, node.dtype, node.size, False)
-                where = linear(indices, node.shape)
+                is_written = node in self.stored  # in place: it reads the element it writes
+                source = Argument((), node.slot, node.dtype, node.size, is_written)
+                where = self.stored[node] if is_written else linear(indices, node.shape)
                 return Load((source, where) if gate is None else (source, where, gate))
             case graph.Const():
                 return Const((), node.bits, node.dtype)
@@ -292,7 +321,7 @@ class _Walk:
         for position, extent in zip(
             positions, symbolic(source.shape, source.extents), strict=True
         ):
-            condition = _both(condition, is_within(position, bound(extent)))
+            condition = both(condition, is_within(position, bound(extent)))
         assert condition is not None
         return alu("where", condition, value, const(0, node.dtype))
 
@@ -300,96 +329,7 @@ class _Walk:
         """The padded value: 0 outside. A load under a gate is 0 there already."""
         node, indices, _ = key
         assert isinstance(node, graph.Pad)
-        condition = _is_inside(node, indices)
+        condition = is_inside(node, indices)
         if condition is None or isinstance(value, Load):
             return value
         return alu("where", condition, value, const(0, node.dtype))
-
-
-def bound(extent: int | Extent) -> ScalarNode:
-    """The number of elements along an axis."""
-    if isinstance(extent, Extent):
-        return DefineVar((), extent.name, extent.low, extent.high)
-    return index_const(extent)
-
-
-def clamp(value: ScalarNode, extent: int) -> ScalarNode:
-    """`value`, or the nearest position inside an axis of `extent` elements."""
-    return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
-
-
-def is_within(value: ScalarNode, extent: ScalarNode) -> ScalarNode:
-    """Whether `value` is a position on an axis of `extent` elements."""
-    return alu("and", alu("ge", value, index_const(0)), alu("lt", value, extent))
-
-
-def shift(value: ScalarNode, by: int) -> ScalarNode:
-    """`value + by`."""
-    return value if by == 0 else alu("add", value, index_const(by))
-
-
-def move(node: TensorNode, indices: Indices) -> Indices:
-    """The indices into the source of a movement node, given those into the node."""
-    source = node.sources[0]
-    match node:
-        case graph.Reshape():
-            return unflatten(linear(indices, node.shape), source.shape)
-        case graph.Permute():
-            table = dict(zip(node.order, indices, strict=True))
-            return tuple(table[a] for a in range(len(indices)))
-        case graph.Expand():
-            pairs = zip(indices, source.shape, node.shape, strict=True)
-            return tuple(index_const(0) if old != new else i for i, old, new in pairs)
-        case graph.Shrink():
-            return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
-        case graph.Prefix():
-            return indices
-        case graph.Flip():
-            bounds = symbolic(source.shape, source.extents)
-            return tuple(
-                mirror(i, bounds[a]) if a in node.axes else i for a, i in enumerate(indices)
-            )
-        case _:
-            raise AssertionError(f"{type(node).__name__} does not move elements")
-
-
-def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
-    """The position as far from the end as `value` is from the begin."""
-    if isinstance(extent, int):
-        return alu("sub", index_const(extent - 1), value)
-    last = alu("sub", bound(extent), index_const(1))
-    # Never negative, since value < extent; but only so do the bounds say it.
-    return alu("max", alu("sub", last, value), index_const(0))
-
-
-def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
-    """The indices in `shape` of element number `flat`."""
-    strides = list(accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))[::-1]
-    result: list[ScalarNode] = []
-    for extent, stride in zip(shape, strides if shape else [], strict=True):
-        if extent <= 1 or stride == 0:
-            result.append(index_const(0))
-            continue
-        outer = alu("idiv", flat, index_const(stride))
-        result.append(alu("mod", outer, index_const(extent)))
-    return tuple(result)
-
-
-def _is_inside(node: graph.Pad, indices: Indices) -> ScalarNode | None:
-    """Whether padded indices are inside the source; None where nothing is padded."""
-    condition: ScalarNode | None = None
-    for value, (before, after), extent in zip(
-        indices, node.widths, node.sources[0].shape, strict=True
-    ):
-        if before:
-            condition = _both(condition, alu("ge", value, index_const(before)))
-        if after:
-            condition = _both(condition, alu("lt", value, index_const(before + extent)))
-    return condition
-
-
-def _both(first: ScalarNode | None, second: ScalarNode | None) -> ScalarNode | None:
-    """The conjunction of two conditions that may be absent."""
-    if first is None or second is None:
-        return first if second is None else second
-    return alu("and", first, second)

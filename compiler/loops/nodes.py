@@ -193,7 +193,12 @@ class Reduce(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(ScalarNode):
-    """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`."""
+    """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`.
+
+    These are all elements, unless `is_part`: then the others keep their values.
+    """
+
+    is_part: bool = False
 
     @property
     def ranges(self) -> tuple[Range, ...]:

@@ -5,9 +5,10 @@
  2. The operands of an Alu have the number and types its row accepts, and it is a machine
     operation: it has no expansion. Bitcast keeps the width.
  3. The index of a Load, Store or Update is int64, and a gate is bool.
- 4. One Argument per slot. Slot 0 is stored to and updated, and nothing else is; what is loaded is
-    not stored to. A Store or Update writes the type of its Argument, an Update by a row of
-    `updates.UPDATES` that there is, and after the Store to its Argument: it reads what it joins.
+ 4. One Argument per slot. Slot 0 is stored to and updated, and nothing else is; it is loaded from
+    only where its one Store writes, so that each element is read before it is written. A Store
+    or Update writes the type of its Argument, an Update by a row of `updates.UPDATES` that there
+    is, and after the Store to its Argument: it reads what it joins.
  5. The extent of a range is an int64 constant or variable, 0 or more; no two ranges have one
     number, and no two variables one name.
  6. A range belongs to one nest: normal ranges to a Store, serial ranges to an Update, reduction
@@ -17,9 +18,10 @@
     0 … size - 1, or it is gated, or it depends on a range of extent 0 and so never happens.
     (An Update is gated and yet has such bounds: its gate decides which elements, not whether
     they are there.)
- 9. The stores to a buffer write each element exactly once (updates may hit one never or often):
+ 9. The store to a buffer writes each element exactly once (updates may hit one never or often):
     the index is a sum of multiples of the store's ranges, each multiple the product of the
-    extents of those below it.
+    extents of those below it. One that `is_part` writes no element twice: the index may begin
+    anywhere, and each multiple is more than what those below it reach together.
 10. A Custom has a registered name. An inline one is a value, of scalars of its operands' types; any
     other stands under the Body, alone, and writes the first of its arguments.
 
@@ -53,7 +55,7 @@ from compiler.loops.nodes import (
     Update,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.symbolic import as_sum
+from compiler.loops.symbolic import Sum, as_sum
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.updates import UPDATES
@@ -236,9 +238,26 @@ def _arguments(order: list[ScalarNode]) -> None:
         elif isinstance(node, Load | Store | Update):
             argument = node.sources[0]
             assert isinstance(argument, Argument)
-            if argument.is_written == isinstance(node, Load):
-                how = "written" if argument.is_written else "read"
-                _broken(node, 4, "the wrong access", _describe(node), f"an argument only {how}")
+            if not argument.is_written and not isinstance(node, Load):
+                _broken(node, 4, "the wrong access", _describe(node), "an argument only read")
+    _reread(order)
+
+
+def _reread(order: list[ScalarNode]) -> None:
+    """Invariant 4, for loads from what is written: just where the one Store writes."""
+    found = [n for n in order if isinstance(n, Load | Store | Update | Custom)]
+    loads = [n for n in found if isinstance(n, Load) and n.sources[0] in _written_in(order)]
+    if not loads:
+        return
+    writers = [n for n in found if not isinstance(n, Load) and isinstance(n.sources[0], Argument)]
+    for load in loads:
+        if len(writers) != 1 or writers[0].sources[1] is not load.sources[1]:
+            expected = "an argument only written, or the element that its one store writes"
+            _broken(load, 4, "the wrong access", _describe(load), expected)
+
+
+def _written_in(order: list[ScalarNode]) -> set[ScalarNode]:
+    return {n for n in order if isinstance(n, Argument) and n.is_written}
 
 
 def _ranges(order: list[ScalarNode]) -> None:
@@ -321,6 +340,9 @@ def _covers(store: Store) -> None:
     argument, total = store.sources[0], as_sum(store.sources[1])
     assert isinstance(argument, Argument)
     size = math.prod(r.extent for r in store.ranges)
+    if store.is_part:
+        _apart(store, total)
+        return
     if size != argument.size:
         _broken(store, 9, "the loops do not run once per element", size, argument.size)
     if size == 0:
@@ -333,3 +355,16 @@ def _covers(store: Store) -> None:
         expected *= each.extent
     if total.constant or not set(total.terms) <= set(store.ranges):
         _broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
+
+
+def _apart(store: Store, total: Sum) -> None:
+    """Invariant 9, for a store to a part: no element twice."""
+    if not set(total.terms) <= set(store.ranges):
+        _broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
+    reach = 0
+    strides = {r: total.terms.get(r, 0) for r in store.ranges if r.extent > 1}
+    for each, stride in sorted(strides.items(), key=lambda item: item[1]):
+        if stride <= reach:
+            what = f"{each.name} may write an element again"
+            _broken(store, 9, what, f"multiple {stride}", f"more than {reach}")
+        reach += stride * (each.extent - 1)

@@ -9,8 +9,9 @@
  6. The operands of an Alu have the number and types its row accepts, its result has the row's
     type, and its row has no expansion. Bitcast keeps the width.
  7. A Load reads an argument that is not written, and a Store writes one that is; scratch memory
-    may be both, and in a serial loop the argument written. The type is the buffer's, the index
-    int64, the gate bool.
+    may be both, and in a serial loop the argument written. Elsewhere the argument written is read
+    just where the one Store to it then writes, at the same index. The type is the buffer's, the
+    index int64, the gate bool.
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
@@ -237,11 +238,20 @@ class _Check(Registers):
         is_serial = any(r.role == "serial" for r in self.loops)
         is_joined = is_serial or not self.loops  # an update of one element has no loop
         if isinstance(buffer, DefineGlobal) and buffer.is_written != is_store and not (
-            buffer.is_written and is_joined
+            buffer.is_written and (is_joined or self._is_overwritten(instruction))
         ):
             how = "written" if buffer.is_written else "read"
             self.broken(7, "the wrong access", buffer.name, f"it is only {how}")
         return buffer.dtype
+
+    def _is_overwritten(self, load: Load | Store) -> bool:
+        """Whether the one Store to what is loaded follows, at the index of the load."""
+        stores = [
+            (place, i)
+            for place, i in enumerate(self.instructions)
+            if isinstance(i, Store) and i.buffer == load.buffer
+        ]
+        return len(stores) == 1 and stores[0][0] > self.number and stores[0][1].index == load.index
 
     def _alu(self, instruction: Alu) -> None:
         """Invariants 6, 11 and 13."""

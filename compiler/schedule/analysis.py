@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from compiler.errors import InternalError
 from compiler.graph.effects import Scatter
-from compiler.graph.nodes import Buffer, Elementwise, Reduce, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -72,12 +72,20 @@ def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) 
 
 
 def bytes_of(operation: Operation) -> tuple[int, int]:
-    """Bytes read and written: those of whole buffers, of a transfer those it copies."""
+    """Bytes read and written: of whole buffers, or of the part that is copied or written."""
     if isinstance(operation, MemoryTransfer):
         return operation.nbytes, operation.nbytes
     sides = operation.reads, operation.writes
-    read, written = (sum(b.nbytes for b in side) for side in sides)
+    parts = _parts_of(operation) if isinstance(operation, Kernel) else {}
+    read, written = (sum(parts.get(b, b.nbytes) for b in side) for side in sides)
     return read, written
+
+
+def _parts_of(kernel: Kernel) -> dict[Buffer, int]:
+    """The bytes of each buffer of which the kernel writes only a part."""
+    stores = [s for s in kernel.body.sources if isinstance(s, Store) and s.parts]
+    slots = [(s.sources[0], s.sources[1].nbytes) for s in stores]
+    return {kernel.arguments[p.slot]: n for p, n in slots if isinstance(p, Param)}
 
 
 def operations(body: Sink) -> int:

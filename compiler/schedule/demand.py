@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
-from compiler.graph.effects import Scatter
+from compiler.graph.effects import Assign, Scatter
 from compiler.graph.nodes import Elementwise, Index, Prefix, Reduce, TensorNode
 
 
@@ -29,18 +29,23 @@ class KernelPlan:
     updates: dict[Scatter, Dependence] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.extents = list(self.root.shape)
+        self.extents = list(self.written.shape)
         self.outputs = len(self.extents)
+
+    @property
+    def written(self) -> TensorNode:
+        """What the kernel writes: for an assign its value, which may be a part of the root."""
+        return self.root.sources[1] if isinstance(self.root, Assign) else self.root
 
     @property
     def size(self) -> int:
         """Elements the kernel writes."""
-        return self.root.size
+        return self.written.size
 
     @property
     def dependence(self) -> Dependence:
         """The root's own: each axis depends on itself."""
-        return tuple(loop_index(axis, n) for axis, n in enumerate(self.root.shape))
+        return tuple(loop_index(axis, n) for axis, n in enumerate(self.written.shape))
 
     def path(self, axes: int) -> int:
         """The axes of all loops around the place where an expression over `axes` is computed."""

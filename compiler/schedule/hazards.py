@@ -12,20 +12,26 @@
 
 An assign writes to the memory of its target. Kernels that read the target run before it
 (`outline.py`); that is possible unless one kernel could need both the old value and the new, or
-the value assigned reads the target, which is being overwritten. Then what is read is copied first,
-and the choice is recorded with its reason. Elsewhere called "write after read".
+the value assigned reads elements of the target other than the one it is written to
+(`in_place.py`). Then what is read is copied first, and the choice is recorded with its reason.
+Elsewhere called "write after read".
 
 Relies on: invariant 19 of `graph/verify.py`; equal nodes are one.
-Ensures: no assign is computed from its target but through memory; nothing that reads the target
-of an assign, but through memory, depends on the assign; no result is the target of an assign.
+Ensures: no assign is computed from its target but through memory, or each element from itself;
+nothing else that reads the target of an assign, but through memory, depends on the assign; no
+result is the target of an assign.
 """
 
 from compiler.graph.effects import Assign
 from compiler.graph.nodes import Contiguous, Sink, TensorNode
 from compiler.node import toposort
+from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.partition import Choice, is_in_memory
 
-OVERWRITTEN = "it reads the buffer it is assigned to, which its kernel would overwrite meanwhile"
+OVERWRITTEN = (
+    "it reads other elements of the buffer it is assigned to than the one it is written to; "
+    "its kernel would overwrite them meanwhile"
+)
 OUTLIVED = "its old value is needed together with the one that is assigned, or as a result"
 
 
@@ -38,12 +44,14 @@ def separate(root: Sink) -> tuple[Sink, list[Choice]]:
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
     readers = {each: _readers(order, each) for each in assigns}
+    in_memory = {node for node in order if is_in_memory(node)}
     for each in assigns:
         target, value = each.sources
+        is_read = value is target or value in readers[each]
         if target in root.sources or _is_outlived(order, each, readers):
             kept.add(target)
             readers[each] = set()
-        elif value is target or (value in readers[each] and not is_in_memory(value)):
+        elif is_read and not _is_in_place(each, in_memory):
             copied.add(each)
     done: dict[TensorNode, TensorNode] = {}
     for node in order:
@@ -69,6 +77,14 @@ def _sources(
         made = done[source]
         result.append(Contiguous((made,)) if is_copied else made)
     return tuple(result)
+
+
+def _is_in_place(assign: Assign, in_memory: set[TensorNode]) -> bool:
+    """Whether the value is in memory anyway, or may be written over what it reads."""
+    target, value = assign.sources
+    return value in in_memory - {target} or reads_what_it_writes(
+        value, target, assign.parts, in_memory - {target}
+    )
 
 
 def _readers(order: list[TensorNode], assign: Assign) -> set[TensorNode]:
@@ -100,3 +116,11 @@ def _is_outlived(
             if is_user or (isinstance(node, Assign) and readers[node] & after):
                 after.add(node)
     return bool(readers[assign] & after)
+
+
+def uncopied(node: TensorNode, root: Sink) -> TensorNode:
+    """`node`, or the value under `root` that it is a copy of."""
+    known = set(toposort([root]))
+    while node not in known and node.sources:
+        node = node.sources[0]
+    return node

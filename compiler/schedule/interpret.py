@@ -8,7 +8,8 @@ import numpy as np
 from compiler.errors import ScheduleError
 from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
-from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
+from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable
+from compiler.graph.parts import slices
 from compiler.node import toposort
 from compiler.schedule.host import Array, Functions, Host
 from compiler.schedule.instantiate import ScheduledCall, ScheduleResult
@@ -136,7 +137,9 @@ def run_body(
     for store, value in zip(body.sources, values, strict=True):
         written = store.sources[0]
         assert isinstance(written, Param)
-        arguments[written.slot].reshape(written.shape)[part_of(value.shape)] = value
+        assert isinstance(store, Store)
+        where = slices(store.parts) if store.parts else part_of(value.shape)
+        arguments[written.slot].reshape(written.shape)[where] = value
 
 
 def _shaped(argument: Array, node: Param) -> Array:

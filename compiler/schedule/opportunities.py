@@ -1,25 +1,31 @@
 """opportunities: pairs of kernels that could be one, what that would save, and why they are two.
 
     0 + 2  mixed        saves   32,768 bytes   3.1 %   it would be computed 128 times: …
+    1      reduction    saves      512 bytes   1.0 %   ✓ reduce sum: computed once per 64, …
 
 A pair is a kernel and one that reads what it wrote, or two independent kernels that read the same
 buffer. The score is the share of the program's estimated time that one kernel would save: a
 launch, and the bytes that would stay in registers.
+
+The fusions that were taken are listed like those that were not: values which the partition had a
+choice about, computed inside the kernel that reads them.
 
 Relies on: items are in order; `reasons` says why a buffer's value was not fused into its readers.
 Ensures: each pair once, the greatest score first; among equal ones in order of items.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from compiler.graph.nodes import Buffer, Reduce
+from compiler.graph.nodes import Buffer, Reduce, TensorNode
+from compiler.graph.words import operation, short
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
+from compiler.schedule.partition import Choice
 
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
@@ -28,7 +34,9 @@ FusionType = Literal["elementwise", "reduction", "mixed"]
 class FusionOpportunity:
     """Items `first` and `second` could be one kernel; `reason` says why they are not.
 
-    `score` is the share of the program's estimated time that would be saved, 0 … 1.
+    `score` is the share of the program's estimated time that would be saved, 0 … 1. If it was
+    `taken` the items are one, in which `value` is computed, `reason` says why, and the share is
+    of the time that the program would take without.
     """
 
     first: int
@@ -37,11 +45,14 @@ class FusionOpportunity:
     score: float
     bytes_saved: int
     reason: str
+    taken: bool = False
+    value: str = ""
 
     def __str__(self) -> str:
-        pair = f"{self.first} + {self.second}"
+        pair = str(self.first) if self.taken else f"{self.first} + {self.second}"
         saved = f"saves {self.bytes_saved:>11,} bytes {100 * self.score:5.1f} %"
-        return f"{pair:<9} {self.fusion_type:<11} {saved}   {self.reason}"
+        reason = f"✓ {self.value}: {self.reason}" if self.taken else self.reason
+        return f"{pair:<9} {self.fusion_type:<11} {saved}   {reason}"
 
 
 def opportunities(
@@ -66,6 +77,35 @@ def opportunities(
         if ids not in found or made.score > found[ids].score:
             found[ids] = made
     return tuple(sorted(found.values(), key=lambda o: (-o.score, o.first, o.second)))
+
+
+def taken(
+    items: Sequence[ScheduleItem],
+    computed: Sequence[frozenset[TensorNode]],
+    choices: Iterable[Choice],
+    analysis: Sequence[ItemAnalysis],
+    model: MachineModel = DEFAULT,
+) -> tuple[FusionOpportunity, ...]:
+    """The fusions that were made, one for each kernel a value is computed in, the best first.
+
+    `computed` has for each item the values it computes. Each saves writing the value once, shared
+    by the kernels, and reading it once in each of them.
+    """
+    total = max(sum(row.cost for row in analysis), 1)
+    found = []
+    for choice in (c for c in choices if c.is_fused):
+        node = choice.node
+        inside = [i for i, nodes in zip(items, computed, strict=True) if node in nodes]
+        for item in inside:
+            saved = node.nbytes + node.nbytes // len(inside)
+            time = model.launch_ns / len(inside) + saved / model.read[model.level(saved)]
+            kind: FusionType = "reduction" if isinstance(node, Reduce) else "elementwise"
+            reason = choice.reason.partition("; saves")[0]
+            word = f"{operation(node)} {short(node)}"
+            ids = item.item_id, item.item_id
+            score = time / (total + time)
+            found.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word))
+    return tuple(sorted(found, key=lambda o: (-o.score, o.first, o.value)))
 
 
 def _pairs(
@@ -119,9 +159,9 @@ def _fusion_type(a: ScheduleItem, b: ScheduleItem) -> FusionType:
 
 def _reduces(item: ScheduleItem) -> bool:
     """Whether a kernel folds anything."""
-    operation = item.operation
-    assert isinstance(operation, Kernel)
-    return any(isinstance(node, Reduce) for node in toposort([operation.body]))
+    kernel = item.operation
+    assert isinstance(kernel, Kernel)
+    return any(isinstance(node, Reduce) for node in toposort([kernel.body]))
 
 
 def _reason(

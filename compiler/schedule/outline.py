@@ -12,13 +12,15 @@
              sink %6
 
 The call of an assign writes the buffer of its target, once all calls that read the target have
-run: its argument 0 is `After(target, readers…)`.
+run: its argument 0 is `After(target, readers…)`. Where the value itself reads the target, the body
+reads Param 0, in place.
 
 Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every
 result and cuts every region it must.
 Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
-name; argument 0 alone is written, the others are read, in the order in which the body meets them. A
-copy is a transfer; a call runs, and makes its buffer, on the device of its inputs.
+name; argument 0 alone is written, the others are read, in the order in which the body meets them;
+what a body reads of argument 0 are the elements that it writes, each before it is written. A copy
+is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -106,7 +108,8 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
     after = After((buffer, call))
     result.buffers[node] = after
     result.runs.append(call)
-    computed = frozenset((node, *(n for n in region if n not in inputs)))
+    held = (*inputs, *node.sources[: isinstance(node, Assign)])
+    computed = frozenset((node, *(n for n in region if n not in held)))
     for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
         result.note(made, frozenset(origin))
 
@@ -155,7 +158,8 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
                 edges.add((places[read], place))
     for node, place in places.items():
         if isinstance(node, Assign):
-            edges |= {(other, place) for other in readers.get(node.sources[0], [])}
+            others = (r for r in readers.get(node.sources[0], []) if r != place)
+            edges |= {(other, place) for other in others}
             if node.sources[0] in places:
                 edges.add((places[node.sources[0]], place))
     return [realized[place] for place in kahn(len(realized), sorted(edges))]
@@ -163,7 +167,7 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
 
 def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
     """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
-    root = node.sources[1] if isinstance(node, Assign) else node
+    root = node.sources[1] if isinstance(node, Assign) else node  # its target only in place
     found: list[TensorNode] = toposort([root], leaves=cut)
     return [n for n in found if n is not node and (n in cut or isinstance(n, Buffer))]
 
@@ -223,10 +227,14 @@ def _body(
     result: Outlined, root: TensorNode, region: list[TensorNode]
 ) -> tuple[Sink, list[TensorNode]]:
     """The body of the kernel of `region`, and the nodes its parameters 1, 2, … stand for."""
+    written = Param((), 0, root.shape, root.dtype)
+    target = root.sources[0] if isinstance(root, Assign) else None
     done: dict[TensorNode, TensorNode] = {}
     inputs: list[TensorNode] = []
     for node in region:
-        if node in result.buffers or isinstance(node, Buffer):
+        if node is target:
+            done[node] = written
+        elif node in result.buffers or isinstance(node, Buffer):
             inputs.append(node)
             done[node] = _parameter(result, node, len(inputs))
         elif isinstance(node, Param):
@@ -238,8 +246,10 @@ def _body(
         else:
             done[node] = node.with_sources(tuple(done[s] for s in node.sources))
         result.note(done[node], frozenset((node,)))
-    written = Param((), 0, root.shape, root.dtype)
-    store = Store((written, done[root.sources[1] if isinstance(root, Assign) else root]))
+    if isinstance(root, Assign):
+        store = Store((written, done[root.sources[1]]), root.parts)
+    else:
+        store = Store((written, done[root]))
     body = Sink((store,))
     for node in (written, store, body):
         result.note(node, frozenset((root,)))

@@ -33,15 +33,15 @@ def pitched(node: TensorNode) -> tuple[TensorNode, Region | None]:
         base = base.sources[0]
     strides, offset = contiguous_strides(base.shape), 0
     for each in reversed(chain):
-        moved = _moved(each, strides, offset)
-        if moved is None:
+        found = moved(each, strides, offset)
+        if found is None:
             return node, None
-        strides, offset = moved
+        strides, offset = found
     is_all = offset == 0 and strides == contiguous_strides(node.shape) and base.size == node.size
     return (base, None if is_all else Region(node.shape, strides, None, offset))
 
 
-def _moved(node: TensorNode, strides: Shape, offset: int) -> tuple[Shape, int] | None:
+def moved(node: TensorNode, strides: Shape, offset: int) -> tuple[Shape, int] | None:
     """Strides and offset of a movement node's elements; None where they have no strides."""
     shape = node.sources[0].shape
     match node:

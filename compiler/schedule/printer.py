@@ -37,7 +37,7 @@ QUANTITIES = range(4, 7)
 LONGEST_PATH = 20
 """Items of the critical path that are printed."""
 SHOWN = 5
-"""Fusion opportunities printed; all are in `Schedule.opportunities`."""
+"""Fusions not taken that are printed; all are in `Schedule.opportunities`, those taken too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -60,7 +60,8 @@ class Schedule(Stage):
     memory_plan: MemoryPlan | None = None
     """Where the buffers that the program makes are, and what sharing saves."""
     opportunities: tuple[FusionOpportunity, ...] = ()
-    """Pairs of kernels that could be one, and why they are two; the best first."""
+    """Pairs of kernels that could be one, and why they are two; the best first. Then the fusions
+    that were taken."""
     spaces: tuple[KernelSpace | None, ...] = ()
     """For each item its loops and where they run; None for what is no kernel."""
     buffers: tuple[BufferInfo, ...] = ()
@@ -86,9 +87,12 @@ class Schedule(Stage):
         path = path_of(self.critical_path)
         total = f"{self.estimated_ns / 1000:,.1f} µs"
         rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
-        rows += [Line(f"fusion {each}") for each in self.opportunities[:SHOWN]]
-        more = len(self.opportunities) - SHOWN
+        missed = [each for each in self.opportunities if not each.taken]
+        rows += [Line(f"fusion {each}") for each in missed[:SHOWN]]
+        more = len(missed) - SHOWN
         rows += [Line(f"fusion … {more} more")] if more > 0 else []
+        saved = [each.bytes_saved for each in self.opportunities if each.taken]
+        rows += [Line(f"fusion ✓ {len(saved)} taken, saves {sum(saved):,} bytes")] if saved else []
         return tuple(rows)
 
     @property

@@ -6,8 +6,8 @@ Of the kernel graph:
     Ends and Afters; a Synchronize only these; the sink values.
  2. A body is one Store to Param 0 under a Sink, and its Params are numbered from 0 without gaps.
  3. A call has as many arguments as its body has Params, each of its Param's shape and type.
- 4. Argument 0 is written only: the body does not read Param 0, and no other argument of the call
-    is the same buffer.
+ 4. The body reads no element of Param 0 but the one that it writes, and no other argument of the
+    call is the same buffer.
  5. Two calls that write one buffer are ordered: one waits for the other.
  6. A call that reads a buffer and one that writes it are ordered, and a result waits for all calls
     that write its buffer.
@@ -41,6 +41,7 @@ from compiler.graph.nodes import Buffer, Const, Param, Sink, Store, TensorNode
 from compiler.graph.words import short
 from compiler.node import Node, toposort
 from compiler.schedule.calls import calls_of
+from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.items import Dependency, ItemAnalysis, ScheduleItem
 from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import (
@@ -155,8 +156,9 @@ def _body(body: Sink) -> None:
     if slots != list(range(len(slots))):
         broken(2, "the params of a body are not numbered from 0", slots, [*range(len(slots))])
     read: list[TensorNode] = toposort([value])
-    if any(isinstance(node, Param) and node.slot == 0 for node in read):
-        broken(4, "a body reads the param it writes", "param 0", "params 1 and up")
+    is_read = any(node is written for node in read)
+    if is_read and not reads_what_it_writes(value, written, stores[0].parts):
+        broken(4, "a body reads what it writes elsewhere", "param 0", "params 1 and up")
 
 
 def _arguments(call: Call) -> None:

@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 from compiler.graph.effects import Assign
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Parts, TensorNode
 from compiler.node import toposort
 
 _FIRST_LIMIT = 1024
@@ -71,14 +71,15 @@ def together(given: list[Any]) -> list[Any]:
         chosen += found
 
 
-def claim(target: TensorNode, value: TensorNode) -> Assign | None:
-    """`value` assigned to `target`, a Buffer or an Assign; None where another assign to it waits.
+def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | None:
+    """`value` assigned to `parts` of `target`, a Buffer or an Assign; without parts, to all of it.
 
-    That one will write over the target, so there can be no second.
+    None where another assign to it waits: that one will write over the target, so there can be no
+    second.
     """
     if _key(target) in _claims:
         return None
-    made = Assign((target, value))
+    made = Assign((target, value), parts)
     _claims[_key(target)] = made
     return made
 

@@ -17,6 +17,7 @@ from compiler.graph.nodes import (
     Contiguous,
     Flip,
     Pad,
+    Parts,
     Shape,
     Shrink,
     TensorNode,
@@ -82,6 +83,25 @@ def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> Te
     new = placed(reshaped(value, counts), parts, node.shape)
     mask = placed(const(True, bool_, counts), parts, node.shape)
     return new if mask.shape == counts else elementwise("where", mask, new, node)
+
+
+def in_parts(
+    value: TensorNode, parts: Sequence[Part], shape: Shape
+) -> tuple[TensorNode, Parts]:
+    """`value` with an element for each that `parts` take, in memory's order, and where they go.
+
+    Where they take all of `shape` no parts are named.
+    """
+    new = reshaped(value, tuple(part.count for part in parts))
+    turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
+    new = Flip((new,), turned) if turned else new
+    where = tuple((part.begin, part.count, part.step) for part in parts)
+    return new, () if new.shape == shape else where
+
+
+def over(node: TensorNode, value: TensorNode, parts: Parts) -> TensorNode:
+    """`node` with `value` in `parts`, as a new value."""
+    return with_parts(node, [Part(*part) for part in parts], value)
 
 
 def along(

@@ -13,13 +13,21 @@ from compiler import dtypes
 from compiler.dtypes import float64, int64
 from compiler.errors import DataError, DTypeError, ShapeError
 from compiler.graph.effects import Scatter
-from compiler.graph.nodes import TensorNode, const, elementwise
+from compiler.graph.nodes import Parts, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select
 from compiler.tensors.gathering import is_data
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
-from compiler.tensors.placing import along, apart, check_writable, value_for, with_parts
+from compiler.tensors.placing import (
+    along,
+    apart,
+    check_writable,
+    in_parts,
+    over,
+    value_for,
+    with_parts,
+)
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
 
@@ -47,8 +55,9 @@ class Writing(Indexing):
     def assign(self, value: Operand) -> Self:
         """Gives this tensor another value of its shape and type, and returns it.
 
-        Where it is in memory, that memory is written when the tensor is computed next; a tensor
-        that is not computed yet just becomes the value. Every other tensor keeps its value: those
+        Where it is in memory, that memory is written when the tensor is computed next, by
+        `x[2:5] = …` only the part; a tensor that is not computed yet just becomes the value.
+        Every other tensor keeps its value: those
         that still need the old one are computed before it is overwritten. But memory shared with
         NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
         `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
@@ -58,14 +67,27 @@ class Writing(Indexing):
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._assign("setitem", self._written("setitem", index, value, "replace").node)
+        each = index if isinstance(index, tuple) else (index,)
+        if live.storage(self.node) is None or any(map(is_data, each)):
+            self._assign("setitem", self._written("setitem", index, value, "replace").node)
+            return
+        parts, shape = parts_and_shape(index, self.shape)
+        new = value_for("setitem", value, self.dtype, shape)
+        if new.extents:
+            self._assign("setitem", with_parts(self.node, parts, new))
+        else:
+            self._assign("setitem", *in_parts(new, parts, self.shape))
 
-    def _assign(self, method: str, value: TensorNode) -> None:
-        """`value` from now on, in the same memory where there is any of its own."""
+    def _assign(self, method: str, value: TensorNode, parts: Parts = ()) -> None:
+        """`value` from now on, in the same memory where there is any of its own.
+
+        Only `parts` of that are written, where there are any.
+        """
         buffer = live.storage(self.node)
         if buffer is not None:
             check_writable(method, buffer)
-            value = live.claim(self.node, apart(value, buffer)) or value
+            made = live.claim(self.node, apart(value, buffer), parts)
+            value = made or (over(self.node, value, parts) if parts else value)
         self.node = value
         if hasattr(self, "_recipe"):
             del self._recipe

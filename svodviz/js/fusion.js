@@ -40,7 +40,7 @@ export class FusionView {
       !fusions && h("p", { class: "hint" }, "This schedule has no list of fusion opportunities."),
       fusions && !fusions.length && h("p", { class: "hint" }, "No two items could be one kernel."),
       fusions?.length && this.table(
-        ["", "item", "and item", "type", "saves time", "saves", "reason"],
+        ["", "item", "and item, or value", "type", "saves time", "saves", "reason"],
         [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
       choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
       choices.length && this.table(["", "value", "reason"], choices, (it) => this.choice(it)),
@@ -60,7 +60,8 @@ export class FusionView {
     return h(
       "tr", { class: "fusion-row", "data-entity": it.e },
       verdict(it.taken),
-      h("td", {}, this.item(it.from)), h("td", {}, this.item(it.to)),
+      h("td", {}, this.item(it.from), it.times > 1 && `\u00a0×\u00a0${count(it.times)}`),
+      h("td", {}, it.value ? `computes ${it.value}` : this.item(it.to)),
       h("td", {}, it.type), h("td", { class: "figure" }, share(it.score)),
       h("td", { class: "figure" }, `${count(it.saved)} bytes`),
       h("td", { class: "why" }, it.reason),
@@ -107,10 +108,11 @@ export class FusionView {
 
   status() {
     const found = this.schedule.fusions || [];
-    const taken = found.filter((it) => it.taken).length;
-    const saved = found.filter((it) => !it.taken).reduce((sum, it) => sum + it.saved, 0);
-    const counts = found.length === 1 ? "1 fusion opportunity"
-      : `${count(found.length)} fusion opportunities`;
+    const total = (rows, of) => rows.reduce((sum, it) => sum + it.times * of(it), 0);
+    const taken = total(found.filter((it) => it.taken), () => 1);
+    const saved = total(found.filter((it) => !it.taken), (it) => it.saved);
+    const all = total(found, () => 1);
+    const counts = all === 1 ? "1 fusion opportunity" : `${count(all)} fusion opportunities`;
     return `${counts}, ${taken} taken · those not taken would save ${count(saved)} bytes`;
   }
 }

@@ -5,6 +5,7 @@ import { bytes, count, counted, h, s } from "./dom.js";
 
 const LEFT = 84;
 const HEAD = 26;
+const WIDEST_LABEL = 400; // pixels of a wide rectangle in whose middle its label stands
 const OUTSIDE = 22; // height of the row of a buffer outside the arena
 // Palette kinds whose inks tell origins apart; the words say the origin too.
 const INKS = ["buffer", "elementwise", "reduce", "memory", "cast", "call", "kernel", "movement"];
@@ -129,7 +130,8 @@ export class MemoryView {
       s("title", {}, words),
       s("rect", { class: "place-box", x, y, width: w, height: high, rx: 2 }),
       ...lines.map((line, index) => s("text", {
-        class: index ? "place-detail" : "place-name", x: x + w / 2, y: middle + 15 * index,
+        class: index ? "place-detail" : "place-name", x: x + Math.min(w, WIDEST_LABEL) / 2,
+        y: middle + 15 * index,
       }, cut(line, w))),
     );
   }

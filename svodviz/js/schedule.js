@@ -32,6 +32,7 @@ export class ScheduleData {
   /** What an entity of the schedule that is neither drawn nor printed is called. */
   caption(entity) {
     const fusion = this.fusionOf.get(entity);
+    if (fusion?.value) return `${fusion.value} in ${this.items[fusion.from].name}`;
     if (fusion) return `${this.items[fusion.from].name} + ${this.items[fusion.to].name}`;
     const buffer = this.bufferOf.get(entity);
     if (buffer) return `buffer ${buffer.name}`;

@@ -32,6 +32,7 @@ from tests.loops.programs import PROGRAMS, forms, kernels
 
 f32, i64, bool_ = dtypes.float32, dtypes.int64, dtypes.bool_
 OUT, IN = Argument((), 0, f32, 6, True), Argument((), 1, f32, 6, False)
+LARGE = Argument((), 0, f32, 60, True)
 INTS = Argument((), 2, i64, 6, False)
 I0, I1 = axis(2, 0, "normal"), axis(3, 1, "normal")
 R = axis(6, 2, "reduction")
@@ -44,6 +45,10 @@ ONE = const(1.0, f32)
 
 def store(value: ScalarNode, where: ScalarNode = AT, *ranges: Any, to: Argument = OUT) -> Body:
     return Body((Store((to, where, value, *(ranges or (I0, I1)))),))
+
+
+def part(where: ScalarNode) -> Body:
+    return Body((Store((LARGE, where, ONE, I0, I1), True),))
 
 
 def fold(value: ScalarNode, *ranges: Range) -> Reduce:
@@ -84,7 +89,9 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (4, store(AT), "a store writes another type", "int64", "float32"),
     (4, store(Load((Argument((), 0, f32, 6, False), AT))), "two arguments have one slot", "0", "a"),
     (4, store(ONE, to=Argument((), 1, f32, 6, True)), "slot 0 alone is written", "slot 1", "0"),
-    (4, store(Load((OUT, AT))), "the wrong access", "load out", "only written"),
+    (4, store(Load((OUT, I0))), "the wrong access", "load out", "the element that its one store"),
+    (4, Body((*store(Load((OUT, AT))).sources, Update((OUT, S, ONE, TRUE, S), "add"))),
+     "the wrong access", "load out", "the element that its one store"),
     (5, store(fold(ONE, Range((index(-1),), 9, "reduction"))), "extent is wrong", "(-1", "0 or"),
     (5, store(fold(ONE, Range((DefineVar((), "n", -1, 4),), 9, "reduction"))),
      "extent is", "-1", "0"),
@@ -206,3 +213,22 @@ def test_kinds_of_values_are_values() -> None:
     verify(store(Cast((AT,), f32)))
     verify(store(Const((), 0, f32)))
     verify(store(fold(Cast((R,), f32), R)))
+
+
+def times(each: ScalarNode, by: int) -> ScalarNode:
+    return alu("mul", each, index(by))
+
+
+def test_a_part_is_written_once() -> None:
+    verify(store(Load((OUT, AT))))
+    for right in (AT, alu("add", AT, index(7)), alu("add", times(I0, 7), times(I1, 3))):
+        verify(part(right))
+    wrong = {
+        "invariant 9: i0 may write": alu("add", times(I0, 2), I1),
+        "invariant 9: i1 may write": alu("add", times(I0, 2), times(I1, 2)),
+        "invariant 9: the index is not": alu("add", AT, N),
+        "invariant 8: ": alu("add", AT, index(55)),
+    }
+    for problem, where in wrong.items():
+        with pytest.raises(InternalError, match=problem):
+            verify(part(where))

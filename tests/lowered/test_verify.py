@@ -153,4 +153,14 @@ def test_the_argument_written_is_read_in_serial_loops() -> None:
     )
     verify((*RIGHT[:5], *joined))
     with pytest.raises(InternalError, match="invariant 7: the wrong access"):
-        verify((*RIGHT[:5], Range(5, 2, 0, "normal"), *joined[1:]))
+        verify((*RIGHT[:5], Range(5, 2, 0, "normal"), Load(6, 0, 2, 4, f32), *joined[2:]))
+
+
+def test_the_argument_written_is_read_where_it_is_written() -> None:
+    inside = (Load(6, 0, 5, None, f32), Alu(7, "add", (6, 3), f32), Store(0, 5, 7, None))
+    loop = Range(5, 2, 0, "normal")
+    verify((*RIGHT[:5], loop, *inside, EndRange(5)))
+    twice = Store(0, 2, 7, None)
+    for wrong in ((Store(0, 5, 3, None), inside[0]), (*inside, twice)):
+        with pytest.raises(InternalError, match="invariant 7: the wrong access"):
+            verify((*RIGHT[:5], loop, *wrong, EndRange(5)))

@@ -8,7 +8,7 @@ import pytest
 
 from compiler import dtypes
 from compiler.errors import InternalError
-from compiler.graph.nodes import Buffer, Param, Sink, Store, elementwise
+from compiler.graph.nodes import Buffer, Flip, Param, Sink, Store, elementwise
 from compiler.node import Node
 from compiler.schedule.analysis import analyse
 from compiler.schedule.calls import After, Call, KernelSink
@@ -50,6 +50,7 @@ def after(buffer: Node, *calls: Node) -> After:
 FIRST = call(B, A)
 SECOND = call(C, after(B, FIRST), A, does=ADD, name="k1")
 ROOT = KernelSink((after(C, SECOND), after(B, FIRST)))
+TURNED = Sink((Store((param(0), Flip((param(0),), (0,)))),))
 EXTRA = Sink((Store((param(0), param(0))), Store((param(0), param(1)))))
 
 
@@ -71,7 +72,7 @@ WRONG_KERNELS: tuple[tuple[int, Callable[[], KernelSink], str], ...] = (
     (2, lambda: root_of(call(B, A, does=body("neg", 2))), "not numbered from 0"),
     (3, lambda: root_of(call(B, A, C)), "call k0 has the wrong number of arguments"),
     (3, lambda: root_of(call(B, SHORT)), "argument 1 of call k0 does not fit its param"),
-    (4, lambda: root_of(call(B, does=body("neg", 0))), "a body reads the param it writes"),
+    (4, lambda: root_of(call(B, does=TURNED)), "a body reads what it writes elsewhere"),
     (4, lambda: root_of(call(B, B)), "call k0 reads the buffer it writes"),
     (5, lambda: root_of(call(B, A), call(B, C)), "buffer b is written by two calls"),
     (6, lambda: root_of(call(C, B), FIRST), "call k0 does not wait for b"),

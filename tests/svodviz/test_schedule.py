@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from compiler import Tensor, compile, repeat
 from svodviz.entities import Entities
 from svodviz.export import export_stage
 from svodviz.items import lanes_of
@@ -158,3 +160,25 @@ def test_the_schedule_leaves_in_every_format() -> None:
     assert all(f"tooltip={kind}" in dot for kind in ("data", "anti", "output", "control", "fusion"))
     svg = export_stage(rich(), "schedule", "svg")
     assert all(f'stroke-dasharray="{it}"' in svg for it in ("7 4", "9 3 2 3", "2 3", "1 5"))
+
+
+def test_the_turns_of_a_loop_are_one_row_of_the_fusions() -> None:
+    x = Tensor(np.ones((8, 8)), name="x")
+
+    def step(i: Tensor, v: Tensor) -> Tensor:
+        w = x @ v
+        return w / (w * w).sum().sqrt()
+
+    found = compile(repeat(5, step, Tensor(np.ones(8))))
+    rows = wire(found)["schedule"]["fusions"]
+    assert sum(row["times"] for row in rows) == len(found.schedule.opportunities)
+    (row,) = rows
+    assert row["times"] == 5 and "different indices" in row["reason"]
+
+
+def test_fusions_that_were_taken_name_the_value() -> None:
+    found = compile(Tensor(np.ones((8, 8)), name="x").softmax(1))
+    rows = wire(found)["schedule"]["fusions"]
+    assert {row["taken"] for row in rows} == {True}
+    assert "reduce max f64[8,1]" in {row["value"] for row in rows}
+    assert all(row["from"] == row["to"] and row["saved"] > 0 for row in rows)

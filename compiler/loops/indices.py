@@ -1,0 +1,111 @@
+"""Index arithmetic: bounds of axes, and where the elements of a movement node are found."""
+
+from itertools import accumulate
+from typing import TypeAlias
+
+from compiler.graph import nodes as graph
+from compiler.graph.extents import Extent, symbolic
+from compiler.graph.nodes import Parts, Shape, TensorNode
+from compiler.loops.nodes import DefineVar, ScalarNode, alu, linear
+from compiler.loops.nodes import index as index_const
+
+Indices: TypeAlias = tuple[ScalarNode, ...]
+
+
+def bound(extent: int | Extent) -> ScalarNode:
+    """The number of elements along an axis."""
+    if isinstance(extent, Extent):
+        return DefineVar((), extent.name, extent.low, extent.high)
+    return index_const(extent)
+
+
+def clamp(value: ScalarNode, extent: int) -> ScalarNode:
+    """`value`, or the nearest position inside an axis of `extent` elements."""
+    return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
+
+
+def is_within(value: ScalarNode, extent: ScalarNode) -> ScalarNode:
+    """Whether `value` is a position on an axis of `extent` elements."""
+    return alu("and", alu("ge", value, index_const(0)), alu("lt", value, extent))
+
+
+def shift(value: ScalarNode, by: int) -> ScalarNode:
+    """`value + by`."""
+    return value if by == 0 else alu("add", value, index_const(by))
+
+
+def move(node: TensorNode, indices: Indices) -> Indices:
+    """The indices into the source of a movement node, given those into the node."""
+    source = node.sources[0]
+    match node:
+        case graph.Reshape():
+            return unflatten(linear(indices, node.shape), source.shape)
+        case graph.Permute():
+            table = dict(zip(node.order, indices, strict=True))
+            return tuple(table[a] for a in range(len(indices)))
+        case graph.Expand():
+            pairs = zip(indices, source.shape, node.shape, strict=True)
+            return tuple(index_const(0) if old != new else i for i, old, new in pairs)
+        case graph.Shrink():
+            return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
+        case graph.Prefix():
+            return indices
+        case graph.Flip():
+            bounds = symbolic(source.shape, source.extents)
+            return tuple(
+                mirror(i, bounds[a]) if a in node.axes else i for a, i in enumerate(indices)
+            )
+        case _:
+            raise AssertionError(f"{type(node).__name__} does not move elements")
+
+
+def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
+    """The position as far from the end as `value` is from the begin."""
+    if isinstance(extent, int):
+        return alu("sub", index_const(extent - 1), value)
+    last = alu("sub", bound(extent), index_const(1))
+    # Never negative, since value < extent; but only so do the bounds say it.
+    return alu("max", alu("sub", last, value), index_const(0))
+
+
+def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
+    """The indices in `shape` of element number `flat`."""
+    strides = list(accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))[::-1]
+    result: list[ScalarNode] = []
+    for extent, stride in zip(shape, strides if shape else [], strict=True):
+        if extent <= 1 or stride == 0:
+            result.append(index_const(0))
+            continue
+        outer = alu("idiv", flat, index_const(stride))
+        result.append(alu("mod", outer, index_const(extent)))
+    return tuple(result)
+
+
+def is_inside(node: graph.Pad, indices: Indices) -> ScalarNode | None:
+    """Whether padded indices are inside the source; None where nothing is padded."""
+    condition: ScalarNode | None = None
+    for value, (before, after), extent in zip(
+        indices, node.widths, node.sources[0].shape, strict=True
+    ):
+        if before:
+            condition = both(condition, alu("ge", value, index_const(before)))
+        if after:
+            condition = both(condition, alu("lt", value, index_const(before + extent)))
+    return condition
+
+
+def both(first: ScalarNode | None, second: ScalarNode | None) -> ScalarNode | None:
+    """The conjunction of two conditions that may be absent."""
+    if first is None or second is None:
+        return first if second is None else second
+    return alu("and", first, second)
+
+
+def in_parts(indices: Indices, parts: Parts) -> Indices:
+    """The indices of the elements that `parts` name; those given where there are none."""
+    if not parts:
+        return indices
+    return tuple(
+        shift(i if step == 1 else alu("mul", i, index_const(step)), begin)
+        for i, (begin, _, step) in zip(indices, parts, strict=True)
+    )
