@@ -4,6 +4,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from compiler.graph import nodes as graph
+from compiler.graph.dependence import matching_groups
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.nodes import Parts, Shape, TensorNode
 from compiler.loops.nodes import DefineVar, ScalarNode, alu, linear
@@ -39,7 +40,7 @@ def move(node: TensorNode, indices: Indices) -> Indices:
     source = node.sources[0]
     match node:
         case graph.Reshape():
-            return unflatten(linear(indices, node.shape), source.shape)
+            return through_reshape(indices, node.shape, source.shape)
         case graph.Permute():
             table = dict(zip(node.order, indices, strict=True))
             return tuple(table[a] for a in range(len(indices)))
@@ -66,6 +67,29 @@ def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
     last = alu("sub", bound(extent), index_const(1))
     # Never negative, since value < extent; but only so do the bounds say it.
     return alu("max", alu("sub", last, value), index_const(0))
+
+
+def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
+    """The indices in `old` of the element at `indices` in `new`; axes that stay keep theirs.
+
+    Only axes that split or join are divided: an index that may be outside, under a gate, would
+    keep its divisions.
+    """
+    if 0 in new:
+        return unflatten(linear(indices, new), old)
+    result: list[ScalarNode] = [index_const(0)] * len(old)
+    for new_axes, old_axes in matching_groups(new, old):
+        wide = [axis for axis in new_axes if new[axis] != 1]
+        target = [axis for axis in old_axes if old[axis] != 1]
+        inside = tuple(indices[axis] for axis in wide)
+        if len(wide) == len(target) == 1:
+            result[target[0]] = inside[0]
+            continue
+        flat = linear(inside, tuple(new[axis] for axis in wide))
+        parts = unflatten(flat, tuple(old[axis] for axis in target))
+        for axis, part in zip(target, parts, strict=True):
+            result[axis] = part
+    return tuple(result)
 
 
 def unflatten(flat: ScalarNode, shape: Shape) -> Indices:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import dtypes
+from compiler import Tensor, compile, dtypes
 from compiler.loops.collapse import collapse
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import (
@@ -228,3 +228,12 @@ def test_an_index_that_is_one_of_the_loops_is_kept(extents: tuple[int, int]) -> 
     found = np.zeros(math.prod(extents), np.int64)
     interpret(result, [found])
     assert found.tolist() == [7] * math.prod(extents)
+
+
+def test_axes_of_one_element_cost_nothing_under_a_gate() -> None:
+    """A padded picture is read at rows and columns, though its index may be outside."""
+    picture = Tensor(np.zeros((6, 5), "float32"))
+    weight = Tensor(np.ones((1, 1, 3, 3), "float32"))
+    made = compile(picture.reshape(1, 1, 6, 5).conv2d(weight, padding=1))
+    operations = {getattr(node, "op", "") for node in toposort([made.loops[0].body])}
+    assert "add" in operations and not operations & {"idiv", "mod"}
