@@ -93,7 +93,7 @@ def parse(value: object, operation: str = "dtype") -> DType:
     if isinstance(value, str) and value in _BY_NAME:
         return _BY_NAME[value]
     try:
-        name = np.dtype(value).name  # type: ignore[call-overload]
+        name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
     except TypeError:
         name = ""
     if name in _BY_NAME:

@@ -18,7 +18,7 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
     """
     whole = sharding.in_shards(nodes)
     each = sharding.flat(whole)
-    values = bindings_of(Sink(tuple(each))).of_run()
+    values = bindings_of(Sink(tuple(nodes))).of_run()
     made, found = plans.structure_of(each, options or Options(verify=False))
     data = [buffers.data(b) for b in found]
     known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}

@@ -19,7 +19,7 @@ import numpy as np
 
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
-from compiler.errors import AxisError, DataError, ShapeError
+from compiler.errors import AxisError, DataError, ShapeError, located
 from compiler.graph.extents import Extent, part_of, symbolic
 from compiler.graph.nodes import (
     Bind,
@@ -56,6 +56,7 @@ class Variable:
     high: int
     value: int | None = field(default=None, kw_only=True)
 
+    @located
     def __post_init__(self) -> None:
         is_name = isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()
         if not is_name or keyword.iskeyword(self.name) or _TAKEN.fullmatch(self.name):
@@ -77,9 +78,10 @@ class Variable:
             expected=f"{self.low} … {self.high}",
         )  # fmt: skip
 
+    @located
     def bind(self, value: int) -> "Variable":
         """This variable, with its value in this run. Raises `DataError` outside the bounds."""
-        return replace(self, value=value)
+        return replace(self, value=self._inside(_integer(self.name, value)))
 
     @property
     def node(self) -> TensorNode:

@@ -11,7 +11,8 @@ import numpy as np
 
 from compiler import dtypes
 from compiler.dtypes import float64, int64
-from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.errors import DataError, DeviceError, DTypeError, ShapeError
+from compiler.graph.devices import written
 from compiler.graph.effects import Scatter
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
@@ -66,6 +67,11 @@ class Writing(Indexing):
         if buffer is not None:
             check_writable(method, buffer)
             value = live.claim(self.node, apart(value, buffer)) or value
+        elif self.node.devices and value.devices not in ((), self.node.devices):
+            got, expected = written(value.devices), written(self.node.devices)
+            what = "the value is on another device than the tensor"
+            raise DeviceError(method, what, got=got, expected=expected,
+                              hint="to(…) or shard(…) moves the value")  # fmt: skip
         self.node = value
         if hasattr(self, "_recipe"):
             del self._recipe
@@ -90,6 +96,9 @@ class Writing(Indexing):
 
         With `accumulate` they are added to what is there, equal positions in order.
         """
+        if not isinstance(indices, tuple | list):
+            what, got = "one index per leading axis is needed", type(indices).__name__
+            raise DataError("index_put", what, got=got, expected="a tuple of indices")
         op = "add" if accumulate else "replace"
         return self._written("index_put", tuple(indices), values, op)
 
