@@ -8,7 +8,6 @@ import pytest
 
 from compiler import Tensor, repeat
 
-
 UNMOVED: dict[str, Callable[[Tensor], Any]] = {
     "roll": lambda x: x.roll(4),
     "to": lambda x: x.to("CPU"),
