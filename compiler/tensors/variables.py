@@ -33,6 +33,7 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.nodes import Variable as VariableNode
 from compiler.graph.words import short
+from compiler.node import toposort
 from compiler.origin import user_call
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -152,6 +153,23 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
         if extent is not None:
             variable = Variable(extent.name, extent.low, extent.high)
             node = prefix("like", node, axis, variable)
+    return node
+
+
+def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
+    """`node`, which replaces `old`, with the symbolic axes of it, bound as they are there.
+
+    Raises `ShapeError` where an axis has another variable.
+    """
+    if node.extents == old.extents:
+        return node
+    binds = (each for each in toposort([old]) if isinstance(each, Bind))
+    bound = {each.sources[0].arguments["name"]: each.value for each in binds}
+    for axis, extent in enumerate(old.extents):
+        if extent is not None:
+            value = bound.get(extent.name)
+            variable = Variable(extent.name, extent.low, extent.high, value=value)
+            node = prefix(method, node, axis, variable)
     return node
 
 

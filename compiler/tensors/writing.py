@@ -23,6 +23,7 @@ from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
 from compiler.tensors.placing import along, apart, check_writable, value_for, with_parts
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
+from compiler.tensors.variables import kept
 
 REDUCES = {"add": "add", "sum": "add", "mul": "mul", "prod": "mul", "max": "max", "amax": "max",
            "min": "min", "amin": "min"}  # fmt: skip
@@ -63,6 +64,7 @@ class Writing(Indexing):
 
     def _assign(self, method: str, value: TensorNode) -> None:
         """`value` from now on, in the same memory where there is any of its own."""
+        value = kept(method, value, self.node)
         buffer = live.storage(self.node)
         if buffer is not None:
             check_writable(method, buffer)
@@ -80,11 +82,13 @@ class Writing(Indexing):
         """`set`, or the value joined by `op` with what is there."""
         each = index if isinstance(index, tuple) else (index,)
         if not any(map(is_data, each)):
+            if self.node.extents:
+                self[index]  # refused where it reaches over what is always there
             parts, shape = parts_and_shape(index, self.shape)
             new = value_for(method, value, self.dtype, shape)
             if op != "replace":  # such an index takes no element twice
                 new = elementwise(op, self[index].node, new)
-            return self._new(with_parts(self.node, parts, new))
+            return self._new(kept(method, with_parts(self.node, parts, new), self.node))
         positions = positions_in(self.node, list(each))
         updates = value_for(method, value, self.dtype, positions[0].shape)
         return self._new(Scatter((self.node, updates, *positions), op))
