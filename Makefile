@@ -66,6 +66,7 @@ bench: $(STAMP) ## measure the compiled programs
 notebooks: $(STAMP) ## run every notebook and store its results in it
 ifneq ($(NOTEBOOKS),)
 	@$(RUN) nbconvert --to notebook --execute --inplace $(NOTEBOOKS)
+	@$(RUN) nbconvert --to notebook --coalesce-streams --inplace $(NOTEBOOKS)
 else
 	@echo "there are no notebooks yet"
 endif

@@ -54,8 +54,9 @@ def _inputs(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
 def _reasons(made: Scheduled) -> dict[Buffer, str]:
     """For each buffer why its value was not computed where it is read."""
     kept = {choice.node: choice.reason for choice in made.choices if not choice.is_fused}
-    return {
+    outside = {
         buffer_of(holder): kept[node]
         for node, holder in made.outlined.buffers.items()
         if node in kept
     }
+    return outside | made.outlined.reasons

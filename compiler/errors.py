@@ -48,7 +48,7 @@ class CompileError(Exception):
     def _page(self) -> str:
         """The message: one line, then the parts that are known, indented."""
         parts = [f"{self.operation}: {self.problem}"]
-        where = f"{self.origin.file}:{self.origin.line}" if self.origin else ""
+        where = self.origin.address if self.origin else ""
         text = self.origin.text if self.origin else ""
         rows = (
             ("got", self.got),

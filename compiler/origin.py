@@ -66,6 +66,12 @@ class Origin:
         """`file:line` with the folder left out (line 2 of notebook cell 5 reads `cell 5:2`)."""
         return f"{short_name(self.file)}:{self.line}"
 
+    @property
+    def address(self) -> str:
+        """`file:line` with the folder, for an editor to follow; of a notebook cell its place."""
+        is_cell = cell_number(self.file) is not None
+        return self.place if is_cell else f"{self.file}:{self.line}"
+
     def __lt__(self, other: "Origin") -> bool:
         mine = (reading_order(self.file), self.line, self.method)
         return mine < (reading_order(other.file), other.line, other.method)

@@ -67,4 +67,6 @@ def _turn(body: Sink, options: Options) -> Turn:
         for index, new in enumerate(root.sources)
     )
     root = Sink(states)
-    return Turn(root, tuple(partition(root, options).realized))
+    parts = partition(root, options)
+    reasons = {choice.node: choice.reason for choice in parts.choices if not choice.is_fused}
+    return Turn(root, tuple(parts.realized), reasons)

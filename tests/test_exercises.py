@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-FIRST = NOTEBOOKS / "01_from_tensor_to_machine_code.ipynb"
+FIRST, GRAPH, SCHEDULE = (
+    "01_from_tensor_to_machine_code.ipynb", "02_the_graph.ipynb", "03_the_schedule.ipynb"
+)  # fmt: skip
 
 SETTING = """
 import textwrap
@@ -30,19 +32,44 @@ CHANGES = (
 )
 
 
-def _cells() -> list[tuple[str, str]]:
+CLAIMS: dict[tuple[str, int], tuple[str, str, tuple[str, ...]]] = {
+    (GRAPH, 1): ("x.T.reshape(12)", "x.reshape(2, 6).T.T.reshape(12)", ("in1[i0]",)),
+    (GRAPH, 2): (
+        "np.arange(4.0)", "np.arange(4)",
+        ("x * 0 = 0 for integers (a float may be NaN, inf or negative)",),
+    ),
+    (GRAPH, 3): ("[before, state]", "[state]", ("2 items",)),
+    (SCHEDULE, 1): (
+        "a + 1", "(a + 1).contiguous()",
+        ("24,000 bytes", "16,000 bytes", "its value was asked for in memory"),
+    ),
+    (SCHEDULE, 2): ("64, 16", "64, 128", ("critical path 1 2", "2,172.3 µs")),
+    (SCHEDULE, 3): ("turns = 3 ", "turns = 30 ", ("62 items, 2 kernels, 1,024 bytes",)),
+}  # fmt: skip
+"""For an exercise of a later notebook the change, and what the answer says that it prints."""
+
+
+def _cells(notebook: str) -> list[tuple[str, str]]:
     """Kind and text of each cell."""
-    cells: list[dict[str, Any]] = json.loads(FIRST.read_text(encoding="utf-8"))["cells"]
+    text = (NOTEBOOKS / notebook).read_text(encoding="utf-8")
+    cells: list[dict[str, Any]] = json.loads(text)["cells"]
     return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
 
 
-def _exercise(number: int) -> tuple[str, str, str]:
+def _exercise(number: int, notebook: str = FIRST) -> tuple[str, str, str]:
     """The question, the cell under it and the answer of an exercise."""
-    cells = _cells()
+    cells = _cells(notebook)
     at = next(i for i, (_, text) in enumerate(cells) if f"**Exercise {number}.**" in text)
     (_, question), (kind, code), (_, answer) = cells[at : at + 3]
     assert kind == "code" and "<details>" in answer
     return question, code, answer
+
+
+def _changed(code: str, before: str, after: str) -> str:
+    """The cell with the change that the exercise asks for."""
+    line = next(line for line in code.splitlines() if "# change this line" in line)
+    assert before in line
+    return code.replace(line, line.replace(before, after))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -51,13 +78,11 @@ def test_the_answer_names_what_the_change_prints(
 ) -> None:
     _, code, answer = _exercise(number)
     before, after = CHANGES[number - 1]
-    line = next(line for line in code.splitlines() if "# change this line" in line)
-    assert before in line
     names: dict[str, Any] = {}
     exec(SETTING, names)
     exec(code, names)
     written = capsys.readouterr().out
-    exec(code.replace(line, line.replace(before, after)), names)
+    exec(_changed(code, before, after), names)
     changed = capsys.readouterr().out
     figures = re.findall(r"\d+(?:,\d{3})+ (?=flops|bytes)|\d+(?:,\d{3})+(?= to )", answer)
     assert _kernels(changed) == _kernels(answer)
@@ -73,7 +98,32 @@ def _kernels(printed: str) -> int:
     return int(said.group(1)) if said else len(re.findall(r"^ *\d+  kernel ", printed, re.M))
 
 
+@pytest.mark.parametrize(("notebook", "number"), CLAIMS)
+def test_the_answer_says_what_the_change_prints(
+    notebook: str, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, code, answer = _exercise(number, notebook)
+    before, after, claims = CLAIMS[notebook, number]
+    imports = next(text for kind, text in _cells(notebook) if kind == "code")
+    names: dict[str, Any] = {}
+    exec(imports, names)
+    exec(code, names)
+    written = capsys.readouterr().out
+    exec(_changed(code, before, after), names)
+    changed = capsys.readouterr().out
+    for claim in claims:
+        assert claim in " ".join(answer.split()) and claim in changed, claim
+    assert any(claim not in written for claim in claims)
+
+
+def _asked(notebook: str) -> int:
+    """How many exercises a notebook has."""
+    return sum(len(re.findall(r"\*\*Exercise \d", text)) for _, text in _cells(notebook))
+
+
 def test_every_exercise_is_tested() -> None:
-    asked = [text for _, text in _cells() for _ in re.findall(r"\*\*Exercise \d", text)]
-    assert len(asked) == len(CHANGES)
+    assert {path.name for path in NOTEBOOKS.glob("*.ipynb")} == {FIRST, GRAPH, SCHEDULE}
+    assert _asked(FIRST) == len(CHANGES)
+    assert all(_asked(each) == sum(n == each for n, _ in CLAIMS) for each in (GRAPH, SCHEDULE))
     assert not any(after in _exercise(n)[1] for n, (_, after) in enumerate(CHANGES, start=1))
+    assert not any(c[1] in _exercise(n, notebook)[1] for (notebook, n), c in CLAIMS.items())

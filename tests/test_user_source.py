@@ -24,6 +24,7 @@ for cell in (
     "print(c.user_source.title)\\nprint(c.user_source)",
     "entities = {line.entity: line.text for line in c.user_source.lines}",
     "for line in c.graph.lines[:-1]: print(line.text[5:8], *[entities[p] for p in line.parents])",
+    "try: x + y.T\\nexcept compiler.ShapeError as error: print(error)",
 ):
     shell.run_cell(cell, store_history=sys.argv[1] == 'counted').raise_error()
 """
@@ -44,6 +45,12 @@ def test_nodes_of_a_notebook_name_their_cell_by_its_execution_count(printed: lis
     for operation, place in (("buffer x", "cell 2:1"), ("exp", "cell 3:2"), ("mul", "cell 4:1")):
         row = next(line for line in printed if f"= {operation}" in line)
         assert row.endswith(place), row
+
+
+def test_an_error_names_the_cell_and_not_the_file_it_is_compiled_under(printed: list[str]) -> None:
+    assert [line for line in printed if line.startswith("  line:")] == [
+        "  line:     cell 9:1  try: x + y.T"
+    ]
 
 
 def test_cells_are_listed_in_the_order_they_ran_each_under_its_name(printed: list[str]) -> None:

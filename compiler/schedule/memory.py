@@ -27,7 +27,7 @@ def made_buffers(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
 
 
 def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple[Lifetime, ...]:
-    """First and last item that touches each buffer; inputs and results live throughout."""
+    """First and last item that touches each buffer; inputs live throughout, results to the end."""
     first: dict[Buffer, int] = {}
     last: dict[Buffer, int] = {}
     end = max(len(items) - 1, 0)

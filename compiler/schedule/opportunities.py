@@ -148,9 +148,9 @@ def _sibling_reason(a: ScheduleItem, b: ScheduleItem) -> str:
 def _spaces(a: ScheduleItem, b: ScheduleItem) -> str:
     """That the two have different loops, in words; "" if they have the same."""
     shapes = [item.operation.writes[0].shape for item in (a, b) if item.operation.writes]
-    if len(set(shapes)) < 2:
-        return ""
     words = [" × ".join(str(n) for n in shape if n != 1) or "1" for shape in shapes]
+    if len(set(words)) < 2:
+        return ""
     return f"different iteration spaces: {words[0]} and {words[1]}"
 
 

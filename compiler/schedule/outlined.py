@@ -18,6 +18,8 @@ class Turn:
 
     root: Sink
     realized: tuple[TensorNode, ...]
+    reasons: Mapping[TensorNode, str] = field(default_factory=dict)
+    """Why nodes are written to memory that might have been fused."""
 
 
 @dataclass(slots=True)
@@ -43,6 +45,8 @@ class Outlined:
     """The numbers of the loops."""
     loops: dict[tuple[object, ...], list[Node]] = field(default_factory=dict)
     """For each loop the nodes that hold its states after the last turn."""
+    reasons: dict[Buffer, str] = field(default_factory=dict)
+    """For buffers made in loops why their values were not fused."""
     runs: list[Node] = field(default_factory=list)
     """Every call, or its End where it is in a loop inside."""
     placeless: set[Buffer] = field(default_factory=set)
@@ -58,7 +62,8 @@ class Outlined:
         """The same kernel graph, to outline a turn of the loop `owner`."""
         return Outlined(
             self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
-            numbers=self.numbers, ranges=self.ranges, placeless=self.placeless,
+            numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
+            placeless=self.placeless,
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 

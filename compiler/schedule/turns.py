@@ -42,6 +42,8 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     inner.buffers.update((param, holders[param.slot]) for param in parameters)
     for each in turn.realized:
         add(inner, each)
+    for each in turn.reasons.keys() & inner.buffers.keys():
+        result.reasons[buffer_of(inner.buffers[each])] = turn.reasons[each]
     read = tuple(inner.runs)
     for index, (state, new) in enumerate(zip(states, turn.root.sources, strict=True)):
         if not (isinstance(new, Param) and new.slot == index):

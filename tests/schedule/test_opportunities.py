@@ -4,7 +4,7 @@ import numpy as np
 
 import compiler
 from compiler import Tensor
-from compiler.graph.nodes import Param, Reduce, Sink, Store
+from compiler.graph.nodes import Buffer, Param, Reduce, Sink, Store
 from compiler.machine import MachineModel
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.opportunities import FusionOpportunity, opportunities
@@ -96,3 +96,22 @@ def test_a_program_says_why_its_kernels_are_not_one() -> None:
     assert found.bytes_saved == 2 * 64 * 16 * 4
     assert "its index does not use the loop of 8" in found.reason
     assert f"fusion {found}" in str(made)
+
+
+def test_axes_of_one_element_make_no_other_iteration_space() -> None:
+    column, row = (Buffer((), -n, s, X.dtype, "") for n, s in ((6, (10, 1)), (7, (1, 10))))
+    (found,) = opportunities(schedule((), 2, [(column, X), (row, X)]), costs(1, 1))
+    assert found.reason == "a kernel writes one value, and here are two of one shape"
+
+
+def test_kernels_in_a_loop_are_two_for_the_reason_that_was_decided() -> None:
+    matrix = Tensor(np.ones((4, 4)))
+
+    def step(i: Tensor, v: Tensor) -> Tensor:
+        w = matrix @ v
+        return w / (w * w).sum().sqrt()
+
+    found = compiler.compile(compiler.repeat(2, step, Tensor.ones(4))).schedule.opportunities
+    pairs = [(each.first, each.second) for each in found]
+    assert pairs == [(2, 3), (5, 6)]
+    assert all("it is read under 2 different indices" in each.reason for each in found)
