@@ -51,6 +51,8 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
             inner.runs.append(carried)
     ends = [End((run, turns)) for run in inner.runs]
     result.runs += ends
+    for source in node.sources[node.states :]:
+        result.readers.setdefault(source, []).extend(ends)
     last = [After((state, *ends)) if ends else state for state in states]
     for made in (turns, *counter.sources[:1], counter, *inner.runs, *ends, *last):
         result.note(made, frozenset((node,)))
@@ -67,6 +69,7 @@ def _first(result: Outlined, node: Repeat, source: TensorNode, placed: list[Buff
         result.placeless.add(buffer)
     call = Transfer((buffer, holder), "start", region)
     result.runs.append(call)
+    result.readers.setdefault(base, []).append(call)
     after = After((buffer, call))
     for made in (buffer, call, after):
         result.note(made, frozenset((node,)))
