@@ -70,13 +70,12 @@ def bindings_of(root: Sink) -> Bindings:
     found = Bindings({}, {}, ())
     inputs: list[Prefix] = []
     for node in toposort([root]):
-        match node:
-            case Variable():
-                _note_variable(found, node)
-            case Bind():
-                _note_value(found, node)
-            case Prefix(axis=0, sources=(Buffer(), _)):
-                inputs.append(node)
+        if isinstance(node, Variable):
+            _note_variable(found, node)
+        elif isinstance(node, Bind):
+            _note_value(found, node)
+        elif isinstance(node, Prefix) and node.axis == 0 and isinstance(node.sources[0], Buffer):
+            inputs.append(node)
     return replace(found, inputs=tuple(inputs))
 
 

@@ -34,6 +34,7 @@ from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
+from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled, schedule_program
 from compiler.sharding import Traffic
 from compiler.stage import Stage
@@ -173,14 +174,13 @@ class Compilation:
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
         made = self._scheduled
-        results = tuple(buffer_of(s) for s in made.outlined.root.sources)
         loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
-            results=results, parents=parents,
-            **figures(made, results, loops, self.options.model),
+            results=self._results, parents=parents,
+            **figures(made, self._results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property
@@ -200,13 +200,17 @@ class Compilation:
 
     # -- kernels -------------------------------------------------------------------------------
 
+    @cached_property
+    def _numbers(self) -> dict[Sink, int]:
+        """The kernels, counted."""
+        return {body: number for number, body in enumerate(self._scheduled.outlined.bodies)}
+
     def kernel(self, body: Sink) -> CompiledKernel:
         """Every stage of the kernel with this body, made on first use."""
         if body not in self._compiled:
-            bodies = list(self._scheduled.outlined.bodies)
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self.options, bodies.index(body))
+                made = compile_kernel(name, body, self.options, self._numbers[body])
             self._compiled[body] = made
         return self._compiled[body]
 
@@ -300,8 +304,7 @@ class Compilation:
     @property
     def devices(self) -> list[str]:
         """Where each result is; one that is an input on disk is as good as on the CPU."""
-        holders = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        return [device_of([holder]) for holder in holders]
+        return [device_of([holder]) for holder in self._results]
 
     def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
@@ -328,11 +331,20 @@ class Compilation:
 
         `arrays` has the flat data of every input.
         """
-        items = self._scheduled.items
-        results = [buffer_of(s) for s in self._scheduled.outlined.root.sources]
-        plan = plan_memory(items, results) if self.options.plan_memory else None
+        items, plan = self._scheduled.items, self._memory
         execution.refuse_too_large(items, self.options.memory_limit, plan)
-        return execution.run(items, results, arrays, self.load(), values, plan=plan)
+        return execution.run(items, self._results, arrays, self.load(), values, plan=plan)
+
+    @cached_property
+    def _results(self) -> tuple[Buffer, ...]:
+        """The buffer of each result."""
+        return tuple(buffer_of(s) for s in self._scheduled.outlined.root.sources)
+
+    @cached_property
+    def _memory(self) -> MemoryPlan | None:
+        """Where a run has its buffers: planned once for all runs."""
+        is_planned = self.options.plan_memory
+        return plan_memory(self._scheduled.items, self._results) if is_planned else None
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""

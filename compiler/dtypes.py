@@ -1,5 +1,6 @@
 """Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,7 +32,7 @@ class DType:
     @property
     def numpy(self) -> "np.dtype[Any]":
         """The NumPy type of the same name."""
-        return np.dtype(self.name)
+        return _NUMPY[self.name]
 
     @property
     def is_float(self) -> bool:
@@ -81,6 +82,8 @@ ALL: tuple[DType, ...] = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,
 )  # fmt: skip
 _BY_NAME = {t.name: t for t in ALL} | {t.short: t for t in ALL}
+_NUMPY: "dict[str, np.dtype[Any]]" = {t.name: np.dtype(t.name) for t in ALL}
+_BY_NUMPY = {_NUMPY[t.name]: t for t in ALL}
 
 
 def parse(value: object, operation: str = "dtype") -> DType:
@@ -92,6 +95,8 @@ def parse(value: object, operation: str = "dtype") -> DType:
         return value
     if isinstance(value, str) and value in _BY_NAME:
         return _BY_NAME[value]
+    if isinstance(value, np.dtype) and value in _BY_NUMPY:
+        return _BY_NUMPY[value]
     try:
         name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
     except TypeError:
@@ -108,7 +113,13 @@ def parse(value: object, operation: str = "dtype") -> DType:
 
 def promote(*types: DType | Scalar) -> DType:
     """The common type by NumPy 2's rules: Python scalars are weak, types are not."""
-    arguments = [t.numpy if isinstance(t, DType) else t for t in types]
+    return _promoted(tuple(t if isinstance(t, DType) else type(t) for t in types))
+
+
+@functools.lru_cache(maxsize=1024)
+def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
+    """The common type of element types and of types of Python scalars, whose values say nothing."""
+    arguments = [t.numpy if isinstance(t, DType) else t() for t in types]
     return _BY_NAME[np.result_type(*arguments).name]
 
 

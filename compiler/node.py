@@ -62,10 +62,12 @@ class Node(metaclass=Interned):
 
     def with_sources(self, sources: tuple[Any, ...]) -> Self:
         """The node of this kind and these arguments that reads `sources` instead."""
-        if sources == self.sources:
-            return self
-        rest = [getattr(self, name) for name in field_names(type(self))]
-        return type(self)(sources, *rest)
+        return self if sources == self.sources else self.made_again(sources)
+
+    def made_again(self, sources: tuple[Any, ...]) -> Self:
+        """The node of this kind and these arguments that comes from the line that runs now."""
+        kind = type(self)
+        return kind(sources, *[getattr(self, name) for name in field_names(kind)])
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
@@ -88,18 +90,18 @@ def toposort(roots: Iterable[N], leaves: Container[N] = frozenset()) -> list[N]:
     """
     order: list[N] = []
     seen: set[N] = set()
-    stack: list[tuple[N, bool]] = [(root, False) for root in reversed(list(roots))]
+    stack: list[Any] = list(roots)[::-1]  # a None says that the sources of the next are done
     while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            order.append(node)
-            continue
-        if node in seen:
-            continue
-        seen.add(node)
-        stack.append((node, True))
-        if node not in leaves:
-            stack.extend((s, False) for s in reversed(node.sources) if s not in seen)
+        node = stack.pop()
+        if node is None:
+            order.append(stack.pop())
+        elif node not in seen:
+            seen.add(node)
+            if not node.sources or node in leaves:
+                order.append(node)
+                continue
+            stack += (node, None)
+            stack += [s for s in reversed(node.sources) if s not in seen]
     return order
 
 

@@ -53,32 +53,25 @@ def plan_levels(
     """The levels of a schedule, and which of their items are worth a thread."""
     known = {item.item_id: item for item in items}
     cost = {row.item_id: row.cost for row in analysis}
+    threaded = {body for (body, _), p in programs.items() if getattr(p, "is_threaded", False)}
     result = []
     for number, wave in enumerate(waves_to_run(items)):
         cut: list[tuple[ScheduleItem, ...]] = []
-        for group in groups(items, wave):
-            cut += _without_two_threaded([known[i] for i in group], programs)
+        for group in groups(known, wave):
+            cut += _without_two_threaded([known[i] for i in group], threaded)
         parallel = tuple(_worth_a_thread(group, cost) for group in cut)
         result.append(Level(number, tuple(cut), parallel))
     return tuple(result)
 
 
 def _without_two_threaded(
-    group: Sequence[ScheduleItem], programs: Mapping[Any, object]
+    group: list[ScheduleItem], threaded: set[Any]
 ) -> list[tuple[ScheduleItem, ...]]:
-    """The group, cut so that no two items that use several threads stand together."""
-    threaded = [item for item in group if is_threaded(item, programs)]
-    rest = [item for item in group if item not in threaded]
-    together = [*rest, *threaded[:1]]
-    together.sort(key=lambda item: item.item_id)
-    return [tuple(together), *((item,) for item in threaded[1:])]
-
-
-def is_threaded(item: ScheduleItem, programs: Mapping[Any, object]) -> bool:
-    """Whether running the item uses several threads."""
-    body = getattr(item.operation, "body", None)
-    found = [p for (of, _), p in programs.items() if of is body]
-    return any(getattr(program, "is_threaded", False) for program in found)
+    """The group, cut so that no two items stand together whose bodies use several threads."""
+    found = [item for item in group if getattr(item.operation, "body", None) in threaded]
+    alone = {item.item_id for item in found[1:]}
+    together = tuple(item for item in group if item.item_id not in alone)
+    return [together, *((item,) for item in found[1:])]
 
 
 def _worth_a_thread(
@@ -103,11 +96,16 @@ def run_levels(steps: Sequence[Level], run: Run) -> None:
             # the calling thread takes what is not given away, and the first of the long items
             waiting = [_pool().submit(run, item) for item in parallel[1:]]
             try:
-                for item in group:
-                    if item not in parallel[1:]:
-                        run(item)
+                for item in group if not waiting else _rest(group, parallel):
+                    run(item)
             finally:
                 errors = [task.exception() for task in waiting]
             for error in errors:
                 if error is not None:
                     raise error
+
+
+def _rest(group: Sequence[ScheduleItem], parallel: Sequence[ScheduleItem]) -> list[ScheduleItem]:
+    """The items that no other thread has."""
+    given = {item.item_id for item in parallel[1:]}
+    return [item for item in group if item.item_id not in given]

@@ -95,6 +95,7 @@ def run_passes(
     facts = node_facts if stage == "graph" else scalar_facts
     provenance.numbers.all(toposort([root]))
     records = []
+    checked: tuple[Node, tuple[bool, ...]] | None = None
     for step in steps(stage):
         if not step.is_pass:
             continue
@@ -108,14 +109,16 @@ def run_passes(
         )  # fmt: skip
         records.append(record)
         root = after
-        if options.verify:
-            _verify(step.name, root)
+        holds = step.name != "merge", step.name in ("shard", "simplify")
+        if options.verify and checked != (root, holds):
+            _verify(root, *holds)
+            checked = root, holds
     return root, records
 
 
-def _verify(name: str, root: Node) -> None:
-    """Check the invariants that hold after the pass `name`."""
+def _verify(root: Node, is_decomposed: bool, is_sharded: bool) -> None:
+    """Check the invariants that hold by now."""
     if isinstance(root, Sink):
-        verify_graph.verify(root, name != "merge", name in ("shard", "simplify"))
+        verify_graph.verify(root, is_decomposed, is_sharded)
     elif isinstance(root, Body):
         verify_loops.verify(root)

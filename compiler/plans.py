@@ -90,7 +90,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
-                done[node] = bare.again(node, tuple(done[s] for s in node.sources))
+                done[node] = bare.again(node, tuple([done[s] for s in node.sources]))
         return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
 
 
@@ -110,7 +110,7 @@ class _Bare:
                 body = self._body(node.body)
                 return Repeat(sources, body, node.counter, node.count, node.index)
             case _:
-                return type(node)(sources, *node.arguments.values())
+                return node.made_again(sources)
 
     def _body(self, body: Sink) -> Sink:
         if body not in self.bodies:
@@ -187,14 +187,14 @@ def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Progr
     """The loaded program of each kernel; one that is loaded already needs no stage at all."""
     result: dict[tuple[Sink, str], Program] = {}
     names = made.outlined.bodies
+    numbers = {body: number for number, body in enumerate(names)}
     for operation in (item.operation for item in made.items):
         if isinstance(operation, Kernel):
             body, where = operation.body, device.get(device.get(operation.device).base_key)
             key = body, where.base_key
             if key not in result:
-                number = list(names).index(body)
                 chosen = device.get(options.device) if options.device else where
-                result[key] = _program(names[body], body, number, chosen, options)
+                result[key] = _program(names[body], body, numbers[body], chosen, options)
     return result
 
 

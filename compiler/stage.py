@@ -1,11 +1,12 @@
 """The faces every stage shows: its lines of text, its graph, its title and the time it took."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.trace import Line
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -11,13 +11,21 @@ Entities are strings that name one thing of one stage of one compilation ("graph
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from compiler.node import Node, toposort
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 P = TypeVar("P", bound=Hashable)
+
+
+def empty_graph() -> "nx.DiGraph[Any]":
+    """A graph without nodes. networkx is loaded by the first: it takes longer than this package."""
+    import networkx as nx
+
+    return nx.DiGraph()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +253,7 @@ class Replay:
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""
         prefix = self.record.prefix
-        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph: nx.DiGraph[str] = empty_graph()
         for number, (node, _) in sorted(self.nodes.items()):
             graph.add_node(f"{prefix}{number}", **self.record.facts(node))
         for number, (_, operands) in sorted(self.nodes.items()):

@@ -4,13 +4,14 @@ import itertools
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.origin import Origin, reading_order, short_name
 from compiler.stage import Stage
-from compiler.trace import Line
+from compiler.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 SHOWN_AROUND = 400
 """Lines of one file that are shown at most: those around the first and last that made nodes."""
@@ -34,7 +35,7 @@ class UserSource(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         made = [row for row in self.rows if row.entity]
         for row in made:
             graph.add_node(row.entity, op=row.text.strip(), kind="control", argument="", dtype="",

@@ -62,6 +62,9 @@ class CpuProgram:
         The launch size follows from the values, so `dims` changes nothing here.
         """
         if self._is_plain:
+            if not self._parameters and not values:
+                self._loaded.entry(*buffers)
+                return
             known = known_values(self._spec.metadata, values)
             self._loaded.entry(*buffers, *(known[name] for name in self._parameters))
             return

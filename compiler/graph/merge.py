@@ -27,7 +27,7 @@ def merge(
     with no_origin():
         for node in toposort([root]):
             sources = tuple(done[s] for s in node.sources)
-            plain = type(node)(sources, *node.arguments.values())
+            plain = node.made_again(sources)
             done[node] = plain
             first = numbered.setdefault(plain, node)
             provenance.numbers.same(plain, node)

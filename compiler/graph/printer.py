@@ -4,16 +4,17 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.graph.extents import written
 from compiler.graph.nodes import Buffer, Const, Sink, TensorNode
 from compiler.graph.words import describe_argument, kind, operation, short
 from compiler.node import toposort
 from compiler.stage import Stage
-from compiler.trace import Line, Numbering
+from compiler.trace import Line, Numbering, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,7 +56,7 @@ class Graph(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The graph; edges run from operand to user."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:
             facts = node_facts(node)
             facts["parents"] = self.parents.get(node, ())

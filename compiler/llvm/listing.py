@@ -7,14 +7,15 @@ The source gets a debug location on every line (its own line number); LLVM keeps
 import re
 import time
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.llvm import inherited, jit
 from compiler.llvm.source import Source, control_flow, label_of, targets_of
 from compiler.stage import Stage
 from compiler.trace import Line
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _DEBUG = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(

@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.llvm.writer import SourceLine
 from compiler.stage import Stage
-from compiler.trace import Line
+from compiler.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _FUNCTION = re.compile(r"(@sv\.[\w.]+)")
 _LABEL = re.compile(r"^([\w.]+):")
@@ -86,7 +87,7 @@ def control_flow(lines: tuple[Line, ...], label_of: Any, targets_of: Any) -> "nx
         if label is None or line.parents:
             blocks[-1][1].append(line)
     keys = _keys(blocks)
-    graph: nx.DiGraph[Any] = nx.DiGraph()
+    graph: nx.DiGraph[Any] = empty_graph()
     for label, body in blocks:
         graph.add_node(keys[label], **_block_facts(label, body))
     for position, (label, body) in enumerate(blocks):

@@ -11,9 +11,7 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.loops.nodes import (
     Alu,
@@ -35,8 +33,11 @@ from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, p
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.stage import Stage
-from compiler.trace import Line, Numbering
+from compiler.trace import Line, Numbering, empty_graph
 from compiler.updates import UPDATES
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
          "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
@@ -164,7 +165,7 @@ class Loops(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The scalar DAG; loops are groups."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:
             graph.add_node(self.entity(node), **scalar_facts(node) | {"parents": self._from(node)})
         for node in self.nodes:

@@ -5,9 +5,7 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.dtypes import DType
 from compiler.graph.bits import from_bits
@@ -47,7 +45,10 @@ from compiler.lowered.machine import (
     Wmma,
 )
 from compiler.stage import Stage
-from compiler.trace import Line
+from compiler.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -97,7 +98,7 @@ class Lowered(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Instructions in order; data edges from the register's writer to its readers."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         writer: dict[int, int] = {}
         open_loops: list[str] = []
         for number, instruction in enumerate(self.instructions):

@@ -12,9 +12,7 @@ The nodes are those of `kinds.py`:
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.graph.nodes import Buffer, Param, TensorNode
 from compiler.graph.words import short
@@ -37,7 +35,10 @@ from compiler.schedule.kinds import (
     buffer_of,
 )
 from compiler.stage import Stage
-from compiler.trace import Line, Numbering
+from compiler.trace import Line, Numbering, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["After", "Call", "KernelGraph", "KernelNode", "KernelSink", "buffer_of", "calls_of"]
 
@@ -114,7 +115,7 @@ class KernelGraph(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Buffers, calls and afters; edges from producer to user."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:
             graph.add_node(self.entity(node), **self._facts(node))
         for node in self.nodes:

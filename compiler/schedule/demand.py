@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
 from compiler.graph.effects import Scatter
-from compiler.graph.nodes import Index, Prefix, Reduce, TensorNode
+from compiler.graph.nodes import Elementwise, Index, Prefix, Reduce, TensorNode
 
 
 @dataclass(slots=True, eq=False)
@@ -72,7 +72,6 @@ class KernelPlan:
         self.inner[node, dependence] = tuple(result)
         return tuple(result)
 
-
     def update_axes(self, node: Scatter) -> Dependence:
         """The dependence of the updates of a scatter: loops of their own, after the others."""
         known = self.updates.get(node)
@@ -98,6 +97,8 @@ class Demand:
 
     def below(self, node: TensorNode, operand: int = 0) -> "Demand":
         """The demand that `node`, computed under this demand, makes on one of its sources."""
+        if isinstance(node, Elementwise):
+            return self
         if isinstance(node, Index):
             return self if operand else Demand(self.plan, gathered(node, self.dependence))
         if isinstance(node, Scatter):

@@ -5,9 +5,10 @@
 Two items of one level may run at once unless they touch the same storage and one writes it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from compiler.errors import ScheduleError
+from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
 
 
@@ -74,27 +75,27 @@ def level_of(waves: Sequence[Sequence[int]]) -> dict[int, int]:
     return {item: level for level, wave in enumerate(waves) for item in wave}
 
 
-def conflict(a: ScheduleItem, b: ScheduleItem) -> bool:
-    """Whether two items touch the same storage and one of them writes it."""
-    written_a, written_b = set(a.operation.writes), set(b.operation.writes)
-    touched_a, touched_b = written_a | set(a.operation.reads), written_b | set(b.operation.reads)
-    return bool(written_a & touched_b or written_b & touched_a)
-
-
 def groups(
-    items: Sequence[ScheduleItem], wave: Sequence[int]
+    known: Mapping[int, ScheduleItem], wave: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
-    """The items of a wave, cut so that no two of a group conflict; groups run in order."""
-    known = {item.item_id: item for item in items}
+    """The items of a wave, cut so that no two of a group conflict; groups run in order.
+
+    Two conflict where they touch the same storage and one of them writes it.
+    """
     result: list[list[int]] = []
+    written: dict[Buffer, int] = {}
+    touched: dict[Buffer, int] = {}
+    """The last group with an item that writes, or touches, a buffer."""
     for item in wave:
-        # an item stands behind the last group that has an item it conflicts with
-        behind = [
-            number for number, group in enumerate(result)
-            if any(conflict(known[item], known[other]) for other in group)
-        ]  # fmt: skip
-        place = behind[-1] + 1 if behind else 0
+        reads, writes = known[item].operation.reads, known[item].operation.writes
+        behind = [written[b] for b in reads if b in written]
+        behind += [touched[b] for b in writes if b in touched]
+        place = max(behind, default=-1) + 1
         if place == len(result):
             result.append([])
         result[place].append(item)
+        for buffer in writes:
+            written[buffer] = max(written.get(buffer, 0), place)
+        for buffer in (*reads, *writes):
+            touched[buffer] = max(touched.get(buffer, 0), place)
     return tuple(map(tuple, result))

@@ -10,7 +10,8 @@ Relies on: items are in order; `reasons` says why a buffer's value was not fused
 Ensures: each pair once, the greatest score first; among equal ones in order of items.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -46,15 +47,17 @@ class FusionOpportunity:
 def opportunities(
     items: Sequence[ScheduleItem],
     analysis: Sequence[ItemAnalysis],
-    results: Sequence[Buffer] = (),
+    results: Collection[Buffer] = (),
     reasons: Mapping[Buffer, str] | None = None,
     model: MachineModel = DEFAULT,
 ) -> tuple[FusionOpportunity, ...]:
     """Every pair of kernels that shares a buffer and could be fused."""
     total = max(sum(row.cost for row in analysis), 1)
+    results = frozenset(results)
+    readers = Counter(buffer for item in items for buffer in item.operation.reads)
     found: dict[tuple[int, int], FusionOpportunity] = {}
     for a, b, shared, is_sibling in _pairs(items):
-        saved = _bytes_saved(shared, items, results, is_sibling)
+        saved = _bytes_saved(shared, readers, results, is_sibling)
         time = model.launch_ns + saved / model.read[model.level(saved)]
         kind = _fusion_type(a, b)
         reason = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
@@ -99,15 +102,14 @@ def _before(items: Sequence[ScheduleItem]) -> dict[int, int]:
 
 def _bytes_saved(
     shared: Buffer,
-    items: Sequence[ScheduleItem],
-    results: Sequence[Buffer],
+    readers: Mapping[Buffer, int],
+    results: Collection[Buffer],
     is_sibling: bool,
 ) -> int:
     """Reading it once less; not writing it either where nobody else needs it."""
     if is_sibling or shared in results:
         return shared.nbytes
-    readers = sum(shared in item.operation.reads for item in items)
-    return shared.nbytes * (2 if readers == 1 else 1)
+    return shared.nbytes * (2 if readers[shared] == 1 else 1)
 
 
 def _fusion_type(a: ScheduleItem, b: ScheduleItem) -> FusionType:
@@ -126,7 +128,7 @@ def _reason(
     a: ScheduleItem,
     b: ScheduleItem,
     shared: Buffer,
-    results: Sequence[Buffer],
+    results: Collection[Buffer],
     reasons: Mapping[Buffer, str] | None,
 ) -> str:
     """Why a value goes through memory to its reader."""

@@ -116,6 +116,8 @@ class _Walk:
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.weights = _weights(self.order)
+        self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
+        """What no reader looks below: leaves, and what is in memory whoever reads it."""
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
@@ -252,8 +254,7 @@ class _Walk:
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                is_cut = isinstance(source, WITHOUT_SOURCES) or is_in_memory(source)
-                if not is_cut and (source, below) not in seen:
+                if source not in self.ends and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached

@@ -5,9 +5,7 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import is_critical
@@ -29,7 +27,10 @@ from compiler.schedule.opportunities import FusionOpportunity
 from compiler.schedule.share import MemoryPlan
 from compiler.schedule.space import KernelSpace
 from compiler.stage import Stage
-from compiler.trace import Line
+from compiler.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
@@ -123,7 +124,7 @@ class Schedule(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Items and their dependencies, with times, slack and what is critical."""
-        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph: nx.DiGraph[Any] = empty_graph()
         for item in self.items:
             graph.add_node(self.entity(item.item_id), **self._facts(item))
         between: dict[tuple[int, int], list[Dependency]] = {}

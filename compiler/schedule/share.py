@@ -16,8 +16,10 @@ Ensures: two buffers whose places overlap have strictly disjoint lives; offsets 
 of 64 bytes.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -26,26 +28,11 @@ from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.levels import level_of, levels
 from compiler.schedule.memory import made_buffers
+from compiler.schedule.places import Arena, Place, explained, gaps, span
 
 ALIGNMENT = 64
 """Bytes: one cache line, and one 512-bit vector."""
 Life: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a buffer is and when it is needed; `offset` is None outside the arena. Bytes."""
-
-    buffer: Buffer
-    offset: int | None
-    size: int
-    first: int
-    last: int
-    reason: str
-
-    def meets(self, other: "Place") -> bool:
-        """Whether both are needed in some level."""
-        return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +96,7 @@ def share(
     outside = {*results, *kept}
     made = made_buffers(items)
     wanted = [b for b in made if _may_share(b, outside)]
-    placed = _explained(_smallest(wanted, lives))
+    placed = explained(_smallest(wanted, lives))
     end = max(len(waves) - 1, 0)
     for buffer in made:
         if buffer not in placed:
@@ -148,18 +135,35 @@ def _lives(
 def _smallest(wanted: Sequence[Buffer], lives: dict[Buffer, Life]) -> dict[Buffer, Place]:
     """The places of the arrangement that needs the smallest arena; the first of equal ones."""
     unplaced = [Place(b, 0, _rounded(b.nbytes), *lives[b], "") for b in wanted]
+    if len(unplaced) > MANY:
+        return _swept(unplaced)
     least = most_alive(unplaced)
     best: dict[Buffer, Place] = {}
     for order, fit in ARRANGEMENTS:
         made: dict[Buffer, Place] = {}
         for place in sorted(unplaced, key=order):
-            busy = sorted(_span(o) for o in made.values() if o.meets(place))
+            busy = sorted(span(o) for o in made.values() if o.meets(place))
             made[place.buffer] = replace(place, offset=fit(place, busy, least))
         if not best or _end(made.values()) < _end(best.values()):
             best = made
-        if _end(best.values()) <= least or len(wanted) > MANY:
+        if _end(best.values()) <= least:
             break
     return best
+
+
+def _swept(unplaced: Iterable[Place]) -> dict[Buffer, Place]:
+    """Level by level with the best fit: what the others compare, found from what is free alone."""
+    arena = Arena()
+    alive: list[tuple[int, int, int]] = []
+    made: dict[Buffer, Place] = {}
+    for place in sorted(unplaced, key=_by_level):
+        while alive and alive[0][0] < place.first:
+            _, begin, end = heappop(alive)
+            arena.free(begin, end)
+        begin = arena.take(place.size)
+        heappush(alive, (place.last, begin, begin + place.size))
+        made[place.buffer] = replace(place, offset=begin)
+    return made
 
 
 def most_alive(places: Iterable[Place]) -> int:
@@ -171,35 +175,8 @@ def most_alive(places: Iterable[Place]) -> int:
     return max(accumulate(change[level] for level in sorted(change)), default=0)
 
 
-def _span(place: Place) -> tuple[int, int]:
-    offset = place.offset or 0
-    return offset, offset + place.size
-
-
 def _end(places: Iterable[Place]) -> int:
-    return max((_span(place)[1] for place in places), default=0)
-
-
-def _explained(placed: dict[Buffer, Place]) -> dict[Buffer, Place]:
-    """The same places with their reasons."""
-    result = {}
-    for buffer, place in placed.items():
-        begin, end = _span(place)
-        below = [o for o in placed.values() if o is not place and _span(o)[0] < end]
-        below = [o for o in below if begin < _span(o)[1] and o.size]
-        result[buffer] = replace(place, reason=_reason(place, below))
-    return result
-
-
-def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
-    """What is free between spans in order of offset; the last gap has no end."""
-    found: list[tuple[int, int | None]] = []
-    end = 0
-    for begin, stop in busy:
-        if begin > end:
-            found.append((end, begin))
-        end = max(end, stop)
-    return [*found, (end, None)]
+    return max((span(place)[1] for place in places), default=0)
 
 
 def best_fit(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
@@ -238,23 +215,7 @@ ARRANGEMENTS = (
 )  # fmt: skip
 """In which order buffers are placed, and where."""
 MANY = 512
-"""Buffers of a program for which only the first arrangement is tried."""
-
-
-def _reason(place: Place, below: list[Place]) -> str:
-    """`shares 65,536 bytes with tmp3: dead since level 4`"""
-    if not place.size:
-        return "empty"
-    if not below:
-        return "memory of its own"
-    below = [p for p in below if p.last < place.first] or below
-    other = max(below, key=lambda p: (p.last, p.size))
-    name = other.buffer.name or str(other.buffer.shape)
-    common = min(_span(place)[1], _span(other)[1]) - max(_span(place)[0], _span(other)[0])
-    before = other.last < place.first
-    when = f"dead since level {other.last}" if before else f"not needed before level {other.first}"
-    more = f", and {len(below) - 1} more" if len(below) > 1 else ""
-    return f"shares {common:,} bytes with {name}: {when}{more}"
+"""Buffers of a program from which on one sweep places them: comparing all pairs takes too long."""
 
 
 def _plan(places: tuple[Place, ...], level_count: int) -> MemoryPlan:
@@ -268,12 +229,20 @@ def _plan(places: tuple[Place, ...], level_count: int) -> MemoryPlan:
 def _verify(plan: MemoryPlan) -> None:
     """Refuse two buffers that would hold different values at one place and time."""
     inside = [p for p in plan.places if p.offset is not None and p.size]
-    inside.sort(key=lambda p: p.offset or 0)
-    for number, place in enumerate(inside):
-        start = place.offset or 0
-        for other in inside[number + 1 :]:
-            if (other.offset or 0) >= start + place.size:
-                break
-            if place.meets(other):
+    alive: list[tuple[int, int]] = []
+    begins: list[int] = []
+    held: list[Place] = []
+    for place in sorted(inside, key=lambda p: p.first):
+        while alive and alive[0][0] < place.first:
+            gone = bisect_left(begins, heappop(alive)[1])
+            del begins[gone], held[gone]
+        begin, end = span(place)
+        at = bisect_left(begins, begin)
+        # what is alive is disjoint so far, so only the neighbours can overlap
+        for other in held[max(at - 1, 0) : at + 1]:
+            if span(other)[0] < end and begin < span(other)[1]:
                 got = f"{place.buffer.name} and {other.buffer.name} at {other.offset}"
                 raise InternalError("share", "two live buffers overlap", got=got)
+        begins.insert(at, begin)
+        held.insert(at, place)
+        heappush(alive, (place.last, begin))

@@ -85,7 +85,7 @@ def claim(target: TensorNode, value: TensorNode) -> Assign | None:
 
 def release(nodes: list[TensorNode]) -> None:
     """The assigns that `nodes` need have taken effect."""
-    for node in toposort(nodes):
+    for node in toposort(nodes) if _claims else ():
         if isinstance(node, Assign):
             _claims.pop(_key(node.sources[0]), None)
 

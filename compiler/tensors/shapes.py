@@ -131,6 +131,9 @@ def broadcast(operation: str, *nodes: TensorNode) -> Shape:
     """The common shape of the operands: extents are equal or 1, aligned at the last axis."""
     if any(n.extents for n in nodes):
         _check_symbolic(operation, nodes)
+    first = nodes[0].shape
+    if all(n.shape == first for n in nodes):
+        return first  # as large as a tensor that is there
     rank = max(len(n.shape) for n in nodes)
     padded = [(1,) * (rank - len(n.shape)) + n.shape for n in nodes]
     result: list[int] = []

@@ -1,10 +1,13 @@
 """Machine code from text: what LLVM refuses is an `InternalError`; code runs from many threads."""
 
 import ctypes
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler import dtypes
 from compiler.device import device
@@ -54,6 +57,19 @@ def test_code_runs_at_every_level(level: int) -> None:
     assert loaded.address > 0
 
 
+def test_one_machine_makes_all_code_and_every_pipeline_is_freed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, freed = [], []
+    free, machine = NewPassManager._dispose, jit.target_machine
+    monkeypatch.setattr(jit, "target_machine", lambda level: made.append(level) or machine(level))
+    monkeypatch.setattr(NewPassManager, "_dispose", lambda it: freed.append(it) or free(it))
+    jit.shared_machine.cache_clear()
+    loaded = [jit.load(DOUBLE, "twice", 2) for _ in range(3)]
+    assert made == [3] and len(freed) == 3
+    assert len({each.address for each in loaded}) == 3, "each program has its own code"
+
+
 def test_threads_may_compile_and_run_at_once() -> None:
     results: list[float] = []
 
@@ -88,3 +104,37 @@ def test_memory_is_allocated_by_element_type() -> None:
     for dtype in dtypes.ALL:
         made = device.CPU.allocate(3, dtype)
         assert made.dtype == dtype.numpy and made.shape == (3,)
+
+
+AMONG_LARGE_FILES = """
+import mmap, tempfile
+import numpy as np
+from compiler.llvm import jit
+
+TEXT = '''
+define void @k(ptr %out, ptr %in) {
+  %x = load double, ptr %in
+  %y = fmul double %x, 3.25
+  store double %y, ptr %out
+  ret void
+}
+'''
+file = tempfile.TemporaryFile()
+file.truncate(2**32)
+kept = []
+for _ in range(300):
+    kept.append(mmap.mmap(file.fileno(), 2**32, access=mmap.ACCESS_READ))
+    kept.append(jit.load(TEXT, "k", 2))
+    out, source = np.zeros(1), np.array([2.0])
+    kept[-1].entry(out.ctypes.data, source.ctypes.data)
+    assert out[0] == 6.5
+print("done")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs files with holes")
+def test_code_is_loaded_between_large_files() -> None:
+    """Code and constants 2 GiB apart would end the process, about every second time."""
+    command = [sys.executable, "-c", AMONG_LARGE_FILES]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stdout == "done\n", ran.stderr

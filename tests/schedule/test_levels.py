@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from compiler.errors import ScheduleError
-from compiler.schedule.levels import conflict, groups, level_of, levels
+from compiler.schedule.levels import groups, level_of, levels
 from tests.schedule.items import buffer, schedule
 
 
@@ -56,12 +56,14 @@ def test_items_that_wait_for_each_other_are_refused() -> None:
 def test_what_touches_one_buffer_conflicts_if_one_of_the_two_writes_it() -> None:
     a, b, c, x = (buffer(n) for n in (-1, -2, -3, 1))
     reader, other, writer = schedule((), 3, [(a, x), (b, x), (x, c)])
-    assert not conflict(reader, other)
-    assert conflict(reader, writer) and conflict(writer, other)
+    known = {item.item_id: item for item in (reader, other, writer)}
+    assert groups(known, (0, 1)) == ((0, 1),)
+    assert groups(known, (0, 2)) == groups(known, (2, 0))[::-1] == ((0,), (2,))
+    assert groups(known, (0, 1, 2)) == ((0, 1), (2,))
 
 
 def test_a_wave_is_cut_where_items_conflict() -> None:
     a, b, c, x = (buffer(n) for n in (-1, -2, -3, 1))
     items = schedule((), 4, [(a, x), (x, c), (b, x), (c,)])
     # 1 writes what 0 and 2 read, and reads what 3 writes
-    assert groups(items, (0, 1, 2, 3)) == ((0,), (1,), (2, 3))
+    assert groups({item.item_id: item for item in items}, (0, 1, 2, 3)) == ((0,), (1,), (2, 3))

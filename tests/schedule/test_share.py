@@ -125,6 +125,25 @@ def test_random_schedules_never_overlap(seed: int) -> None:
     assert {p.buffer for p in plan.places if p.offset is None} == set(results)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_sweep_finds_what_comparing_all_pairs_finds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    made = [buffer(-1 - i, rng.choice((16, 64, 100, 1000, 5000))) for i in range(50)]
+    edges = [(a, b) for b in range(50) for a in range(b) if rng.random() < 0.06]
+    arguments = [(made[i], *(made[a] for a, b in edges if b == i)) for i in range(50)]
+    items = schedule(edges, 50, arguments)
+    monkeypatch.setattr(sharing, "ARRANGEMENTS", ((sharing._by_level, sharing.best_fit),))
+    compared = share(items, [])
+    monkeypatch.setattr(sharing, "MANY", 0)
+    swept = share(items, [])
+    assert not overlaps(swept)
+    assert {p.buffer: p.offset for p in swept.places} == {
+        p.buffer: p.offset for p in compared.places
+    }
+
+
 # --- whole programs -------------------------------------------------------------------------------
 
 

@@ -1,0 +1,177 @@
+"""Work grows with the program: counted in calls of functions, never in seconds."""
+
+import gc
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Options, Tensor, allocation, plans
+from compiler.compilation import Compilation
+from compiler.graph import verify as verify_graph
+from compiler.graph.nodes import Sink
+from compiler.pipeline import run_passes
+from compiler.schedule import opportunities, share
+from compiler.schedule import verify as verify_schedule
+from compiler.trace import Provenance
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions, of Python and of C, are called by `work`."""
+    count = 0
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event.endswith("call")
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def kernels_in_turn(count: int) -> list[Tensor]:
+    x = Tensor(np.ones(4, np.float32))
+    for _ in range(count):
+        x = (x * 2.0 + 1.0).contiguous()
+    return [x]
+
+
+def kernels_beside(count: int) -> list[Tensor]:
+    x = Tensor(np.ones(4, np.float32))
+    parts = [Tensor(np.full(4, i, np.float32)) + x for i in range(count)]
+    return [part.contiguous() * 3.0 for part in parts]
+
+
+def operations(count: int) -> list[Tensor]:
+    x = Tensor(np.ones(4, np.float32))
+    for _ in range(10 * count):
+        x = x * 2.0 + 1.0
+    return [x]
+
+
+def turns(count: int) -> list[Tensor]:
+    x = Tensor(np.ones(4, np.float32))
+    return [compiler.repeat(count, lambda i, s: s * 0.5 + 1.0, x)]
+
+
+@pytest.mark.parametrize("program", (kernels_in_turn, kernels_beside, operations, turns))
+def test_compiling_grows_with_the_program(
+    program: Callable[[int], list[Tensor]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share, "MANY", 8)
+
+    def counted(count: int) -> int:
+        root, found = plans.without_data([t.node for t in program(count)])
+        options = Options(verify=False)
+        plans._made(root, len(found), options)  # the programs are there from now on
+        return calls(lambda: plans._made(root, len(found), options))
+
+    small, middle, large = (counted(n) for n in (20, 40, 80))
+    assert large - middle <= 2.3 * (middle - small), (small, middle, large)
+
+
+def test_every_shard_adds_the_same_work() -> None:
+    def counted(count: int) -> int:
+        devices = tuple(f"CPU:{n}" for n in range(count))
+        x = Tensor(np.ones((48, 4), np.float32)).shard(devices, axis=0)
+        y = (x * 2.0 + 1.0).relu()
+        return calls(lambda: Compilation([y.node], Options(verify=False), "p"))
+
+    counted(2)  # finds the rules of each kind of node, once
+    two, four, eight = (counted(n) for n in (2, 4, 8))
+    assert eight - four <= 2.3 * (four - two), (two, four, eight)
+
+
+def test_opportunities_grow_with_the_items() -> None:
+    def counted(count: int) -> int:
+        made = compiler.compile(kernels_in_turn(count), Options(verify=False)).schedule
+        results = made.results
+        return calls(lambda: opportunities.opportunities(made.items, made.analysis, results))
+
+    small, middle, large = (counted(n) for n in (20, 40, 80))
+    assert large - middle <= 2.3 * (middle - small), (small, middle, large)
+
+
+def test_a_run_verifies_nothing_and_looks_for_no_opportunity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*arguments: object, **named: object) -> None:
+        raise AssertionError("this is not needed to run")
+
+    monkeypatch.setattr(verify_graph, "verify", refused)
+    monkeypatch.setattr(verify_schedule, "verify", refused)
+    monkeypatch.setattr("compiler.costing.opportunities", refused)
+    compiler.cache_clear()
+    x = Tensor(np.arange(4.0))
+    np.testing.assert_array_equal((x * 7.0 - 5.0).numpy(), np.arange(4.0) * 7.0 - 5.0)
+    options = Options(verify=False)
+    np.testing.assert_array_equal(Compilation([(x - 9.0).node], options, "p").run()[0],
+                                  np.arange(4.0) - 9.0)  # fmt: skip
+
+
+def test_what_a_pass_leaves_as_it_was_is_not_verified_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked = []
+    monkeypatch.setattr(verify_graph, "verify", lambda *given: checked.append(given))
+    root = Sink((Tensor(np.ones(4)).node,))
+    after, records = run_passes("graph", root, Provenance(), Options(verify=True), "graph:")
+    # merge brings the root without lines, decompose and shard more invariants, simplify nothing
+    assert checked == [(after, False, False), (after, True, False), (after, True, True)]
+    assert len(records) == 4
+
+
+def test_other_data_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(value: float) -> Tensor:
+        x = Tensor(np.full((3, 3), value, np.float32))
+        return (x @ x).relu()
+
+    program(1.0).numpy()
+    monkeypatch.setattr(plans, "_made", None)
+    assert program(2.0).numpy()[0, 0] == 12.0
+
+
+def test_memory_is_planned_once_for_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = compiler.compile(kernels_in_turn(5))
+    plans_made = []
+    plan = allocation.share
+    monkeypatch.setattr(
+        allocation, "share", lambda *given: plans_made.append(given) or plan(*given)
+    )
+    for _ in range(3):
+        np.testing.assert_array_equal(made.run()[0], np.full(4, 63.0, np.float32))
+    assert len(plans_made) == 1
+
+
+def test_the_caches_keep_no_data_alive() -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    gone = weakref.ref(array)
+    x = Tensor(array, name="x")
+    y = (x * 3.0).sum(1)
+    result = weakref.ref(y.numpy())
+    compiler.prepare(y + 1.0).run()
+    del x, y, array
+    gc.collect()
+    assert gone() is None and result() is None
+    assert compiler.cache_info().schedules.kept
+
+
+def test_networkx_is_loaded_by_the_first_graph_only() -> None:
+    code = """if True:
+        import sys, compiler
+        made = compiler.compile(compiler.Tensor([1.0]) + 1.0)
+        made.run(), made.check(), str(made.schedule), str(made.lowered[0])
+        assert "networkx" not in sys.modules
+        made.graph.to_networkx()
+        assert "networkx" in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
