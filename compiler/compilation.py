@@ -312,9 +312,7 @@ class Compilation:
 
     @located
     def run(
-        self,
-        inputs: Mapping[str, object] | None = None,
-        variables: bindings.Values | None = None,
+        self, inputs: Mapping[str, object] | None = None, variables: bindings.Values | None = None
     ) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
 
