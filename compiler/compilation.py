@@ -15,7 +15,7 @@ from compiler.check import Report, check
 from compiler.costing import figures
 from compiler.device import device
 from compiler.device.program import Program
-from compiler.errors import DataError
+from compiler.errors import DataError, located
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -48,6 +48,7 @@ Inputs: TypeAlias = Mapping[Buffer, Array]
 T = TypeVar("T")
 
 
+@located
 def compile(value: object, options: Options | None = None, name: str = "program") -> "Compilation":
     """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
 
@@ -308,10 +309,9 @@ class Compilation:
         """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
         return self._bindings.of_run(variables)
 
+    @located
     def run(
-        self,
-        inputs: Mapping[str, object] | None = None,
-        variables: bindings.Values | None = None,
+        self, inputs: Mapping[str, object] | None = None, variables: bindings.Values | None = None
     ) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
 

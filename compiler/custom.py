@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from compiler import dtypes, functions
 from compiler.dtypes import DType
-from compiler.errors import CompileError, DTypeError
+from compiler.errors import CompileError, DTypeError, located
 from compiler.functions import Attributes, Function, Instance, Type
 from compiler.graph import effects
 from compiler.graph.nodes import TensorNode
@@ -128,6 +128,7 @@ def host(
     return decorate
 
 
+@located
 def kernel(
     name: str,
     text: str | Callable[..., str],
@@ -153,6 +154,7 @@ def kernel(
     return CustomFunction(made, shape, dtype, None, None if isinstance(text, str) else text)
 
 
+@located
 def inline(
     name: str,
     expression: str,

@@ -98,7 +98,7 @@ def parse(value: object, operation: str = "dtype") -> DType:
     if isinstance(value, np.dtype) and value in _BY_NUMPY:
         return _BY_NUMPY[value]
     try:
-        name = np.dtype(value).name  # type: ignore[call-overload]
+        name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
     except TypeError:
         name = ""
     if name in _BY_NAME:

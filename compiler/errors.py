@@ -8,7 +8,14 @@
       InternalError                                               ours: a broken invariant
 """
 
-from compiler.origin import Origin, current
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from compiler.origin import Origin, caller, current
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class CompileError(Exception):
@@ -31,6 +38,12 @@ class CompileError(Exception):
         self.hint = hint
         self.origin = origin or current()
         super().__init__(self._page())
+
+    def locate(self, origin: Origin) -> None:
+        """Say where it happened, unless that is known."""
+        if self.origin is None:
+            self.origin = origin
+            self.args = (self._page(),)
 
     def _page(self) -> str:
         """The message: one line, then the parts that are known, indented."""
@@ -81,3 +94,17 @@ class ScheduleError(CompileError, ValueError):
 
 class InternalError(CompileError):
     """A broken invariant of the compiler; the message names the stage and the invariant."""
+
+
+def located(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function that makes no nodes: its errors name the line of its caller."""
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except CompileError as error:
+            error.locate(caller(function.__name__))
+            raise
+
+    return wrapper

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
 
 
@@ -29,3 +30,9 @@ class Options:
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
+
+    @located
+    def __post_init__(self) -> None:
+        if self.optimize not in (0, 1, 2, 3):
+            what, got = "no such level of optimisation", repr(self.optimize)
+            raise DataError("Options", what, got=got, expected="0, 1, 2 or 3")

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -88,9 +89,15 @@ state = _State()
 def caller(method: str, depth: int = 2) -> Origin:
     """The innermost frame outside this package, `depth` frames or more above this one."""
     frame = sys._getframe(depth)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and _is_ours(frame.f_code):
         frame = frame.f_back
     return Origin(frame.f_code.co_filename, frame.f_lineno, method)
+
+
+def _is_ours(code: CodeType) -> bool:
+    """Whether code belongs to this package; so do the constructors that dataclasses write."""
+    is_written = code.co_filename == "<string>" and code.co_name == "__init__"
+    return is_written or code.co_filename.startswith(_PACKAGE)
 
 
 def current() -> Origin | None:

@@ -13,7 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +25,8 @@ from compiler.device import device
 from compiler.device.program import Program
 from compiler.graph.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.graph.placement import Unique
+from compiler.graph.repeat import Repeat
 from compiler.machine import DEFAULT
 from compiler.node import toposort
 from compiler.options import Options
@@ -71,8 +73,10 @@ class Structure:
 def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]:
     """The graph of `nodes` with placeholders for buffers, and the buffers, in order of number.
 
-    Graphs of equal structure give the same object; a bound variable is only a variable.
+    Graphs of equal structure give the same object; a bound variable is only a variable, and
+    clones are numbered in the order in which they are met.
     """
+    bare = _Bare()
     done: dict[TensorNode, TensorNode] = {}
     found: dict[tuple[int, str], Buffer] = {}
     numbers: dict[tuple[int, str], int] = {}
@@ -88,8 +92,35 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
-                done[node] = node.made_again(tuple([done[s] for s in node.sources]))
+                done[node] = bare.again(node, tuple([done[s] for s in node.sources]))
         return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
+
+
+@dataclass(slots=True)
+class _Bare:
+    """Nodes made again without their lines of origin, in the steps of loops too."""
+
+    clones: dict[int, int] = field(default_factory=dict)
+    bodies: dict[Sink, Sink] = field(default_factory=dict)
+
+    def again(self, node: TensorNode, sources: tuple[TensorNode, ...]) -> TensorNode:
+        """The node over other sources."""
+        match node:
+            case Unique():
+                return Unique((), self.clones.setdefault(node.id, len(self.clones)))
+            case Repeat():
+                body = self._body(node.body)
+                return Repeat(sources, body, node.counter, node.count, node.index)
+            case _:
+                return node.made_again(sources)
+
+    def _body(self, body: Sink) -> Sink:
+        if body not in self.bodies:
+            done: dict[TensorNode, TensorNode] = {}
+            for node in toposort([body]):
+                done[node] = self.again(node, tuple(done[s] for s in node.sources))
+            self.bodies[body] = Sink(done[body].sources)
+        return self.bodies[body]
 
 
 class Structures:

@@ -20,7 +20,7 @@ from compiler import plans
 from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.device import buffers
 from compiler.dtypes import parse
-from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
 from compiler.kernels import PROGRAMS
 from compiler.node import toposort
@@ -59,6 +59,7 @@ class ExecutionPlan:
         """Where intermediate values are; None where memory is not planned."""
         return self.structure.memory
 
+    @located
     def run(self, inputs: Given = (), variables: Values | None = None) -> list[Array]:
         """One new array per result.
 
@@ -92,6 +93,10 @@ class ExecutionPlan:
         """The arrays given, by the place of their input."""
         if isinstance(inputs, Mapping):
             return {self._place(name): array for name, array in inputs.items()}
+        if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+            expected = "a dictionary by name, or a list in the order of the inputs"
+            raise DataError("run", "these are no inputs", got=type(inputs).__name__,
+                            expected=expected)  # fmt: skip
         if len(inputs) > len(self.inputs):
             expected = f"at most {len(self.inputs)}: {self._names()}"
             raise DataError("run", "too many inputs", got=str(len(inputs)), expected=expected)
@@ -152,6 +157,7 @@ class ExecutionPlan:
 def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Array:
     """`array`, row-major, if it fits `buffer`: of variable extent it may have fewer rows."""
     name = buffer.name or f"input {place}"
+    array = np.asarray(array) if isinstance(array, np.generic) else array
     if not isinstance(array, np.ndarray):
         got = type(array).__name__
         raise DataError("run", f"{name} is no array", got=got, expected="a NumPy array")
@@ -167,6 +173,7 @@ def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Ar
     return np.require(native, requirements=["C", "A"])
 
 
+@located
 def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
     """Compile a tensor, or a list or tuple of tensors, into a plan. Nothing is run.
 

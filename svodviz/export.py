@@ -145,6 +145,8 @@ def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
     if row.id == "graph" and not kernel:
         return found[:1]
     chosen = [unit for unit in found if kernel in ("", unit.name)]
+    if not found:
+        raise ValueError(f"export: the program has no kernel, so nothing in stage {row.id!r}")
     if not chosen:
         raise ValueError(f"export: no kernel {kernel!r}; expected {[it.name for it in found]}")
     return chosen

@@ -9,7 +9,8 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from compiler import dtypes, origin
+import compiler
+from compiler import Tensor, dtypes, origin
 from compiler.errors import (
     AxisError,
     CompileError,
@@ -21,7 +22,6 @@ from compiler.errors import (
 )
 from compiler.node import toposort
 from compiler.origin import Origin
-from compiler.tensor import Tensor
 
 HERE = Path(__file__)
 
@@ -253,3 +253,37 @@ def test_unknown_dtype_names() -> None:
     assert dtypes.parse("f4") is dtypes.parse(np.float32) is dtypes.float32
     with pytest.raises(DTypeError, match="cast: unknown element type"):
         Tensor(X).cast("f128x")
+
+
+OUTSIDE: tuple[tuple[Callable[[], object], str], ...] = (
+    (lambda: compiler.compile(3), "compile: only tensors can be compiled"),
+    (lambda: compiler.prepare([]), "prepare: nothing to prepare"),
+    (lambda: compiler.prepare(Tensor([1.0]) + 1).run(5), "run: these are no inputs"),
+    (lambda: compiler.repeat(-1, lambda i, x: x, Tensor([1.0])), "repeat: no number of turns"),
+    (lambda: compiler.repeat(1, None, Tensor([1.0])), "repeat: the step is no function"),
+    (lambda: compiler.Variable("1a", 0, 3), "Variable: the name cannot be used"),
+    (lambda: compiler.Variable("n", 1, 3).bind(4), "bind: variable n is outside its bounds"),
+    (lambda: compiler.Options(optimize=9), "Options: no such level of optimisation"),
+    (lambda: compiler.GraphBuilder().cast(3, "int32"), "graph builder: an operand is no node"),
+    (lambda: Tensor.kernel("k", None, Tensor([1.0])), "kernel: the body is no function"),
+    (lambda: Tensor.manual_seed("a"), "manual_seed: a seed is a whole number"),
+    (lambda: Tensor([1.0]).index_put(5, 1.0), "index_put: one index per leading axis"),
+    (lambda: Tensor([1.0]).pad(1, "a"), "pad: the value is no number"),
+    (lambda: Tensor([1.0]).cast(None), "cast: unknown element type"),
+    (lambda: Tensor([1.0])[Tensor(np.array(True))], "getitem: a mask has an element per"),
+    (lambda: assign_elsewhere(), "assign: the value is on another device"),
+)
+
+
+def assign_elsewhere() -> None:
+    (Tensor([1.0]) + 1).assign(Tensor([1.0]).to("CPU:1"))
+
+
+@pytest.mark.parametrize(("call", "beginning"), OUTSIDE, ids=[text for _, text in OUTSIDE])
+def test_calls_that_make_no_node_name_their_line(
+    call: Callable[[], object], beginning: str
+) -> None:
+    message = page(call)
+    assert message.startswith(beginning)
+    assert "  got:" in message and "  expected:" in message
+    without_line(message)

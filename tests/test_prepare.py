@@ -4,7 +4,9 @@ import gc
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -314,3 +316,32 @@ def test_other_bound_values_are_the_same_structure() -> None:
         for size in (3, 9)
     ]
     assert roots[0] is roots[1]
+
+
+KEPT: dict[str, Callable[[Tensor], Any]] = {
+    "a loop": lambda x: compiler.repeat(2, lambda i, s: s.sort() + i, x),
+    "a loop in a loop": lambda x: compiler.repeat(
+        2, lambda i, s: compiler.repeat(3, lambda j, t: t + i * j, s), x
+    ),
+    "clones": lambda x: x.clone() + x.clone(),
+    "a clone in a loop": lambda x: compiler.repeat(2, lambda i, s: s.clone() + 1, x),
+    "a kernel": lambda x: Tensor.kernel("plus", lambda s: s + 1, x),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_has_a_body_is_kept(name: str) -> None:
+    """The same program from another line, on other data, is not compiled again."""
+    again = {
+        "a loop": lambda x: compiler.repeat(2, lambda i, s: s.sort() + i, x),
+        "a loop in a loop": lambda x: compiler.repeat(
+            2, lambda i, s: compiler.repeat(3, lambda j, t: t + i * j, s), x
+        ),
+        "clones": lambda x: x.clone() + x.clone(),
+        "a clone in a loop": lambda x: compiler.repeat(2, lambda i, s: s.clone() + 1, x),
+        "a kernel": lambda x: Tensor.kernel("plus", lambda s: s + 1, x),
+    }
+    compiler.cache_clear()
+    KEPT[name](Tensor([3.0, 1.0])).numpy()
+    again[name](Tensor([1.0, 3.0])).numpy()
+    assert compiler.cache_info().schedules.misses == 1

@@ -108,7 +108,7 @@ def test_power_iteration_of_the_example(matrix: Tensor, engine: str) -> None:
 
 def test_no_turn_gives_the_first_state() -> None:
     x, y = Tensor([1.0]), Tensor([2.0])
-    assert repeat(0, lambda i, v: v + 1, x) is x
+    assert repeat(0, lambda i, v: v + 1, x).node is x.node
     assert repeat(0, lambda i, v, w: (w, v), x, y) == (x, y)
     with pytest.raises(ShapeError, match="changes the shape"):
         repeat(0, lambda i, v: v.reshape(1, 1), x)
@@ -205,3 +205,27 @@ def test_broken_loops_are_found() -> None:
     ):
         with pytest.raises(InternalError, match="invariant 16: a loop does not fit its body"):
             verify(Sink((wrong,)))
+
+
+@every_engine
+@pytest.mark.parametrize("place", ["CPU", "CPU:1"])
+def test_the_first_state_may_be_moved(place: str, engine: str) -> None:
+    """A state that is a view of memory, and one that is two states at once."""
+    array = np.arange(6.0)
+    moved = Tensor(array).to(place).reshape(2, 3).flip(1)
+    expected = array.reshape(2, 3)[:, ::-1]
+    assert_same(evaluate(repeat(2, lambda i, x: x + 1, moved), engine), expected + 2)
+    first, second = repeat(3, lambda i, x, y: (y, x + y), moved, moved)
+    assert_same(evaluate(first + second, engine), expected * 8)
+
+
+@every_engine
+def test_a_loop_on_another_device(engine: str) -> None:
+    """Constants that the step keeps in memory, and constants as the first state."""
+    array = np.array([3.0, 1.0, 2.0])
+    x = Tensor(array).to("CPU:1")
+    found = repeat(2, lambda i, s: s.sort() + Tensor.arange(3.0).contiguous(), x)
+    assert_same(evaluate(found, engine), [1.0, 4.0, 7.0])
+    found = repeat(3, lambda i, s: s + x, Tensor.zeros(3))
+    assert_same(evaluate(found, engine), array * 3)
+    assert found.realize().device == "CPU:1"

@@ -129,3 +129,15 @@ def test_refusals(use: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text) as caught:
         use(Tensor(CUBE))
     assert "test_tensor_arrangement.py" in str(caught.value)
+
+
+@every_engine
+def test_truth_values_are_padded_with_false(engine: str) -> None:
+    """0 stands for false where nothing else is said, as in what is built on padding."""
+    array = np.array([[True, False, True], [True, True, False]])
+    assert_same(evaluate(Tensor(array).pad(1), engine), np.pad(array, 1))
+    assert_same(evaluate(Tensor(array).pad(1, 1), engine), np.pad(array, 1, constant_values=True))
+    assert_same(evaluate(Tensor(array).diagonal(1), engine), array.diagonal(1))
+    assert_same(evaluate(Tensor(array).roll(1, 0), engine), np.roll(array, 1, 0))
+    with pytest.raises(DTypeError):
+        Tensor(array).pad(1, 2)

@@ -84,6 +84,13 @@ def test_axes_of_variable_extent_are_copied() -> None:
     np.testing.assert_array_equal(found.numpy(), (X + 1).sum(axis=0))
 
 
+@pytest.mark.parametrize("rows", [1, 4])
+def test_what_a_variable_summed_up_is_sharded(rows: int) -> None:
+    x = Tensor(X[:rows], symbolic={0: Variable("n", 1, 4)})
+    found = (x.sum() + 1).shard(("CPU", "CPU:1"))
+    assert found.numpy() == X[:rows].sum() + 1
+
+
 def test_operands_on_different_devices_are_refused() -> None:
     with pytest.raises(DeviceError) as caught:
         (Tensor(X) + Tensor(X).to("CPU:1")).numpy()
@@ -95,3 +102,15 @@ def test_operands_on_different_devices_are_refused() -> None:
 def test_other_devices_are_refused(name: str) -> None:
     with pytest.raises(DeviceError):
         Tensor(X).to(name)
+
+
+@every_engine
+def test_constants_in_memory_are_copied_to_where_they_are_read(engine: str) -> None:
+    array = np.arange(4.0)
+    here, there = Tensor(array), Tensor(array).to("CPU:1")
+    weights = (Tensor.arange(4.0) * 2).contiguous()
+    assert_same(evaluate(weights.flip(0) + weights + there, engine), array + 6)
+    both = (weights + there).to("CPU") + weights + here
+    assert_same(evaluate(both, engine), array * 6)
+    total = Tensor.arange(4.0).sum().contiguous()
+    assert_same(evaluate(total.to("CPU:1") * there, engine), array * 6)

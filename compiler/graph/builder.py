@@ -54,10 +54,10 @@ def _node(value: Operand) -> TensorNode:
 
 def _made(kind: type[TensorNode], operands: Sequence[Operand], *arguments: Any) -> TensorNode:
     """A node of this kind, from the user's line, if its invariants hold."""
-    word, sources = kind.__name__.lower(), tuple(map(_node, operands))
+    word = kind.__name__.lower()
     held, state.origin = state.origin, state.origin or caller(word)
     try:
-        made = checked(kind(sources, *arguments))
+        made = checked(kind(tuple(map(_node, operands)), *arguments))
         verify_node(made)
     except InternalError as error:
         raise GraphError(word, error.problem, got=error.got, expected=error.expected) from None

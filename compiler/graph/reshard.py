@@ -10,7 +10,7 @@ from typing import Any
 
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
-from compiler.graph.join import joined
+from compiler.graph.joins import Cat
 from compiler.graph.nodes import (
     MOVEMENT,
     Buffer,
@@ -104,7 +104,9 @@ class Moves:
 def _joined(pieces: list[TensorNode], axis: int) -> TensorNode:
     """The pieces one after the other, each computed before: joining evaluates all of them for
     every element of the whole."""
-    return pieces[0] if len(pieces) == 1 else joined([_in_memory(each) for each in pieces], axis)
+    if len(pieces) == 1:
+        return pieces[0]
+    return Cat(tuple(map(_in_memory, pieces)), axis).expansion()
 
 
 def _in_memory(node: TensorNode) -> TensorNode:

@@ -30,10 +30,10 @@
 19. The target of an assign is a Buffer, or an Assign, of the type of the value. The value has its
     shape, or that of the parts written, which are inside. No value is the target of two assigns.
 20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
-30. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
+21. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
     these. A Multi has shards of one type that differ along its axis only, one per device, and
     knows which of them hold elements.
-31. After `shard`: no Multi is left.
+22. After `shard`: no Multi is left.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -81,7 +81,7 @@ from compiler.updates import UPDATES
 
 
 def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False) -> None:
-    """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 31.
+    """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 22.
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
@@ -93,7 +93,7 @@ def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = Fal
         if is_decomposed:
             _machine_operation(node)
         if is_sharded and isinstance(node, Multi):
-            _broken(node, 31, "a value is still in shards", operation(node), "no multi")
+            _broken(node, 22, "a value is still in shards", operation(node), "no multi")
 
 
 def verify_node(node: TensorNode) -> None:
@@ -159,11 +159,11 @@ def _leaf(node: TensorNode) -> None:
 
 
 def _node(node: TensorNode) -> None:
-    """Invariants 1 to 10 and 30, whichever are about nodes of this kind."""
+    """Invariants 1 to 10 and 21, whichever are about nodes of this kind."""
     misplaced = placement_problem(node)
     if misplaced:
         what, got, expected = misplaced
-        _broken(node, 30, what, got, expected)
+        _broken(node, 21, what, got, expected)
     match node:
         case Elementwise():
             _elementwise(node, OPS[node.op])

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from compiler import functions
 from compiler.errors import DeviceError
+from compiler.graph.devices import DEFAULT
 from compiler.graph.effects import Assign, Custom
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import Fuse
@@ -45,7 +46,7 @@ from compiler.schedule.kinds import (
     Transfer,
     buffer_of,
 )
-from compiler.schedule.operations import device_of, is_disk
+from compiler.schedule.operations import is_disk
 from compiler.schedule.outlined import Outlined, Turn, outside
 from compiler.schedule.pitch import pitched
 from compiler.schedule.turns import add_loop
@@ -119,19 +120,18 @@ def _call(
 ) -> tuple[Callable, list[TensorNode]]:
     """The call that computes `node`, and what it reads: of a kernel or on the host."""
     if isinstance(node, Custom) and is_on_host(node):
-        holders = [result.holder(source) for source in node.sources]
-        device = _device(node, [buffer_of(holder) for holder in holders])
-        arguments = (result.new_buffer(node, device), *holders)
+        device, holders = _holders(result, node, node.sources)
+        arguments = (_new_buffer(result, node, device), *holders)
         return CustomCall(arguments, node.name, (0,)), list(node.sources)
     if isinstance(node, Kernel):
         body, inputs = _called(result, node)
     else:
         body, inputs = _body(result, node, region)
     name = result.name_of(body)
-    holders = [result.holder(i) for i in inputs]
-    device = _device(node, [buffer_of(holder) for holder in holders])
-    device = node.device if isinstance(node, Copy) else device
-    target = _target(result, node) if isinstance(node, Assign) else result.new_buffer(node, device)
+    device, holders = _holders(result, node, inputs)
+    target = (
+        _target(result, node) if isinstance(node, Assign) else _new_buffer(result, node, device)
+    )
     arguments = (target, *holders, *_counter(result, region))
     return Call(arguments, body, name), inputs
 
@@ -192,15 +192,57 @@ def _transfer(result: Outlined, node: Copy) -> tuple[Transfer, list[TensorNode]]
     return Transfer((buffer, result.holder(base)), "copy", region), [base]
 
 
+def _holders(
+    result: Outlined, node: TensorNode, inputs: Sequence[TensorNode]
+) -> tuple[str, list[Node]]:
+    """Where the call of `node` runs, "" where that does not matter, and what it reads there.
+
+    What is in no place, being made of constants, is copied to where it is read.
+    """
+    holders = [result.holder(each) for each in inputs]
+    buffers = [buffer_of(holder) for holder in holders]
+    placed = [b for b in buffers if b not in result.placeless]
+    device = _device(node, placed)
+    if isinstance(node, Copy):
+        device = node.device
+    elif isinstance(node, Assign):
+        device = buffer_of(result.holder(node.sources[0])).device
+    for place, (each, buffer) in enumerate(zip(inputs, buffers, strict=True)):
+        if device not in ("", buffer.device) and buffer in result.placeless:
+            holders[place] = _copied(result, each, device)
+    return device, holders
+
+
+def _copied(result: Outlined, node: TensorNode, device: str) -> Node:
+    """What holds a copy of `node` on `device`."""
+    key = node, device
+    if key not in result.copies:
+        made = result.new_buffer(node, device)
+        call = Transfer((made, result.holder(node)), "copy", None)
+        result.runs.append(call)
+        result.copies[key] = After((made, call))
+        for each in (made, call, result.copies[key]):
+            result.note(each, frozenset((node,)))
+    return result.copies[key]
+
+
+def _new_buffer(result: Outlined, node: TensorNode, device: str) -> Buffer:
+    """A buffer for what a call computes on `device`; "" is any."""
+    made = result.new_buffer(node, device or DEFAULT)
+    if not device:
+        result.placeless.add(made)
+    return made
+
+
 def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
-    """Where a kernel runs: where its inputs are, those on disk aside."""
+    """Where a kernel runs: where its inputs are, those on disk aside; "" where there is none."""
     devices = {b.device: None for b in inputs if not is_disk(b.device)}
     if len(devices) > 1:
         raise DeviceError(
             operation(node), "the operands are on different devices", got=" and ".join(devices),
             expected="one device", hint="to(device) copies a tensor", origin=node.origin,
         )  # fmt: skip
-    return device_of(inputs)
+    return next(iter(devices), "")
 
 
 def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:

@@ -49,6 +49,10 @@ class Outlined:
     """For buffers made in loops why their values were not fused."""
     runs: list[Node] = field(default_factory=list)
     """Every call, or its End where it is in a loop inside."""
+    placeless: set[Buffer] = field(default_factory=set)
+    """What is computed from constants and files alone: any device may read it, from a copy."""
+    copies: dict[tuple[TensorNode, str], Node] = field(default_factory=dict)
+    """For values that are in no place: what holds their copy on a device."""
     owner: TensorNode | None = None
     """The loop whose turn this is: what all nodes made come from."""
     counter: Bind | None = None
@@ -59,6 +63,7 @@ class Outlined:
         return Outlined(
             self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
             numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
+            placeless=self.placeless,
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 

@@ -141,7 +141,8 @@ class _Walk:
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
             else:
-                self._pass_on(node, list(self.demands[node]))
+                # what transfers and loops read through movement is demanded by no kernel
+                self._pass_on(node, list(self.demands.get(node, ())))
         return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
 
     def _is_made(self, node: TensorNode) -> bool:

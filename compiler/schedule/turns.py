@@ -10,7 +10,7 @@ counter or not. A state that no turn changes is not carried over.
 
 from collections.abc import Callable
 
-from compiler.graph.nodes import Param, TensorNode
+from compiler.graph.nodes import Buffer, Param, TensorNode
 from compiler.graph.repeat import Repeat
 from compiler.node import Node, toposort
 from compiler.schedule.kinds import After, Bind, DefineVar, End, Range, Transfer, buffer_of
@@ -30,11 +30,13 @@ def add_loop(result: Outlined, node: Repeat, add: Add) -> None:
 
 def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     """The nodes that hold the states after the last turn."""
-    states = [_first(result, node, source) for source in node.sources[: node.states]]
+    rest = [result.holder(source) for source in node.sources[node.states :]]
+    first = [result.holder(pitched(source)[0]) for source in node.sources[: node.states]]
+    placed = [b for b in map(buffer_of, (*first, *rest)) if b not in result.placeless]
+    states = [_first(result, node, each, placed) for each in node.sources[: node.states]]
     turns = Range((), next(result.ranges), 0, node.count)
     counter = Bind((DefineVar((), node.counter, 0, node.count - 1), turns))
     turn, inner = result.turns[node.body], result.inside(node, counter)
-    rest = [result.holder(source) for source in node.sources[node.states :]]
     holders = (*states, *rest)
     parameters = (n for n in toposort([turn.root]) if isinstance(n, Param))
     inner.buffers.update((param, holders[param.slot]) for param in parameters)
@@ -49,19 +51,25 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
             inner.runs.append(carried)
     ends = [End((run, turns)) for run in inner.runs]
     result.runs += ends
+    for source in node.sources[node.states :]:
+        result.readers.setdefault(source, []).extend(ends)
     last = [After((state, *ends)) if ends else state for state in states]
     for made in (turns, *counter.sources[:1], counter, *inner.runs, *ends, *last):
         result.note(made, frozenset((node,)))
     return last
 
 
-def _first(result: Outlined, node: Repeat, source: TensorNode) -> Node:
-    """A new buffer with the first value of a state."""
+def _first(result: Outlined, node: Repeat, source: TensorNode, placed: list[Buffer]) -> Node:
+    """A new buffer with the first value of a state: where it is, else where `placed` are."""
     base, region = pitched(source)
     holder = result.holder(base)
-    buffer = result.new_buffer(source, device_of([buffer_of(holder)]))
+    held = buffer_of(holder)
+    buffer = result.new_buffer(source, device_of(placed if held in result.placeless else [held]))
+    if not placed:
+        result.placeless.add(buffer)
     call = Transfer((buffer, holder), "start", region)
     result.runs.append(call)
+    result.readers.setdefault(base, []).append(call)
     after = After((buffer, call))
     for made in (buffer, call, after):
         result.note(made, frozenset((node,)))

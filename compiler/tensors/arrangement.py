@@ -53,11 +53,11 @@ class Arrangement(Sorting):
 
     def atleast_1d(self) -> Self:
         """A number becomes a row of one."""
-        return self if self.ndim else self.reshape(1)
+        return self._same() if self.ndim else self.reshape(1)
 
     def atleast_2d(self) -> Self:
         """A number or row becomes a matrix of one row."""
-        return self if self.ndim > 1 else self.reshape(1, self.size)
+        return self._same() if self.ndim > 1 else self.reshape(1, self.size)
 
     def index_select(self, dim: Whole, index: Operand) -> Self:
         """The slices at positions `index` along `dim`; PyTorch's name for `take`."""
@@ -132,7 +132,7 @@ class Arrangement(Sorting):
         extent = self.shape[axis]
         cut = -shift % extent if extent else 0
         if not cut:
-            return self
+            return self._same()
         return self._part(axis, cut, extent).cat(self._part(axis, 0, cut), dim=axis)
 
     def rot90(self, times: Whole = 1, axes: Sequence[Whole] = (0, 1)) -> Self:
@@ -143,7 +143,7 @@ class Arrangement(Sorting):
         first, second = (axis_of("rot90", a, self.ndim) for a in axes)
         match times % 4:
             case 0:
-                return self
+                return self._same()
             case 1:
                 return self.flip(second).swapaxes(first, second)
             case 2:
@@ -312,5 +312,6 @@ class Arrangement(Sorting):
         computed now."""
         chosen = self._lift(mask).cast("bool")
         shape = broadcast("masked_select", self.node, chosen.node)
-        selected: Self = self.broadcast_to(shape)[chosen.broadcast_to(shape)]
+        elements, mask = self.broadcast_to(shape), chosen.broadcast_to(shape)
+        selected: Self = elements.atleast_1d()[mask.atleast_1d()]
         return selected

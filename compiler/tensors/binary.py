@@ -157,7 +157,7 @@ class Binary(Unary):
 
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> Self:
         """Limited to `min` … `max`, either may be None; `max` wins where they cross."""
-        low = self if min is None else self._new(apply("max", "clip", self, min))
+        low = self._same() if min is None else self._new(apply("max", "clip", self, min))
         return low if max is None else self._new(apply("min", "clip", low, max))
 
     def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Self:

@@ -4,12 +4,13 @@ Element types are NumPy's, float64 unless something else is said; random ones Py
 """
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Literal, Self
 
 from compiler import dtypes
 from compiler.dtypes import DType
-from compiler.errors import DataError, DTypeError
+from compiler.errors import DataError, DTypeError, located
 from compiler.graph.nodes import Iota, TensorNode, const
 from compiler.tensors import random
 from compiler.tensors.losses import Losses
@@ -90,9 +91,15 @@ class Construction(Losses):
     # Random numbers.
 
     @staticmethod
+    @located
     def manual_seed(seed: int) -> None:
         """Random tensors made from now on are those of `seed`, the same on every machine."""
-        random.GENERATOR.seed(int(seed))
+        try:
+            number = operator.index(seed)
+        except TypeError:
+            what, got = "a seed is a whole number", repr(seed)
+            raise DataError("manual_seed", what, got=got, expected="an integer") from None
+        random.GENERATOR.seed(number)
 
     @classmethod
     def rand(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
@@ -159,7 +166,7 @@ class Construction(Losses):
             raise DataError("dropout", "no such probability", got=repr(p), expected="0 to 1")
         _float("dropout", self.dtype)
         if not training or p == 0:
-            return self
+            return self._same()
         is_kept = self.rand(self.shape).ge(p)
         return is_kept.where(self.mul(1 / (1 - p) if p < 1 else 0.0), 0)
 

@@ -61,6 +61,9 @@ class Directives(Files):
         The inputs are written to memory first; `function` may read nothing else but numbers.
         Raises `DataError` where it does, and for a name that cannot be a kernel's.
         """
+        if not callable(function):
+            raise DataError("kernel", "the body is no function", got=type(function).__name__,
+                            expected="a function of tensors")  # fmt: skip
         given = tuple(_tensor(each) for each in inputs)
         params = (Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given))
         body = _tensor(function(*map(cls._of, params)))

@@ -192,7 +192,7 @@ class Elementary(Arrangement):
         """NaN replaced by `nan`, infinities by the given numbers, else by the greatest and least
         finite ones."""
         if not self.dtype.is_float:
-            return self
+            return self._same()
         limit = float(np.finfo(self.dtype.numpy).max)
         high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
         finite = self.eq(math.inf).where(high, self.eq(-math.inf).where(low, self))

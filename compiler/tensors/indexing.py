@@ -223,6 +223,9 @@ def _with_masks_as_positions(items: list[Any]) -> list[Any]:
         if not is_data(item):
             result.append(item)
             continue
+        if _is_mask(item) and not np.ndim(item):
+            what, expected = "a mask has an element per element of an axis", "rank 1 or more"
+            raise AxisError("getitem", what, got="a truth value, rank 0", expected=expected)
         result.extend(np.nonzero(np.asarray(item)) if _is_mask(item) else [item])
     return result
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Self, TypeAlias
 
+import numpy as np
+
 from compiler import dtypes
 from compiler.dtypes import Scalar
-from compiler.errors import DTypeError, ShapeError
+from compiler.errors import DataError, DTypeError, ShapeError
 from compiler.graph.joins import Cat
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
 from compiler.tensors import data as tensor_data
@@ -90,6 +92,11 @@ class Joining(Binary):
         A negative width cuts elements off.
         """
         pairs = _widths_of(widths, self.ndim)
+        if self.dtype.kind == "bool" and type(value) is int and value in (0, 1):
+            value = bool(value)  # 0 is what is put there where nothing is said
+        if not isinstance(value, bool | int | float | np.generic):
+            got = type(value).__name__
+            raise DataError("pad", "the value is no number", got=got, expected="a number")
         if self.dtype != common_type([self.node, value]):
             raise DTypeError(
                 "pad", f"the value does not fit into {self.dtype}", got=repr(value),

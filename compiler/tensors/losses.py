@@ -201,7 +201,7 @@ class Losses(Linear):
             case "sum":
                 return self.sum()
             case "none":
-                return self
+                return self._same()
         raise _no_reduction(method, reduction)
 
 

@@ -169,13 +169,13 @@ class Movement(TensorValue):
         pairs = zip(bounds, self.shape, strict=True)
         parts = tuple(_bounds_of(part, axis, n) for axis, (part, n) in enumerate(pairs))
         if parts == tuple((0, n) for n in self.shape):
-            return self
+            return self._same()
         return self._new(Shrink((self.node,), parts))
 
     def flip(self, *axes: int | Sequence[int]) -> Self:
         """The given axes reversed; without arguments all of them."""
         wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)
-        return self._new(Flip((self.node,), wanted)) if wanted else self
+        return self._new(Flip((self.node,), wanted)) if wanted else self._same()
 
     def contiguous(self) -> Self:
         """The same value, written to memory once: what uses it does not compute it again."""
@@ -200,7 +200,7 @@ class Conversion(Movement):
         """The same bits read as `dtype`, which must be as wide, and bool only from bool."""
         target = parse(dtype, "bitcast")
         if target == self.dtype:
-            return self
+            return self._same()
         if target.bits != self.dtype.bits or target == truth:
             raise DTypeError(
                 "bitcast",

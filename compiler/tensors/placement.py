@@ -80,7 +80,7 @@ class Placement(Directives):
         names = _device_names("to", device)
         is_there = self.node.devices == names
         if is_there or (len(names) > 1 and len(self.node.devices) <= 1):
-            return self if is_there else self.shard(names)
+            return self._same() if is_there else self.shard(names)
         if 1 < len(names) != len(self.node.devices):
             raise DeviceError(
                 "to", "there is not one device per shard", got=written(names),

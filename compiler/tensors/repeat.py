@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.graph.nodes import MOVEMENT, Const, Iota, Param, Sink, TensorNode
 from compiler.graph.placement import Device, Unique
 from compiler.graph.repeat import Repeat, counter_of
@@ -39,6 +39,7 @@ class _Tracing(threading.local):
 _tracing = _Tracing()
 
 
+@located
 def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ...]:
     """The state after `count` turns of `step(i, *state)`, which gives the next state.
 
@@ -48,6 +49,9 @@ def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ..
     Raises `DataError`, `ShapeError` or `DTypeError` where the step gives something else.
     """
     turns = _turns(count)
+    if not callable(step):
+        got, expected = type(step).__name__, "a function of the turn and the state"
+        raise DataError("repeat", "the step is no function", got=got, expected=expected)
     _check_initial(initial)
     first = [tensor.node for tensor in initial]
     places = [Param((), next(_places), node.shape, node.dtype) for node in first]
@@ -59,7 +63,8 @@ def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ..
         _tracing.depth -= 1
     new = _checked(given, first)
     if not turns:
-        return initial if len(initial) > 1 else initial[0]
+        unchanged = tuple(each._same() for each in initial)
+        return unchanged if len(initial) > 1 else unchanged[0]
     made = [initial[0]._new(node) for node in _looped(first, new, [*places, counter], turns)]
     return tuple(made) if len(made) > 1 else made[0]
 

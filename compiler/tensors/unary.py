@@ -170,4 +170,4 @@ class Unary(Conversion):
     __invert__ = bitwise_not
 
     def __pos__(self) -> Self:
-        return self
+        return self._same()

@@ -59,6 +59,13 @@ class TensorValue:
     node: TensorNode
     _recipe: TensorNode
 
+    def _same(self) -> Self:
+        """Another tensor of the same value: assigning to one of the two leaves the other."""
+        made = self._new(self.node)
+        if hasattr(self, "_recipe"):
+            made._recipe = self._recipe
+        return made
+
     @property
     def recipe(self) -> TensorNode:
         """How the value is, or was, computed: for a realised tensor the graph it came from."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
-from compiler.errors import AxisError, DataError, ShapeError
+from compiler.errors import AxisError, DataError, ShapeError, located
 from compiler.graph.extents import Extent, part_of, symbolic
 from compiler.graph.nodes import (
     Bind,
@@ -33,6 +33,7 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.nodes import Variable as VariableNode
 from compiler.graph.words import short
+from compiler.node import toposort
 from compiler.origin import user_call
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -56,6 +57,7 @@ class Variable:
     high: int
     value: int | None = field(default=None, kw_only=True)
 
+    @located
     def __post_init__(self) -> None:
         is_name = isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()
         if not is_name or keyword.iskeyword(self.name) or _TAKEN.fullmatch(self.name):
@@ -77,9 +79,10 @@ class Variable:
             expected=f"{self.low} … {self.high}",
         )  # fmt: skip
 
+    @located
     def bind(self, value: int) -> "Variable":
         """This variable, with its value in this run. Raises `DataError` outside the bounds."""
-        return replace(self, value=value)
+        return replace(self, value=self._inside(_integer(self.name, value)))
 
     @property
     def node(self) -> TensorNode:
@@ -150,6 +153,23 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
         if extent is not None:
             variable = Variable(extent.name, extent.low, extent.high)
             node = prefix("like", node, axis, variable)
+    return node
+
+
+def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
+    """`node`, which replaces `old`, with the symbolic axes of it, bound as they are there.
+
+    Raises `ShapeError` where an axis has another variable.
+    """
+    if node.extents == old.extents:
+        return node
+    binds = (each for each in toposort([old]) if isinstance(each, Bind))
+    bound = {each.sources[0].arguments["name"]: each.value for each in binds}
+    for axis, extent in enumerate(old.extents):
+        if extent is not None:
+            value = bound.get(extent.name)
+            variable = Variable(extent.name, extent.low, extent.high, value=value)
+            node = prefix(method, node, axis, variable)
     return node
 
 

@@ -135,7 +135,7 @@ class Windows(Products):
     def _bordered(self, padding: Shape, least: bool = False) -> Self:
         """A border around the last two axes: zeros, or the least value of the type."""
         if not any(padding):
-            return self
+            return self._same()
         widths = [(0, 0)] * (self.ndim - 2) + [(n, n) for n in padding]
         return self.pad(widths, self.dtype.minimum if least else 0)
 

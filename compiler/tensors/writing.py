@@ -11,7 +11,8 @@ import numpy as np
 
 from compiler import dtypes
 from compiler.dtypes import float64, int64
-from compiler.errors import DataError, DTypeError, ShapeError
+from compiler.errors import DataError, DeviceError, DTypeError, ShapeError
+from compiler.graph.devices import written
 from compiler.graph.effects import Scatter
 from compiler.graph.nodes import Parts, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
@@ -30,6 +31,7 @@ from compiler.tensors.placing import (
 )
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
+from compiler.tensors.variables import kept
 
 REDUCES = {"add": "add", "sum": "add", "mul": "mul", "prod": "mul", "max": "max", "amax": "max",
            "min": "min", "amin": "min"}  # fmt: skip
@@ -68,7 +70,8 @@ class Writing(Indexing):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         each = index if isinstance(index, tuple) else (index,)
-        if live.storage(self.node) is None or any(map(is_data, each)):
+        is_whole = live.storage(self.node) is None or bool(self.node.extents)
+        if is_whole or any(map(is_data, each)):
             self._assign("setitem", self._written("setitem", index, value, "replace").node)
             return
         parts, shape = parts_and_shape(index, self.shape)
@@ -83,11 +86,17 @@ class Writing(Indexing):
 
         Only `parts` of that are written, where there are any.
         """
+        value = value if parts else kept(method, value, self.node)
         buffer = live.storage(self.node)
         if buffer is not None:
             check_writable(method, buffer)
             made = live.claim(self.node, apart(value, buffer), parts)
             value = made or (over(self.node, value, parts) if parts else value)
+        elif self.node.devices and value.devices not in ((), self.node.devices):
+            got, expected = written(value.devices), written(self.node.devices)
+            what = "the value is on another device than the tensor"
+            raise DeviceError(method, what, got=got, expected=expected,
+                              hint="to(…) or shard(…) moves the value")  # fmt: skip
         self.node = value
         if hasattr(self, "_recipe"):
             del self._recipe
@@ -96,11 +105,13 @@ class Writing(Indexing):
         """`set`, or the value joined by `op` with what is there."""
         each = index if isinstance(index, tuple) else (index,)
         if not any(map(is_data, each)):
+            if self.node.extents:
+                self[index]  # refused where it reaches over what is always there
             parts, shape = parts_and_shape(index, self.shape)
             new = value_for(method, value, self.dtype, shape)
             if op != "replace":  # such an index takes no element twice
                 new = elementwise(op, self[index].node, new)
-            return self._new(with_parts(self.node, parts, new))
+            return self._new(kept(method, with_parts(self.node, parts, new), self.node))
         positions = positions_in(self.node, list(each))
         updates = value_for(method, value, self.dtype, positions[0].shape)
         return self._new(Scatter((self.node, updates, *positions), op))
@@ -112,6 +123,9 @@ class Writing(Indexing):
 
         With `accumulate` they are added to what is there, equal positions in order.
         """
+        if not isinstance(indices, tuple | list):
+            what, got = "one index per leading axis is needed", type(indices).__name__
+            raise DataError("index_put", what, got=got, expected="a tuple of indices")
         op = "add" if accumulate else "replace"
         return self._written("index_put", tuple(indices), values, op)
 

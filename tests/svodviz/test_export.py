@@ -13,6 +13,7 @@ import networkx as nx
 import pygraphviz
 import pytest
 
+from compiler import Tensor, compile
 from svodviz.export import FORMATS, export_html, export_stage
 from svodviz.picture import MOST, still, svg
 from svodviz.refine import pictured
@@ -134,3 +135,10 @@ def test_still_pictures(theme: Any, stage: str) -> None:
 def test_a_graph_too_large_for_a_picture_gives_way() -> None:
     assert "network.py: graph as written" in still(sample())
     assert "large.py: kernel graph" in still(large(MOST + 1))
+
+
+def test_a_program_without_kernels_has_no_stage_of_kernels() -> None:
+    found = compile(Tensor([1.0, 2.0]))
+    assert export_stage(found, "graph", "txt")
+    with pytest.raises(ValueError, match="the program has no kernel"):
+        export_stage(found, "loops", "svg")
