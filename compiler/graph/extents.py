@@ -13,6 +13,7 @@ A rule is a function from a node to its extents; the classes in `nodes.py` say w
 Strides are those of the greatest extents, so that no index depends on a variable.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -121,21 +122,14 @@ def reshaped(node: Any) -> Extents:
     for axis, extent in enumerate(source.extents):
         if extent is None:
             continue
-        before = _product(source.shape[:axis])
+        before = math.prod(source.shape[:axis])
         places = [i for i, n in enumerate(node.shape) if n == extent.high]
-        found = [i for i in places if _product(node.shape[:i]) == before]
+        found = [i for i in places if math.prod(node.shape[:i]) == before]
         if not found or not source.size:
             hint = "let -1 stand for this axis, e.g. x.reshape(-1, …), and join or split others"
             refuse(node, axis, extent, "would join or split it", hint)
         result[found[0]] = extent
     return tuple(result)
-
-
-def _product(shape: Shape) -> int:
-    result = 1
-    for extent in shape:
-        result *= extent
-    return result
 
 
 def padded(node: Any) -> Extents:

@@ -30,6 +30,7 @@ Ensures: no Multi is left; a value read by the user is gathered on the first of 
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -64,14 +65,37 @@ from compiler.ops import REDUCTIONS
 from compiler.trace import Match, Provenance
 
 ShardRule = Callable[[Moves, Any], TensorNode | None]
-_TARGETS: list[tuple[ShardRule, tuple[Any, ...]]] = []
+MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]
+_TARGETS: list[tuple[ShardRule, tuple[Any, ...], Callable[..., Any]]] = []
+"""What runs, for which kinds, and the function that says what it means."""
 
 
 def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:
     """Registers a rule for nodes of these kinds that read a Multi."""
 
     def register(function: ShardRule) -> ShardRule:
-        _TARGETS.append((function, kinds))
+        _TARGETS.append((function, kinds, function))
+        return function
+
+    return register
+
+
+def _on_moved(kind: Any) -> Callable[[MovedRule], MovedRule]:
+    """Registers a rule for a kind of movement of a Multi that is cut along the axis it is given.
+
+    What is whole on each device is moved on each.
+    """
+
+    def register(function: MovedRule) -> MovedRule:
+        def run(moves: Moves, node: TensorNode) -> TensorNode | None:
+            source = node.sources[0]
+            if not isinstance(source, Multi):
+                return None
+            if source.axis is None:
+                return _each(node, source, None)
+            return function(moves, node, source, source.axis)
+
+        _TARGETS.append((run, (kind,), function))
         return function
 
     return register
@@ -147,17 +171,12 @@ def reduction(moves: Moves, node: Reduce) -> TensorNode | None:
     return multi(tuple(moves.copy(total, device, why) for device in source.devices), None)
 
 
-@_on(Reshape)
-def reshape(moves: Moves, node: Reshape) -> TensorNode | None:
+@_on_moved(Reshape)
+def reshape(moves: Moves, node: Reshape, source: Multi, cut: int) -> TensorNode:
     """reshape(multi(a…)) = multi(reshape(a)…) where whole rows of the new axis are in a shard"""
-    source = node.sources[0]
-    if not isinstance(source, Multi):
-        return None
-    if source.axis is None:
-        return _each(node, source, None)
-    kept = _kept_axis(source, node.new_shape)
+    kept = _kept_axis(source, cut, node.new_shape)
     if kept is None:
-        why = f"reshape to {node.new_shape} cuts rows of axis {source.axis} across shards"
+        why = f"reshape to {node.new_shape} cuts rows of axis {cut} across shards"
         return node.with_sources((_everywhere(moves, source, why),))
     axis, lengths = kept
     shapes = (_replaced(node.new_shape, axis, length) for length in lengths)
@@ -165,88 +184,62 @@ def reshape(moves: Moves, node: Reshape) -> TensorNode | None:
     return multi(tuple(Reshape((shard,), shape) for shard, shape in pairs), axis)
 
 
-def _kept_axis(source: Multi, new: Shape) -> tuple[int, Shape] | None:
+def _kept_axis(source: Multi, cut: int, new: Shape) -> tuple[int, Shape] | None:
     """The new axis that the shards are along after a reshape, and what each has of it."""
-    old, cut = source.shape, source.axis
-    if not source.size or cut is None:
+    old = source.shape
+    if not source.size:
         return None
     groups = (g for g in matching_groups(new, old) if cut in g[1])
     new_axes, old_axes = next(groups, ([], []))
     outer = [axis for axis in new_axes if new[axis] != 1] or new_axes
     if not outer or any(old[axis] != 1 for axis in old_axes if axis < cut):
         return None
-    rows = _product(new[axis] for axis in new_axes if axis > outer[0])
-    inner = _product(old[axis] for axis in old_axes if axis > cut)
+    rows = math.prod(new[axis] for axis in new_axes if axis > outer[0])
+    inner = math.prod(old[axis] for axis in old_axes if axis > cut)
     if any(length * inner % rows for length in source.lengths):
         return None
     return outer[0], tuple(length * inner // rows for length in source.lengths)
 
 
-def _product(extents: Any) -> int:
-    return functools.reduce(lambda a, b: a * b, extents, 1)
-
-
-@_on(Permute)
-def permute(moves: Moves, node: Permute) -> TensorNode | None:
+@_on_moved(Permute)
+def permute(moves: Moves, node: Permute, source: Multi, cut: int) -> TensorNode:
     """permute(multi(a…)) = multi(permute(a)…) along the axis that the cut one became"""
-    source = node.sources[0]
-    if not isinstance(source, Multi):
-        return None
-    axis = None if source.axis is None else node.order.index(source.axis)
-    return _each(node, source, axis)
+    return _each(node, source, node.order.index(cut))
 
 
-@_on(Expand)
-def expand(moves: Moves, node: Expand) -> TensorNode | None:
+@_on_moved(Expand)
+def expand(moves: Moves, node: Expand, source: Multi, cut: int) -> TensorNode:
     """expand(multi(a…)) = multi(expand(a)…)"""
-    source = node.sources[0]
-    if not isinstance(source, Multi):
-        return None
-    axis = source.axis
-    if axis is None:
-        return _each(node, source, None)
-    if source.shape[axis] != node.new_shape[axis]:
-        why = f"expand repeats axis {axis}, which is in shards"
+    if source.shape[cut] != node.new_shape[cut]:
+        why = f"expand repeats axis {cut}, which is in shards"
         return node.with_sources((_everywhere(moves, source, why),))
-    shapes = [_replaced(node.new_shape, axis, length) for length in source.lengths]
+    shapes = [_replaced(node.new_shape, cut, length) for length in source.lengths]
     pairs = zip(source.sources, shapes, strict=True)
-    return multi(tuple(Expand((shard,), shape) for shard, shape in pairs), axis)
+    return multi(tuple(Expand((shard,), shape) for shard, shape in pairs), cut)
 
 
-@_on(Pad)
-def pad(moves: Moves, node: Pad) -> TensorNode | None:
+@_on_moved(Pad)
+def pad(moves: Moves, node: Pad, source: Multi, cut: int) -> TensorNode:
     """pad(multi(a…)) = multi(pad(a)…), the cut axis before its first and after its last shard"""
-    source = node.sources[0]
-    if not isinstance(source, Multi):
-        return None
-    axis = source.axis
-    if axis is None:
-        return _each(node, source, None)
-    before, after = node.widths[axis]
+    before, after = node.widths[cut]
     places = [place for place, _ in source.real] or [0]
     shards = []
     for place, shard in enumerate(source.sources):
         own = (before if place == places[0] else 0, after if place == places[-1] else 0)
-        shards.append(Pad((shard,), _replaced(node.widths, axis, own)))
-    return multi(tuple(shards), axis)
+        shards.append(Pad((shard,), _replaced(node.widths, cut, own)))
+    return multi(tuple(shards), cut)
 
 
-@_on(Shrink)
-def shrink(moves: Moves, node: Shrink) -> TensorNode | None:
+@_on_moved(Shrink)
+def shrink(moves: Moves, node: Shrink, source: Multi, cut: int) -> TensorNode:
     """shrink(multi(a…)) = multi(shrink(a)…), of the cut axis what each shard has of the part"""
-    source = node.sources[0]
-    if not isinstance(source, Multi):
-        return None
-    axis = source.axis
-    if axis is None:
-        return _each(node, source, None)
     bounds, start, shards = node.bounds, 0, []
     for shard, length in zip(source.sources, source.lengths, strict=True):
-        low, high = (min(max(end - start, 0), length) for end in bounds[axis])
-        own: Pairs = _replaced(bounds, axis, (low, high))
+        low, high = (min(max(end - start, 0), length) for end in bounds[cut])
+        own: Pairs = _replaced(bounds, cut, (low, high))
         shards.append(Shrink((shard,), own))
         start += length
-    return multi(tuple(shards), axis)
+    return multi(tuple(shards), cut)
 
 
 @_on(Flip)
@@ -307,9 +300,10 @@ def _gathered(moves: Moves, node: TensorNode) -> TensorNode:
 
 def _rules(moves: Moves, is_gathering: bool) -> RuleSet:
     """The rules, which note their copies in `moves`; `is_gathering` that of results too."""
-    chosen = [(f, kinds) for f, kinds in _TARGETS if is_gathering or f is not sink]
     rules: list[Rule] = [
-        make_rule(functools.partial(function, moves), kinds, function) for function, kinds in chosen
+        make_rule(functools.partial(run, moves), kinds, described)
+        for run, kinds, described in _TARGETS
+        if is_gathering or run is not sink
     ]
     return RuleSet(rules)
 
