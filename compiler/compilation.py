@@ -13,7 +13,6 @@ from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
 from compiler.costing import figures
-from compiler.device import device
 from compiler.device.program import Program
 from compiler.errors import DataError, located
 from compiler.graph.interpret import evaluate_all
@@ -32,7 +31,6 @@ from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.hazards import uncopied
-from compiler.schedule.items import Kernel
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.schedule.share import MemoryPlan
@@ -55,22 +53,31 @@ def compile(value: object, options: Options | None = None, name: str = "program"
     Nothing is run. `options.trace` (on by default here) records each rewrite.
     Raises `DataError` where `value` holds anything but tensors.
     """
-    nodes = [_node(each) for each in (value if isinstance(value, list | tuple) else [value])]
-    if not nodes:
-        raise DataError("compile", "nothing to compile", got=repr(value), expected="a Tensor")
+    nodes = nodes_of("compile", value)
     made = Compilation(nodes, options or Options(trace=True), name)
     made.build()
     return made
 
 
-def _node(value: object) -> TensorNode:
+def nodes_of(operation: str, value: object) -> list[TensorNode]:
+    """How each of the tensors given to `operation` is computed: one, or a list or tuple of them.
+
+    A realised tensor stands for the program it came from. Raises `DataError` for anything else.
+    """
+    given = value if isinstance(value, list | tuple) else [value]
+    if not given:
+        what = f"nothing to {operation}"
+        raise DataError(operation, what, got=repr(value), expected="a Tensor")
+    return [_node(operation, each) for each in given]
+
+
+def _node(operation: str, value: object) -> TensorNode:
     """The graph node of a tensor."""
     node = getattr(value, "recipe", value)
     if isinstance(node, TensorNode):
         return node
-    raise DataError(
-        "compile", "only tensors can be compiled", got=type(value).__name__, expected="Tensor"
-    )
+    what, got = f"only tensors can be {operation}d", type(value).__name__
+    raise DataError(operation, what, got=got, expected="Tensor")
 
 
 class Compilation:
@@ -276,19 +283,10 @@ class Compilation:
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
-        kernels = [i.operation for i in self._scheduled.items if isinstance(i.operation, Kernel)]
-        wanted = {(k.body, device.get(k.device).base_key): None for k in kernels}
-        chosen = self.options.device
-        programs = {key: self._program(key[0], device.get(chosen or key[1])) for key in wanted}
+        operations = (item.operation for item in self._scheduled.items)
+        programs = kernel_cache.load_programs(operations, self.options, self.kernel)
         self.seconds["machine"] = time.perf_counter() - start
         return programs
-
-    def _program(self, body: Sink, where: device.Device) -> Program:
-        """The loaded program of a body; one that is loaded already needs no stage at all."""
-        held = kernel_cache.PROGRAMS.holds(body, where, self.options.optimize)
-        if held is not None:
-            return held
-        return kernel_cache.PROGRAMS.get(self.kernel(body), where, self.options.optimize)
 
     def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays; of placeholders those given by name."""

@@ -5,6 +5,7 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from compiler.device import device, program
@@ -19,6 +20,7 @@ from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import Linear, linearize
 from compiler.options import Options
 from compiler.pipeline import run_passes
+from compiler.schedule.items import Kernel, Operation
 from compiler.trace import PassRecord, Provenance
 
 KEPT = 1024
@@ -100,6 +102,27 @@ class Programs:
 
 
 PROGRAMS = Programs()
+
+
+def load_programs(
+    operations: Iterable[Operation],
+    options: Options,
+    compiled: Callable[[Sink], CompiledKernel],
+) -> dict[tuple[Sink, str], Program]:
+    """The program of each kernel among `operations`, by body and kind of device.
+
+    One that is loaded already needs no stage at all; `compiled` makes those of the others.
+    """
+    result: dict[tuple[Sink, str], Program] = {}
+    for each in operations:
+        if not isinstance(each, Kernel):
+            continue
+        key = each.body, device.get(each.device).base_key
+        if key not in result:
+            where = device.get(options.device or key[1])
+            held = PROGRAMS.holds(each.body, where, options.optimize)
+            result[key] = held or PROGRAMS.get(compiled(each.body), where, options.optimize)
+    return result
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:

@@ -21,8 +21,6 @@ import numpy as np
 from compiler import budget, execution, kernels, overlap
 from compiler.allocation import allocate
 from compiler.compilation import Compilation
-from compiler.device import device
-from compiler.device.program import Program
 from compiler.graph.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.graph.placement import Unique
@@ -36,7 +34,7 @@ from compiler.pipeline import run_passes
 from compiler.schedule import analysis
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.host import Host
-from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.items import ScheduleItem
 from compiler.schedule.levels import waves_to_run
 from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
@@ -185,30 +183,16 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
     )
 
 
-def _programs(made: Scheduled, options: Options) -> dict[tuple[Sink, str], Program]:
-    """The loaded program of each kernel; one that is loaded already needs no stage at all."""
-    result: dict[tuple[Sink, str], Program] = {}
+def _programs(made: Scheduled, options: Options) -> execution.Programs:
+    """The loaded program of each kernel."""
     names = made.outlined.bodies
     numbers = {body: number for number, body in enumerate(names)}
-    for operation in (item.operation for item in made.items):
-        if isinstance(operation, Kernel):
-            body, where = operation.body, device.get(device.get(operation.device).base_key)
-            key = body, where.base_key
-            if key not in result:
-                chosen = device.get(options.device) if options.device else where
-                result[key] = _program(names[body], body, numbers[body], chosen, options)
-    return result
 
+    def compiled(body: Sink) -> kernels.CompiledKernel:
+        with no_origin():
+            return kernels.compile_kernel(names[body], body, options, numbers[body])
 
-def _program(
-    name: str, body: Sink, number: int, where: device.Device, options: Options
-) -> Program:
-    held = kernels.PROGRAMS.holds(body, where, options.optimize)
-    if held is not None:
-        return held
-    with no_origin():
-        kernel = kernels.compile_kernel(name, body, options, number)
-    return kernels.PROGRAMS.get(kernel, where, options.optimize)
+    return kernels.load_programs((item.operation for item in made.items), options, compiled)
 
 
 def structure_of(

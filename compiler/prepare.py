@@ -18,10 +18,11 @@ import numpy as np
 
 from compiler import plans
 from compiler.bindings import Bindings, Values, bindings_of, sliced
+from compiler.compilation import nodes_of
 from compiler.device import buffers
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
-from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
 from compiler.node import toposort
 from compiler.options import Options
@@ -180,10 +181,7 @@ def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
     A realised tensor stands for the program it came from. Raises `DataError` where `value`
     holds anything but tensors.
     """
-    given = value if isinstance(value, list | tuple) else [value]
-    nodes = [_node(each) for each in given]
-    if not nodes:
-        raise DataError("prepare", "nothing to prepare", got=repr(value), expected="a Tensor")
+    nodes = nodes_of("prepare", value)
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
     chosen = options or Options()
@@ -201,15 +199,6 @@ def _rows(root: Sink, inputs: Sequence[Buffer]) -> dict[int, str]:
         if isinstance(node, Prefix) and not node.axis and isinstance(node.sources[0], Buffer)
         and node.extents[0] is not None
     }  # fmt: skip
-
-
-def _node(value: object) -> TensorNode:
-    """How a tensor is computed."""
-    node = getattr(value, "recipe", value)
-    if isinstance(node, TensorNode):
-        return node
-    what, got = "only tensors can be prepared", type(value).__name__
-    raise DataError("prepare", what, got=got, expected="Tensor")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pytest
 import compiler
 from compiler import Options, Tensor, kernels, plans
 from compiler.compilation import Compilation
+from compiler.device import device
 from compiler.errors import DataError, SizeError
 from compiler.graph.nodes import Buffer
 from compiler.trace import Line
@@ -248,7 +249,7 @@ def test_the_least_recently_used_program_goes_first() -> None:
     made = [compiler.compile(floats(n + 2).exp()) for n in range(3)]
     body = [next(iter(c._scheduled.outlined.bodies)) for c in made]
     each = [c.kernel(b) for c, b in zip(made, body, strict=True)]
-    where = compiler.compilation.device.CPU
+    where = device.CPU
     for kernel in (each[0], each[1], each[0], each[2]):
         cache.get(kernel, where, 3)
     assert cache.holds(body[1], where, 3) is None, "used longest ago"

@@ -22,9 +22,9 @@ from compiler.device.buffers import new_buffer
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.dtypes import DType
 from compiler.errors import DataError
+from compiler.graph.devices import DISK
 from compiler.graph.nodes import Buffer
 
-DISK = "DISK"
 LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000
 """Bytes: what the format allows."""

@@ -18,6 +18,11 @@ DEFAULT = "CPU"
 """Where a kernel runs that reads nothing but constants and files."""
 
 
+def is_disk(device: str) -> bool:
+    """Whether nothing can be computed on a device."""
+    return device.partition(":")[0] == DISK
+
+
 def written(devices: Devices) -> str:
     """`CPU:1` or `CPU, CPU:1`, as printed programs and messages write devices."""
     return ", ".join(devices) or "no device"

@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler.dtypes import DType
 from compiler.errors import ScheduleError
+from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
 from compiler.node import Node, toposort
 from compiler.schedule.dependencies import conflicts, waits_in_turn
@@ -33,7 +34,6 @@ from compiler.schedule.kinds import (
     arguments_of,
 )
 from compiler.schedule.kinds import Storage as StorageNode
-from compiler.schedule.operations import DEFAULT_DEVICE, is_disk
 from compiler.schedule.prepare import (
     KernelInvocation,
     PreSchedule,
@@ -200,7 +200,7 @@ def _device(
     if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):
         return nodes[0].device
     known = (allocated.get(node) or inputs.get(node) for node in nodes)
-    return next((b.device for b in known if b is not None and not b.is_disk), DEFAULT_DEVICE)
+    return next((b.device for b in known if b is not None and not b.is_disk), DEFAULT)
 
 
 def _find(

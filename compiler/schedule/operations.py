@@ -7,6 +7,7 @@ device of the first call that uses it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.nodes import Buffer, Param
 from compiler.schedule.items import (
     Fixed,
@@ -30,20 +31,13 @@ from compiler.schedule.prepare import KernelInvocation, PreSchedule, PreSchedule
 from compiler.schedule.regions import whole_or_region
 from compiler.schedule.sources import storage_of
 
-DEFAULT_DEVICE = "CPU"
-DISK = "DISK"
 FIRST_LOCAL = 1 << 40
 """Locals are numbered below minus this, so that no other buffer made has the same number."""
 
 
-def is_disk(device: str) -> bool:
-    """Whether nothing can be computed on a device."""
-    return device.partition(":")[0] == DISK
-
-
 def device_of(buffers: Sequence[Buffer]) -> str:
     """Where a call runs: on the device of its first buffer that is not on disk, else the CPU."""
-    return next((b.device for b in buffers if not is_disk(b.device)), DEFAULT_DEVICE)
+    return next((b.device for b in buffers if not is_disk(b.device)), DEFAULT)
 
 
 def synchronization(call: Synchronize) -> Synchronization:

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from compiler import functions
 from compiler.errors import DeviceError
-from compiler.graph.devices import DEFAULT
+from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.effects import Assign, Custom
 from compiler.graph.kernel import Kernel, plain
 from compiler.graph.markers import Fuse
@@ -46,7 +46,6 @@ from compiler.schedule.kinds import (
     Transfer,
     buffer_of,
 )
-from compiler.schedule.operations import is_disk
 from compiler.schedule.outlined import Outlined, Turn, outside
 from compiler.schedule.pitch import pitched
 from compiler.schedule.turns import add_loop

@@ -24,6 +24,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from compiler.errors import InternalError
+from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.levels import level_of, levels
@@ -112,7 +113,7 @@ def share(
 
 def _may_share(buffer: Buffer, outside: Collection[Buffer]) -> bool:
     """Whether a buffer the program makes is its alone, in the host's memory."""
-    return buffer not in outside and buffer.device.partition(":")[0] != "DISK"
+    return buffer not in outside and not is_disk(buffer.device)
 
 
 def _rounded(nbytes: int) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from typing import NoReturn
 
 from compiler.errors import InternalError
+from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
 from compiler.schedule.dependencies import conflicts
 from compiler.schedule.items import (
@@ -18,7 +19,6 @@ from compiler.schedule.items import (
     Synchronization,
 )
 from compiler.schedule.kahn import kahn
-from compiler.schedule.operations import is_disk
 from compiler.schedule.regions import problem_of
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from compiler.device.buffers import data
-from compiler.device.disk import DISK
 from compiler.dtypes import DType, bool_
 from compiler.errors import DataError, ShapeError
+from compiler.graph.devices import is_disk
 from compiler.graph.nodes import (
     Buffer,
     Contiguous,
@@ -141,11 +141,11 @@ def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:
 
 def check_writable(operation: str, buffer: Buffer) -> None:
     """Refuse (`DataError`) a buffer whose memory must not be written."""
-    is_disk = buffer.device.partition(":")[0] == DISK
-    if is_disk or not data(buffer).flags.writeable:
+    is_file = is_disk(buffer.device)
+    if is_file or not data(buffer).flags.writeable:
         raise DataError(
             operation, "the memory of the tensor cannot be written",
-            got="a file" if is_disk else "a read-only array", expected="memory of its own",
+            got="a file" if is_file else "a read-only array", expected="memory of its own",
             hint="copy it first: tensor = tensor.contiguous()",
         )  # fmt: skip
 
