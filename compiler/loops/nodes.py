@@ -1,27 +1,39 @@
 """Kernel loops: the body of one kernel as a DAG of scalar expressions over ranges.
 
     node = Const(bits, dtype)                        a scalar
-         | Range(extent, number, role[, unroll])     a loop counter 0 … extent-1
+         | Range(extent, number, role[, unroll, level, part, tasks])
+                                                    a loop counter 0 … extent-1
          | DefineVar(name, low, high)                an int64 known at run time: low … high
          | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
+         | Local(number, dtype, size)                scratch memory, one for each task
          | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
          | Alu(sources, op)                          a row of `ops.OPS`
          | Cast(x, dtype) | Bitcast(x, dtype)
          | Reduce(x, ranges…, op)                    x folded over the ranges
-         | Store(argument, index, x, ranges…)        for every value of the ranges
+         | Store(memory, index, x, ranges…[, gate])  for every value of the ranges, where the gate
+                                                    is true
          | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
                                                     element `index` joined with x by `op`
          | Custom(operands…; name, dtype)           a function from outside: of scalars, or
                                                     (dtype None) of arguments, out first
          | Body(stores…, updates…, customs…)        a nest each, one after the other
+         | After(x, effects…)                        x, once the effects have happened
     and, in the sizes of a launch and the metadata of a program,
          | Bind(var, value)                          `value`, which `var` stands for
          | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
-         | After(x, effects…)                        x, once the effects have happened
 
 There are no loops in the data: an expression belongs in the outermost loop that has all ranges
 it depends on (`placement.py`). Integers carry bounds, found when a node is made: they prove that
 an access is inside its buffer and that a condition always holds.
+
+What fills scratch memory is an effect inside an expression: `Load(After(local, Store(local, …)),
+index)`. Such a store is a value's neighbour, like a reduction: it stands in the outermost loop that
+has all ranges it depends on, less its own.
+
+A range is written out at its level. The turns of a `loop` follow one another. Those of `unroll`
+are side by side in the code: a value that depends on it is one register per turn. Those of
+`vector` are the lanes of one register; an expression depends on at most one of these. Those of
+`core` are shared out, in order, over `tasks` runs of the kernel, which may happen at once.
 """
 
 import math
@@ -34,6 +46,7 @@ from compiler.node import Node
 from compiler.ops import OPS
 
 Role = Literal["normal", "reduction", "serial"]
+Level = Literal["loop", "unroll", "vector", "core"]
 LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
 Bounds: TypeAlias = tuple[int, int] | None
 INT64_MAX = 2**63 - 1
@@ -84,12 +97,20 @@ class Const(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Range(ScalarNode):
-    """A loop counter from 0 to its extent (`sources[0]`, not included), a Const or DefineVar."""
+    """A loop counter from 0 to its extent (`sources[0]`, not included).
+
+    The extent is a Const, or an expression of Consts and DefineVars.
+    """
 
     number: int
     role: Role
     unroll: int = 0
-    """How often the loop is to be unrolled; 0 leaves it to LLVM."""
+    """How often LLVM is to unroll the loop; 0 leaves it to LLVM."""
+    level: Level = "loop"
+    part: tuple[int, ...] = ()
+    """Which part of the axis this is, once that was cut: 0 outer, 1 inner, 2 the rest."""
+    tasks: int = 0
+    """For level `core`: over how many runs of the kernel the turns are shared out."""
 
     def _dtype(self) -> DType:
         return int64
@@ -107,8 +128,8 @@ class Range(ScalarNode):
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction, `s4` for one whose order counts."""
-        return axis_name(self.role, self.number)
+        """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; `i0.1` for a part."""
+        return axis_name(self.role, self.number, self.part)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -127,6 +148,23 @@ class Argument(ScalarNode):
     def name(self) -> str:
         """`out` for the buffer written, `in1`, `in2`, … for those read."""
         return argument_name(self.slot, self.is_written)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Local(ScalarNode):
+    """Scratch memory of `size` elements of `element`, not initialised; each task has its own."""
+
+    number: int
+    element: DType
+    size: int
+
+    def _dtype(self) -> DType:
+        return self.element
+
+    @property
+    def name(self) -> str:
+        """`local0`, at every stage."""
+        return f"local{self.number}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -195,15 +233,23 @@ class Reduce(ScalarNode):
 class Store(ScalarNode):
     """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`.
 
-    These are all elements, unless `is_part`: then the others keep their values.
+    These are all elements, unless `is_part`: then the others keep their values. Where a gate is
+    among `sources[3:]`, nothing is written where it is false. `is_streamed` asks for stores that
+    go past the caches.
     """
 
     is_part: bool = False
+    is_streamed: bool = False
 
     @property
     def ranges(self) -> tuple[Range, ...]:
         """The loops around the store, outermost first."""
         return tuple(r for r in self.sources[3:] if isinstance(r, Range))
+
+    @property
+    def gate(self) -> ScalarNode | None:
+        """The condition under which memory is written, if there is one."""
+        return next((s for s in self.sources[3:] if not isinstance(s, Range)), None)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -337,9 +383,12 @@ def _truncate(a: int, b: int) -> int:
     return a // b if a >= 0 else -(-a // b)
 
 
-def axis_name(role: Role, number: int) -> str:
-    """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage."""
-    return f"{LETTERS[role]}{number}"
+def axis_name(role: Role, number: int, part: tuple[int, ...] = ()) -> str:
+    """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage.
+
+    A part of an axis has its numbers behind: `i0.1`, and `i0.1.0` where that was cut again.
+    """
+    return ".".join([f"{LETTERS[role]}{number}", *map(str, part)])
 
 
 def argument_name(slot: int, is_written: bool) -> str:
