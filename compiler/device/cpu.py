@@ -20,9 +20,11 @@ from compiler.device.program import (
 from compiler.dtypes import DType
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
+from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction
+from compiler.options import Cache, Mode
 
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
@@ -37,12 +39,19 @@ class CpuProgram:
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters)
-        self._loaded = jit.load(spec.source.text, spec.name, count, compiled.level)
+        made = compiled if compiled.binary else compile_spec(spec, compiled.level)
+        self._loaded = jit.load_object(made.binary, count)
+        self._level = made.done
 
     @property
     def name(self) -> str:
         """The kernel's name."""
         return self._spec.name
+
+    @property
+    def level(self) -> Level | None:
+        """What LLVM did to it, and why; None where code was given that was made elsewhere."""
+        return self._level
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -92,9 +101,13 @@ class LlvmRenderer:
         return program_spec(name, source, self.device, instructions)
 
 
-def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
-    """LLVM compiles while it loads, so there is nothing to do before."""
-    return CompiledSpec(spec, level)
+def compile_spec(
+    spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
+) -> CompiledSpec:
+    """The program as object code, made by LLVM unless it is known already."""
+    chosen = level_of(spec.instructions, level, mode)
+    code = jit.object_code(spec.source.text, spec.name, chosen, cache)
+    return CompiledSpec(spec, level, code, chosen)
 
 
 def load(compiled: CompiledSpec) -> Program:
