@@ -89,25 +89,37 @@ class Programs:
         self._table.clear()
         self.hits = self.misses = 0
 
-    def keep(self, body: Sink, where: device.Device, options: Options, loaded: Program) -> None:
-        """Keep the program of a body that was met for the first time."""
+    def get(
+        self, kernel: CompiledKernel, where: device.Device, level: int, mode: Mode = "fast"
+    ) -> Program:
+        """The program of a kernel; compiled and loaded when it is met for the first time."""
+        held = self.holds(kernel.body, where, level, mode)
+        if held is not None:
+            return held
+        compiled = where.compile(program_spec(kernel, where), level, mode)
+        return self.load(kernel.body, where, compiled, mode)
+
+    def load(
+        self, body: Sink, where: device.Device, compiled: CompiledSpec, mode: Mode
+    ) -> Program:
+        """The program of a body that is met for the first time, loaded and kept."""
         self.misses += 1
-        self._table[_key(body, where, options)] = loaded
+        loaded = where.load(compiled)
+        self._table[body, where.base_key, compiled.level, mode] = loaded
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
+        return loaded
 
-    def holds(self, body: Sink, where: device.Device, options: Options) -> Program | None:
+    def holds(
+        self, body: Sink, where: device.Device, level: int, mode: Mode = "fast"
+    ) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
-        key = _key(body, where, options)
+        key = body, where.base_key, level, mode
         held = self._table.get(key)
         if held is not None:
             self.hits += 1
             self._table.move_to_end(key)
         return held
-
-
-def _key(body: Sink, where: device.Device, options: Options) -> Key:
-    return body, where.base_key, options.optimize, options.mode
 
 
 PROGRAMS = Programs()
@@ -132,16 +144,14 @@ def load_programs(
         if key in result or key in missing:
             continue
         where = device.get(options.device or key[1])
-        held = PROGRAMS.holds(each.body, where, options)
+        held = PROGRAMS.holds(each.body, where, options.optimize, options.mode)
         if held is None:
             missing[key] = where
         else:
             result[key] = held
     sources = ((where, program_spec(compiled(body), where)) for (body, _), where in missing.items())
     for (body, kind), made in zip(missing, _compile(sources, len(missing), options), strict=True):
-        where = missing[body, kind]
-        result[body, kind] = where.load(made)
-        PROGRAMS.keep(body, where, options, result[body, kind])
+        result[body, kind] = PROGRAMS.load(body, missing[body, kind], made, options.mode)
     return result
 
 
