@@ -40,7 +40,7 @@ class CpuProgram:
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters)
         made = compiled if compiled.binary else compile_spec(spec, compiled.level)
-        self._loaded = jit.load_object(made.binary, count)
+        self._loaded = jit.load_object(made.binary, spec.name, count)
         self._level = made.done
 
     @property

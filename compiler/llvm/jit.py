@@ -33,6 +33,8 @@ from compiler.options import Cache
 ENTRY = "kernel"
 """What the function of every program is called in its object code, so that equal kernels are equal
 code, whatever they are called in their program."""
+TASK = ".task"
+"""What is added to the name of a kernel for the function that calls it; it keeps that."""
 FORMAT = 1
 """Another number for object code that is made or called in another way."""
 _idle: defaultdict[int, list[Any]] = defaultdict(list)
@@ -157,7 +159,7 @@ def object_code(text: str, name: str, level: Level, cache: Cache = False) -> byt
 
     Kept in memory and, where `cache` says so, on disk. Threads may call it at once.
     """
-    text = re.sub(rf"@{re.escape(name)}(?=\(|\.task\b)", f"@{ENTRY}", text)
+    text = re.sub(rf"@{re.escape(name)}(?=\(|{re.escape(TASK)}\()", f"@{ENTRY}", text)
     folder = folder_of(cache)
     key = _key(text, level)
     held = OBJECTS.get(key, folder)
@@ -182,25 +184,27 @@ def _object_code(text: str, level: Level) -> bytes:
 
 @dataclass(slots=True)
 class Loaded:
-    """Machine code in memory; `entry` runs the program's function on pointers."""
+    """Machine code in memory; `entry` runs function `name` on pointers."""
 
+    name: str
     engine: Any
     entry: Any
     address: int
 
-    def address_of(self, suffix: str) -> int:
-        """The address of another function of the program: that of `k.task` for ".task"."""
-        return int(self.engine.get_function_address(ENTRY + suffix))
+    def address_of(self, name: str) -> int:
+        """The address of a function by the name that it had in the text; 0 where there is none."""
+        own = {self.name: ENTRY, self.name + TASK: ENTRY + TASK}
+        return int(self.engine.get_function_address(own.get(name, name)))
 
 
 def load(text: str, name: str, arguments: int, level: int = 3) -> Loaded:
     """Compile `text` with LLVM's pipeline of `level`, and load it; see `load_object`."""
     wanted = Level(level, "pipeline", "it was asked for")
-    return load_object(object_code(text, name, wanted), arguments)
+    return load_object(object_code(text, name, wanted), name, arguments)
 
 
-def load_object(code: bytes, arguments: int) -> Loaded:
-    """Load object code; its function takes so many pointers or 64-bit integers.
+def load_object(code: bytes, name: str, arguments: int) -> Loaded:
+    """Load what `object_code` made; function `name` takes so many pointers or 64-bit integers.
 
     Raises `InternalError` where there is no such function.
     """
@@ -208,9 +212,9 @@ def load_object(code: bytes, arguments: int) -> Loaded:
     engine = _engine(code)
     address = engine.get_function_address(ENTRY)
     if not address:
-        raise InternalError("llvm", "the object code has no function of the program's name")
+        raise InternalError("llvm", "the text has no function of the program's name", got=name)
     entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
-    return Loaded(engine, entry, address)
+    return Loaded(name, engine, entry, address)
 
 
 def _engine(code: bytes) -> Any:

@@ -107,8 +107,9 @@ def test_equal_kernels_are_equal_code_whatever_their_name() -> None:
     first = jit.object_code(text, "twice", level)
     assert jit.object_code(text.replace("@twice", "@k.3"), "k.3", level) == first
     assert (OBJECTS.hits, OBJECTS.misses) == (1, 1)
-    loaded = jit.load_object(first, 2)
-    assert loaded.address_of("") == loaded.address != loaded.address_of(".task") > 0
+    loaded = jit.load_object(first, "twice", 2)
+    assert loaded.address_of("twice") == loaded.address != loaded.address_of("twice.task") > 0
+    assert not loaded.address_of("thrice")
     with pytest.raises(InternalError, match="no function of the program's name"):
         jit.load(DOUBLE, "thrice", 2)
 
