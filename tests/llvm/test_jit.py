@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -148,6 +149,23 @@ def test_threads_may_compile_and_run_at_once() -> None:
     for thread in threads:
         thread.join()
     assert sorted(results) == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+
+
+def test_threads_make_the_code_that_one_makes() -> None:
+    """Malformed text among them: what is refused leaves nothing behind that others use."""
+    texts = [DOUBLE.replace("twice", "kernel").replace("%y", f"%y{n}") for n in range(40)]
+    texts = [text.replace("fadd", "fmul") if n % 2 else text for n, text in enumerate(texts)]
+    levels = [Level(1 + n % 3, "few" if n % 4 else "pipeline", "") for n in range(40)]
+
+    def make(text: str, level: Level) -> bytes:
+        with pytest.raises(InternalError):
+            jit._object_code(MALFORMED["an undefined value"], level)
+        return jit._object_code(text, level)
+
+    expected = list(map(make, texts, levels))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(make, texts, levels)) == expected
+    assert len(set(expected)) > 2
 
 
 def test_the_host_has_features() -> None:
