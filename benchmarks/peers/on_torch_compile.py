@@ -1,0 +1,24 @@
+"""torch.compile: the programs of eager PyTorch through its compiler, at its default settings."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from benchmarks.peers import on_torch
+from benchmarks.workloads import Array, Workload
+
+NAME = "torch.compile"
+version, array = on_torch.version, on_torch.array
+
+
+def programs(workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Callable[[], Any]]:
+    """One compiled function."""
+    compiled = torch.compile(on_torch.PROGRAMS[workload.program], dynamic=False)
+    tensors = on_torch.given(workload, inputs)
+
+    def call() -> Any:
+        with torch.inference_mode():
+            return compiled(*tensors)
+
+    return {NAME: call}
