@@ -210,7 +210,7 @@ def _finish(
             if name not in made.missing:
                 made.entries[name] = entry(found["first"], found["error"], times[name])
         if worker.peer == LIMITS and LIMITS in made.entries:
-            made.limit = answer["amount"] / made.entries[LIMITS].seconds
+            made.limit = answer["amount"] / made.entries.pop(LIMITS).seconds
         if worker.peer == OURS and OURS in made.entries:
             made.memory = Memory(
                 answer["peak"], answer["planned"], workload.nbytes, answer["kernels"]

@@ -13,6 +13,7 @@ from typing import Any
 
 OURS = "svodviz"
 LIMITS = "limits"
+"""The entry of the machine itself: no peer, so not among the entries of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,15 @@ Entries = dict[str, dict[str, Entry]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All workloads with one number of threads."""
+    """All workloads with one number of threads.
+
+    `limits` are the medians over all workloads, `limit_nearby` what was measured between the rounds
+    of each workload: bytes or operations a second.
+    """
 
     threads: int
     limits: dict[str, float] = field(default_factory=dict)
+    limit_nearby: dict[str, float] = field(default_factory=dict)
     workloads: Entries = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
 
@@ -90,7 +96,7 @@ class Run:
     def peers(self) -> list[str]:
         """The entries that occur, in the order in which they occur."""
         names = (name for row in self.workloads.values() for name in row)
-        return [name for name in dict.fromkeys(names) if name != LIMITS]
+        return list(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ def _run(data: dict[str, Any]) -> Run:
         for workload, row in data["workloads"].items()
     }
     memory = {name: Memory(**fields) for name, fields in data["memory"].items()}
-    return Run(data["threads"], data["limits"], workloads, memory)
+    return Run(data["threads"], data["limits"], data["limit_nearby"], workloads, memory)
 
 
 def _entry(fields: dict[str, Any]) -> Entry:
