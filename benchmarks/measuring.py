@@ -6,16 +6,16 @@ once, and every round begins with another one.
 """
 
 import json
-import math
 import os
 import select
 import statistics
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,12 @@ def environment(folder: Path, threads: int) -> dict[str, str]:
 def _clang() -> str:
     """tinygrad makes its runtime with clang, whatever makes its kernels: any version will do."""
     folders = [Path(f) for f in os.environ.get("PATH", "").split(os.pathsep)]
-    found = sorted(p for f in folders for p in f.glob("clang*") if p.name[5:].lstrip("-").isdigit())
-    plain = [f / "clang" for f in folders if (f / "clang").exists()]
-    return str((found or plain or [""])[-1])
+    names = [path for f in folders for path in f.glob("clang*")]
+    numbered = [path for path in names if path.name[5:].lstrip("-").isdigit()]
+    numbered.sort(key=lambda path: int(path.name[5:].lstrip("-")))
+    plain = [path for path in names if path.name == "clang"]
+    found = plain or numbered
+    return str(found[-1]) if found else ""
 
 
 class Worker:
@@ -64,7 +67,7 @@ class Worker:
 
     def __init__(self, peer: str, workload: Workload, folder: Path, threads: int) -> None:
         self.peer = peer
-        self.errors = tempfile.TemporaryFile()
+        self.errors = (folder / f"errors-{uuid.uuid4().hex}").open("w+b")
         cache = Path(tempfile.mkdtemp(dir=folder))
         arguments = [peer, workload.name, str(folder), str(threads)]
         self.process = subprocess.Popen(
@@ -155,11 +158,9 @@ def measure(workload: Workload, peers: Iterable[str], threads: int, effort: Effo
             times = _rounds(started, effort, made)
         _finish(workload, started, times, made)
         for peer in [w.peer for w in started if w.peer in COLD and w.peer in made.entries]:
-            firsts = [made.entries[peer].first]
-            firsts += [_first(peer, workload, folder, threads) for _ in range(effort.starts - 1)]
-            old = made.entries[peer]
-            median = statistics.median(firsts)
-            made.entries[peer] = Entry(old.seconds, median, old.spread, old.rounds, old.error)
+            more = [_first(peer, workload, folder, threads) for _ in range(effort.starts - 1)]
+            firsts = [made.entries[peer].first, *(f for f in more if f is not None)]
+            made.entries[peer] = replace(made.entries[peer], first=statistics.median(firsts))
     return made
 
 
@@ -217,13 +218,13 @@ def _finish(
             )
 
 
-def _first(peer: str, workload: Workload, folder: Path, threads: int) -> float:
+def _first(peer: str, workload: Workload, folder: Path, threads: int) -> float | None:
     """Seconds of the first call in one more fresh process."""
     worker = Worker(peer, workload, folder, threads)
     try:
         worker.hear()
         return float(worker.ask("start")["entries"][peer]["first"])
     except WorkerError:
-        return math.nan
+        return None
     finally:
         worker.close()

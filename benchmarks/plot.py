@@ -59,10 +59,11 @@ def _bounds(ratios: list[float]) -> tuple[float, float]:
 
 
 def _head(height: int, threads: int) -> Iterator[str]:
-    yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}"'
-           f' height="{height}" role="img" font-family="system-ui, sans-serif" font-size="13">')  # fmt: skip
-    yield (f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8" fill="{CARD}"'
-           f' stroke="{GRID}"/>')  # fmt: skip
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>'
+    card = f'width="{WIDTH - 1}" height="{height - 1}" rx="8" fill="{CARD}" stroke="{GRID}"'
+    yield f'<rect x="0.5" y="0.5" {card}/>'
     title = f"Time relative to svodviz, float32, {threads} thread{'s' if threads > 1 else ''}"
     yield f'<text x="20" y="28" fill="{INK}" font-size="15" font-weight="600">{title}</text>'
 

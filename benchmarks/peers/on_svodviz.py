@@ -35,7 +35,8 @@ def small_chain(x: Tensor, *layers: Tensor) -> Tensor:
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """One head."""
     scores = (q @ k.permute(1, 0)) * q.shape[1] ** -0.5
-    return scores.softmax(-1) @ v
+    weighted: Tensor = scores.softmax(-1) @ v
+    return weighted
 
 
 PROGRAMS: dict[str, Callable[..., Tensor]] = {

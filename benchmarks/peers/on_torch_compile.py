@@ -9,7 +9,16 @@ from benchmarks.peers import on_torch
 from benchmarks.workloads import Array, Workload
 
 NAME = "torch.compile"
-version, array = on_torch.version, on_torch.array
+
+
+def version() -> str:
+    """The library's version."""
+    return on_torch.version()
+
+
+def array(result: Any) -> Array:
+    """A call's result as a NumPy array."""
+    return on_torch.array(result)
 
 
 def programs(workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Callable[[], Any]]:
