@@ -52,7 +52,7 @@ def _plain(value: object) -> str:
 
 def table(run: Run) -> str:
     """One row per workload and entry."""
-    head = ("workload", "entry", "ms", "±", "rate", "of limit", "svodviz is", "first ms", "error")
+    head = ("workload", "entry", "ms", "±", "least", "rate", "of limit", "svodviz is", "first ms", "error")
     rows = []
     for name, entries in run.workloads.items():
         workload = WORKLOADS[name]
@@ -65,6 +65,7 @@ def table(run: Run) -> str:
 def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[str]:
     yield f"{1e3 * entry.seconds:,.3f}"
     yield f"{1e3 * (entry.spread[1] - entry.spread[0]) / 2:,.3f}"
+    yield f"{1e3 * entry.least:,.3f}"
     rate, limit = _rate(workload, entry), run.limit_nearby.get(workload.name)
     unit = "GB/s" if workload.limit in ("read", "copy", "triad") else "GFLOP/s"
     yield f"{rate / 1e9:,.1f} {unit}"

@@ -21,12 +21,13 @@ class Entry:
     """One peer's times for one workload.
 
     `seconds` is the median over rounds, `first` the first call in a fresh process, `spread` the
-    lower and the upper quartile over all calls, `error` the distance from NumPy in float64.
+    lower and the upper quartile over all calls, `least` the fastest call, `error` the distance from NumPy in float64.
     """
 
     seconds: float
     first: float
     spread: tuple[float, float]
+    least: float
     rounds: tuple[float, ...]
     error: float = 0.0
 
@@ -41,7 +42,7 @@ def entry(first: float, error: float, rounds: Sequence[Sequence[float]]) -> Entr
     medians = tuple(statistics.median(r) for r in rounds)
     calls = sorted(time for r in rounds for time in r)
     low, high = calls[len(calls) // 4], calls[(3 * len(calls)) // 4]
-    return Entry(statistics.median(medians), first, (low, high), medians, error)
+    return Entry(statistics.median(medians), first, (low, high), calls[0], medians, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,5 +146,6 @@ def _run(data: dict[str, Any]) -> Run:
 def _entry(fields: dict[str, Any]) -> Entry:
     low, high = fields["spread"]
     return Entry(
-        fields["seconds"], fields["first"], (low, high), tuple(fields["rounds"]), fields["error"]
-    )
+        fields["seconds"], fields["first"], (low, high), fields["least"], tuple(fields["rounds"]),
+        fields["error"],
+    )  # fmt: skip

@@ -125,19 +125,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=Effort().rounds)
     parser.add_argument("--starts", type=int, default=Effort().starts,
                         help="fresh processes for the time of a first call")  # fmt: skip
-    parser.add_argument("--all-threads-only", action="store_true")
+    parser.add_argument("--brief", action="store_true",
+                        help="the usual sizes alone, with all cores alone")  # fmt: skip
     given = parser.parse_args(arguments)
     workloads, peers = chosen_workloads(given.workloads), chosen_peers(given.peers)
+    usual = [w for w in workloads if not w.is_awkward]
     effort = Effort(rounds=given.rounds, starts=given.starts)
     missing, versions = dict[str, str](), dict[str, str]()
-    whole = run(workloads, peers, cores(), effort, missing, versions)
+    whole = run(usual if given.brief else workloads, peers, cores(), effort, missing, versions)
     single = None
-    if cores() > 1 and not given.all_threads_only:
-        usual = [w for w in workloads if not w.is_awkward]
+    if cores() > 1 and not given.brief:
         brief = Effort(rounds=given.rounds, starts=1)
         single = run(usual, peers, 1, brief, missing, versions)
     results = Results(machine(versions), whole, single, missing)
-    is_part = bool(given.workloads or given.peers)
+    is_part = bool(given.workloads or given.peers or given.brief)
     write(results, RESULTS, PART if is_part else PICTURE)
     print(report(results))
 

@@ -16,7 +16,7 @@ from benchmarks.workloads import WORKLOADS
 
 
 def times(seconds: float, first: float = 0.5, rounds: int = 3) -> Entry:
-    return Entry(seconds, first, (seconds, seconds), (seconds,) * rounds)
+    return Entry(seconds, first, (seconds, seconds), seconds, (seconds,) * rounds)
 
 
 def made(**changes: float) -> Run:
@@ -70,8 +70,8 @@ def test_one_bar(
 
 def test_a_ratio_is_of_times_of_one_round() -> None:
     run = made()
-    ours = Entry(2.0, 1.0, (1.0, 3.0), (1.0, 2.0, 3.0))
-    theirs = Entry(4.0, 1.0, (2.0, 9.0), (2.0, 4.0, 9.0))
+    ours = Entry(2.0, 1.0, (1.0, 3.0), 1.0, (1.0, 2.0, 3.0))
+    theirs = Entry(4.0, 1.0, (2.0, 9.0), 2.0, (2.0, 4.0, 9.0))
     run.workloads["gelu"] = {"svodviz": ours, "jax": theirs}
     assert run.ratio("gelu", "jax") == 2.0
     assert run.ratio("gelu", "torch") is None
@@ -108,7 +108,7 @@ def test_what_is_missing_decides_nothing() -> None:
 def test_an_entry_is_the_median_over_rounds() -> None:
     one = entry(0.9, 1e-7, [[1.0, 2.0, 9.0], [4.0], [3.0, 3.0]])
     assert (one.seconds, one.first, one.rounds) == (3.0, 0.9, (2.0, 4.0, 3.0))
-    assert one.spread == (2.0, 4.0) and one.cold == 0.0
+    assert one.spread == (2.0, 4.0) and one.cold == 0.0 and one.least == 1.0
 
 
 def results() -> Results:
