@@ -33,8 +33,9 @@ setup: $(STAMP) ## make .venv and install everything into it (the other targets 
 
 $(STAMP): EXTRA := dev
 $(BENCH): EXTRA := bench
-# The index has builds of torch without the libraries of graphics cards; PyPI's are used without it.
-$(BENCH): INSTALL := --retries 1 --extra-index-url $(TORCH_INDEX)
+# This index has builds of torch without the libraries of graphics cards: where it is in reach.
+IS_IN_REACH = $(PYTHON) -c 'import urllib.request as u; print(u.urlopen("$(TORCH_INDEX)/torch/", timeout=5).status)'
+$(BENCH): INSTALL = $(if $(shell $(IS_IN_REACH) 2>/dev/null),--extra-index-url $(TORCH_INDEX))
 $(STAMP) $(BENCH): pyproject.toml
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || { \
 	  command -v "$(PYTHON)" >/dev/null \

@@ -52,7 +52,8 @@ def _plain(value: object) -> str:
 
 def table(run: Run) -> str:
     """One row per workload and entry."""
-    head = ("workload", "entry", "ms", "±", "least", "rate", "of limit", "svodviz is", "first ms", "error")
+    head = ("workload", "entry", "ms", "±", "least", "rate", "of limit", "svodviz is", "first ms",
+            "error")  # fmt: skip
     rows = []
     for name, entries in run.workloads.items():
         workload = WORKLOADS[name]

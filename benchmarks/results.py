@@ -21,7 +21,8 @@ class Entry:
     """One peer's times for one workload.
 
     `seconds` is the median over rounds, `first` the first call in a fresh process, `spread` the
-    lower and the upper quartile over all calls, `least` the fastest call, `error` the distance from NumPy in float64.
+    lower and the upper quartile over all calls, `least` the fastest call, `error` the distance
+    from NumPy in float64.
     """
 
     seconds: float

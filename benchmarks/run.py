@@ -101,10 +101,16 @@ def run(
         missing |= {f"{workload.name}, {who}, {threads} threads": why
                     for who, why in found.missing.items()}  # fmt: skip
         versions |= {who: word for who, word in found.versions.items() if who != LIMITS}
-        print(f"{workload.name}, {threads} threads: {len(found.entries)} entries,"
-              f" {time.perf_counter() - start:.1f} s", file=sys.stderr)  # fmt: skip
+        print(_progress(workload, threads, found, time.perf_counter() - start), file=sys.stderr)
     made.limits.update({kind: statistics.median(rates) for kind, rates in limits.items()})
     return made
+
+
+def _progress(workload: Workload, threads: int, found: Measured, seconds: float) -> str:
+    """One line for a workload that has just been measured: medians in milliseconds."""
+    times = ", ".join(f"{name} {1e3 * e.seconds:.3g}" for name, e in found.entries.items())
+    missing = f"; missing {', '.join(found.missing)}" if found.missing else ""
+    return f"{workload.name}, {threads} threads, {seconds:.0f} s, ms: {times}{missing}"
 
 
 def _enter(made: Run, workload: Workload, found: Measured, limits: dict[str, list[float]]) -> None:
