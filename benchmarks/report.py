@@ -40,8 +40,12 @@ def machine(results: Results) -> str:
             f"{name} {value / 1e9:.1f} {'GFLOP/s' if name == 'fma' else 'GB/s'}"
             for name, value in run.limits.items()
         )
-        lines.append(f"limits with {run.threads} threads: {limits or 'not measured'}")
+        lines.append(f"limits with {_threads(run)}: {limits or 'not measured'}")
     return "\n".join(lines)
+
+
+def _threads(run: Run) -> str:
+    return f"{run.threads} thread{'s' if run.threads > 1 else ''}"
 
 
 def _plain(value: object) -> str:
@@ -59,7 +63,7 @@ def table(run: Run) -> str:
         workload = WORKLOADS[name]
         for label, entry in entries.items():
             rows.append((name, label, *_cells(run, workload, label, entry)))
-    title = f"times with {run.threads} thread{'s' if run.threads > 1 else ''}"
+    title = f"times with {_threads(run)}"
     return f"{title}\n{aligned([head, *rows])}"
 
 
@@ -72,7 +76,7 @@ def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[s
     yield f"{rate / 1e9:,.1f} {unit}"
     yield f"{rate / limit:.2f}" if limit else ""
     ours = run.workloads[workload.name].get(OURS)
-    yield f"{entry.seconds / ours.seconds:.2f}×" if ours and label != OURS else ""
+    yield f"{entry.seconds / ours.seconds:.3g}×" if ours and label != OURS else ""
     yield f"{1e3 * entry.first:,.1f}"
     yield f"{entry.error:.0e}"
 
@@ -89,9 +93,9 @@ def ratios(run: Run) -> str:
     for workload in run.workloads:
         found = (run.ratio(workload, peer) for peer in names)
         part = share(run, workload)
-        cells = ["–" if ratio is None else f"{ratio:.2f}" for ratio in found]
+        cells = ["–" if ratio is None else f"{ratio:.3g}" for ratio in found]
         rows.append((workload, *cells, "–" if part is None else f"{part:.2f}"))
-    title = f"svodviz, times faster than a peer's better entry, with {run.threads} threads"
+    title = f"svodviz, times faster than a peer's better entry, with {_threads(run)}"
     return f"{title}\n{aligned(rows)}" if run.workloads and names else ""
 
 
