@@ -39,10 +39,10 @@ class WorkerError(Exception):
 
 
 def environment(folder: Path, threads: int) -> dict[str, str]:
-    """Every cache in an empty folder, every pool as large as there are threads."""
+    """Every cache in an empty folder (some are found from the home of the user), every pool as large as there are threads."""
     caches = {
         name: str(folder / name.lower())
-        for name in ("XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+        for name in ("HOME", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
     }
     tinygrad = {"DEV": "CPU:LLVM", "CACHELEVEL": "0"}
     if clang := _clang():
