@@ -39,7 +39,10 @@ class WorkerError(Exception):
 
 
 def environment(folder: Path, threads: int) -> dict[str, str]:
-    """Every cache in an empty folder (some are found from the home of the user), every pool as large as there are threads."""
+    """Every cache in an empty folder, every pool as large as there are threads.
+
+    Some caches are found from the home of the user.
+    """
     caches = {
         name: str(folder / name.lower())
         for name in ("HOME", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
