@@ -3,11 +3,17 @@
 
 PYTHON      ?= python3
 VENV        ?= .venv
+BENCH_VENV  ?= .venv-bench
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+WORKLOADS   ?=
+PEERS       ?=
+BENCH_ARGS  ?=
 LAB_ARGS    ?=
 PYTEST_ARGS ?=
 
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
+BENCH     := $(BENCH_VENV)/.installed
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -25,18 +31,23 @@ help: ## list the targets
 
 setup: $(STAMP) ## make .venv and install everything into it (the other targets do it by themselves)
 
-$(STAMP): pyproject.toml
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+$(STAMP): EXTRA := dev
+$(BENCH): EXTRA := bench
+# This index has builds of torch without the libraries of graphics cards: where it is in reach.
+IS_IN_REACH = $(PYTHON) -c 'import urllib.request as u; print(u.urlopen("$(TORCH_INDEX)/torch/", timeout=5).status)'
+$(BENCH): INSTALL = $(if $(shell $(IS_IN_REACH) 2>/dev/null),--extra-index-url $(TORCH_INDEX))
+$(STAMP) $(BENCH): pyproject.toml
+	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || { \
 	  command -v "$(PYTHON)" >/dev/null \
 	    || $(call fail,$(PYTHON) not found: install Python 3.11 or newer$(comma) or name one: make PYTHON=/path/to/python3.12); \
 	  "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || $(call fail,$(PYTHON) is too old: svodviz needs Python 3.11 or newer. Name one: make PYTHON=python3.12); \
 	  "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
 	    || $(call fail,$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv); \
-	  echo "making $(VENV)"; \
-	  "$(PYTHON)" -m venv --clear $(VENV); }
-	@echo "installing svodviz and its tools into $(VENV) (one to three minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	  echo "making $(@D)"; \
+	  "$(PYTHON)" -m venv --clear $(@D); }
+	@echo "installing svodviz and .[$(EXTRA)] into $(@D) (one to three minutes)"
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(INSTALL) --editable '.[$(EXTRA)]'
 	@touch $@
 
 lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
@@ -60,8 +71,9 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 	@$(BIN)/svodviz show examples/digits.py --stage summary
 	@echo "the explorer is in build/digits.html: open it in any browser"
 
-bench: $(STAMP) ## measure the compiled programs
-	@if [ -d benchmarks ]; then $(RUN) benchmarks; else echo "there are no benchmarks yet"; fi
+# tinygrad's CPU device needs clang and libLLVM from the system; without them its entries are missing.
+bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part)
+	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' $(BENCH_ARGS)
 
 notebooks: $(STAMP) ## run every notebook and store its results in it
 ifneq ($(NOTEBOOKS),)
@@ -71,7 +83,7 @@ else
 	@echo "there are no notebooks yet"
 endif
 
-clean: ## remove results and caches (keeps .venv)
+clean: ## remove results and caches (keeps .venv and .venv-bench)
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find . -path ./$(VENV) -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -print \
+	@find . \( -path ./$(VENV) -o -path ./$(BENCH_VENV) \) -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -print \
 	  | while read -r folder; do rm -rf "$$folder"; done

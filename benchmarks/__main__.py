@@ -1,8 +1,18 @@
-"""`python -m benchmarks`: every measurement of this folder, printed as tables."""
+"""`python -m benchmarks`: ours and the peers. `python -m benchmarks NAME`: another measurement."""
 
-from benchmarks import cold_compile, predicted, variables
+import importlib
+import sys
+
+OTHERS = ("cold_compile", "predicted", "variables")
+
+
+def main() -> None:
+    """Run the benchmark, or the measurement that the first argument names."""
+    name = sys.argv[1] if sys.argv[1:] and sys.argv[1] in OTHERS else ""
+    if name:
+        del sys.argv[1]
+    importlib.import_module(f"benchmarks.{name or 'run'}").main()
+
 
 if __name__ == "__main__":
-    cold_compile.main()
-    variables.main()
-    predicted.main()
+    main()

@@ -1,0 +1,66 @@
+"""The machine itself: the kernels of `benchmarks.limits`, measured like any other peer.
+
+Each round of a workload measures the limit that the workload is compared with.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import llvmlite
+import numpy as np
+
+from benchmarks.limits import Kernels
+from benchmarks.workloads import Array, Workload
+
+NAME = "limits"
+READ, MOVED, TURNS = 2**26, 2**24, 2**20
+"""Elements read, elements per array of copy and triad, turns of multiply-adds."""
+ARRAYS = {"read": (1, READ), "copy": (2, MOVED), "triad": (3, MOVED)}
+_made: list[Kernels] = []
+
+
+def version() -> str:
+    """The version of what compiles the kernels."""
+    return str(llvmlite.__version__)
+
+
+def array(result: Any) -> None:
+    """A limit has no result to check."""
+    return None
+
+
+def amount(limit: str) -> float:
+    """What one call does: bytes, or floating-point operations."""
+    if limit == "fma":
+        return float(_kernels().operations(TURNS))
+    arrays, count = ARRAYS[limit]
+    return 4.0 * arrays * count
+
+
+def programs(workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Callable[[], Any]]:
+    """The kernel of the workload's limit, on arrays of its own."""
+    if workload.limit == "none":
+        return {}
+    if workload.limit == "fma":
+        return {"limits": _kernels().turns(TURNS)}
+    arrays, count = ARRAYS[workload.limit]
+    memory = [_aligned(count) for _ in range(arrays)]
+    call = _kernels().call(workload.limit, [m.ctypes.data for m in memory], count)
+
+    def run(_keep: list[Array] = memory) -> None:
+        call()
+
+    return {"limits": run}
+
+
+def _kernels() -> Kernels:
+    if not _made:
+        _made.append(Kernels())
+    return _made[0]
+
+
+def _aligned(count: int) -> Array:
+    """Ones at the boundary of a cache line, with room to fetch ahead."""
+    memory = np.ones(count + 4096, np.float32)
+    skip = -memory.ctypes.data % 64 // 4
+    return memory[skip : skip + count]

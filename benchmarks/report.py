@@ -1,0 +1,138 @@
+"""Results as tables of text: times, rates, shares of the limits, ratios, and the bars."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from benchmarks.bars import Check, checks, share
+from benchmarks.results import OURS, Entry, Results, Run
+from benchmarks.workloads import WORKLOADS, Workload
+
+KEY = """\
+How it is measured. Each peer runs in a process of its own; all are measured in turn, one at a time,
+in every round, with a different one first. A time is the median over rounds of the median of a
+round's calls; ± is half the distance of the quartiles over all calls. `first` is the first call in
+a fresh process with empty caches; for svodviz and tinygrad the median of several.
+Allocations. Every peer, ours too, gets its inputs in memory of its own before anything is timed,
+returns a new result from each call, and that result is dropped before the next call, so that
+whatever an allocator reuses it can reuse. Entries with `out=` write into one array made before.
+tinygrad's TinyJit replays into the same buffer by itself; JAX has no such way.
+Results are compared with NumPy in float64: the greatest difference as a share of the greatest
+magnitude must not exceed 1e-5, for sums, mlp_forward and small_chain 1e-4. A wrong entry is left
+out and named."""
+
+
+def report(results: Results) -> str:
+    """Everything that is printed at the end of a run."""
+    parts = [machine(results), KEY, table(results.all_threads), ratios(results.all_threads)]
+    if results.single_thread:
+        parts += [table(results.single_thread), ratios(results.single_thread)]
+    parts.append(missing(results))
+    parts.append(bars(checks(results.all_threads)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def machine(results: Results) -> str:
+    """What it was measured on, and its limits."""
+    lines = [f"{key}: {_plain(value)}" for key, value in results.machine.items()]
+    runs = [run for run in (results.all_threads, results.single_thread) if run]
+    for run in runs:
+        limits = ", ".join(
+            f"{name} {value / 1e9:.1f} {'GFLOP/s' if name == 'fma' else 'GB/s'}"
+            for name, value in run.limits.items()
+        )
+        lines.append(f"limits with {_threads(run)}: {limits or 'not measured'}")
+    return "\n".join(lines)
+
+
+def _threads(run: Run) -> str:
+    return f"{run.threads} thread{'s' if run.threads > 1 else ''}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {v}" for k, v in value.items())
+    return str(value)
+
+
+def table(run: Run) -> str:
+    """One row per workload and entry."""
+    head = ("workload", "entry", "ms", "±", "least", "rate", "of limit", "svodviz is", "first ms",
+            "error")  # fmt: skip
+    rows = []
+    for name, entries in run.workloads.items():
+        workload = WORKLOADS[name]
+        for label, entry in entries.items():
+            rows.append((name, label, *_cells(run, workload, label, entry)))
+    title = f"times with {_threads(run)}"
+    return f"{title}\n{aligned([head, *rows])}"
+
+
+def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[str]:
+    yield f"{1e3 * entry.seconds:,.3f}"
+    yield f"{1e3 * (entry.spread[1] - entry.spread[0]) / 2:,.3f}"
+    yield f"{1e3 * entry.least:,.3f}"
+    rate, limit = _rate(workload, entry), run.limit_nearby.get(workload.name)
+    unit = "GB/s" if workload.limit in ("read", "copy", "triad") else "GFLOP/s"
+    yield f"{rate / 1e9:,.1f} {unit}"
+    yield f"{rate / limit:.2f}" if limit else ""
+    ours = run.workloads[workload.name].get(OURS)
+    yield f"{entry.seconds / ours.seconds:.3g}×" if ours and label != OURS else ""
+    yield f"{1e3 * entry.first:,.1f}"
+    yield f"{entry.error:.0e}"
+
+
+def _rate(workload: Workload, entry: Entry) -> float:
+    is_stream = workload.limit in ("read", "copy", "triad")
+    return (workload.nbytes if is_stream else workload.operations) / entry.seconds
+
+
+def ratios(run: Run) -> str:
+    """How many times faster than each peer, against the better one of its entries."""
+    names = [n for n in run.peers() if n != OURS and not n.endswith(" out=")]
+    rows = [("workload", *names, "share of limit")]
+    for workload in run.workloads:
+        found = (run.ratio(workload, peer) for peer in names)
+        part = share(run, workload)
+        cells = ["–" if ratio is None else f"{ratio:.3g}" for ratio in found]
+        rows.append((workload, *cells, "–" if part is None else f"{part:.2f}"))
+    title = f"svodviz, times faster than a peer's better entry, with {_threads(run)}"
+    return f"{title}\n{aligned(rows)}" if run.workloads and names else ""
+
+
+def missing(results: Results) -> str:
+    """Which entries there are none of, and why."""
+    rows = [(name, why) for name, why in results.missing.items()]
+    return f"missing\n{aligned([('entry', 'why'), *rows])}" if rows else ""
+
+
+def bars(made: Sequence[Check]) -> str:
+    """One row per bar: reached or missed."""
+    words = {True: "reached", False: "MISSED", None: "not measured"}
+    rows = [
+        (c.workload, c.what, f"{'≥' if c.is_least else '≤'} {c.bar:,.2f}{c.unit}",
+         _measured(c), words[c.passed])
+        for c in made
+    ]  # fmt: skip
+    reached = sum(c.passed is True for c in made)
+    decided = sum(c.passed is not None for c in made)
+    head = ("workload", "against", "bar", "measured", "")
+    return f"bars: {reached} of {decided} reached\n{aligned([head, *rows])}" if made else ""
+
+
+def _measured(check: Check) -> str:
+    if check.measured is None or math.isnan(check.measured):
+        return "–"
+    return f"{check.measured:,.2f}{check.unit}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text: words to the left, figures to the right."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if n < 2 else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,156 @@
+"""run: the benchmark itself, from the choice of workloads to the files it writes.
+
+    python -m benchmarks [--workloads a,b] [--peers x,y] [--rounds n]
+
+A workload's name stands for its awkward size too. Everything runs with all cores first, then the
+usual sizes again with one.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from benchmarks.measuring import ROOT, Effort, Measured, measure
+from benchmarks.peers import PEERS
+from benchmarks.plot import plot
+from benchmarks.report import report
+from benchmarks.results import LIMITS, OURS, Results, Run, to_json
+from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
+
+RESULTS = ROOT / "benchmarks" / "results.json"
+PICTURE = ROOT / "docs" / "benchmarks.svg"
+PART = ROOT / "build" / "benchmarks.svg"
+"""Where the picture of a part goes: the other one shows all."""
+
+
+def chosen_workloads(names: str) -> list[Workload]:
+    """The workloads of a list with commas, each with its awkward size; empty means all."""
+    wanted = _split(names)
+    unknown = [n for n in wanted if n not in WORKLOADS]
+    if unknown:
+        usual = ", ".join(n for n in WORKLOADS if not n.endswith(AWKWARD))
+        sys.exit(f"no such workload: {', '.join(unknown)}\nthere are {usual}")
+    return [
+        w for name, w in WORKLOADS.items()
+        if not wanted or name in wanted or name.removesuffix(AWKWARD) in wanted
+    ]  # fmt: skip
+
+
+def chosen_peers(names: str) -> list[str]:
+    """The peers of a list with commas, and ourselves; empty means all."""
+    wanted = _split(names)
+    if unknown := [n for n in wanted if n not in PEERS]:
+        sys.exit(f"no such peer: {', '.join(unknown)}\nthere are {', '.join(PEERS)}")
+    return [p for p in PEERS if not wanted or p in wanted or p == OURS]
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def machine(versions: dict[str, str]) -> dict[str, object]:
+    """What the run was measured on and with."""
+    return {
+        "processor": _processor(),
+        "llvm_cpu": llvm.get_host_cpu_name(),
+        "cores": cores(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "llvmlite": metadata.version("llvmlite"),
+        "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "versions": versions,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((r.split(":", 1)[1].strip() for r in lines if r.startswith("model name")), "")
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    is_limited = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if is_limited else os.cpu_count() or 1
+
+
+def run(
+    workloads: Iterable[Workload],
+    peers: list[str],
+    threads: int,
+    effort: Effort,
+    missing: dict[str, str],
+    versions: dict[str, str],
+) -> Run:
+    """All workloads with one number of threads; progress goes to standard error."""
+    made, limits = Run(threads), dict[str, list[float]]()
+    for workload in workloads:
+        start = time.perf_counter()
+        found = measure(workload, [*peers, LIMITS], threads, effort)
+        _enter(made, workload, found, limits)
+        missing |= {f"{workload.name}, {who}, {threads} threads": why
+                    for who, why in found.missing.items()}  # fmt: skip
+        versions |= {who: word for who, word in found.versions.items() if who != LIMITS}
+        print(_progress(workload, threads, found, time.perf_counter() - start), file=sys.stderr)
+    made.limits.update({kind: statistics.median(rates) for kind, rates in limits.items()})
+    return made
+
+
+def _progress(workload: Workload, threads: int, found: Measured, seconds: float) -> str:
+    """One line for a workload that has just been measured: medians in milliseconds."""
+    times = ", ".join(f"{name} {1e3 * e.seconds:.3g}" for name, e in found.entries.items())
+    missing = f"; missing {', '.join(found.missing)}" if found.missing else ""
+    return f"{workload.name}, {threads} threads, {seconds:.0f} s, ms: {times}{missing}"
+
+
+def _enter(made: Run, workload: Workload, found: Measured, limits: dict[str, list[float]]) -> None:
+    """Put what was found for one workload into a run."""
+    made.workloads[workload.name] = found.entries
+    if found.memory:
+        made.memory[workload.name] = found.memory
+    if found.limit:
+        made.limit_nearby[workload.name] = found.limit
+        limits.setdefault(workload.limit, []).append(found.limit)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, print the tables, write the results and the picture."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--workloads", default="", metavar="A,B")
+    parser.add_argument("--peers", default="", metavar="X,Y")
+    parser.add_argument("--rounds", type=int, default=Effort().rounds)
+    parser.add_argument("--starts", type=int, default=Effort().starts,
+                        help="fresh processes for the time of a first call")  # fmt: skip
+    parser.add_argument("--brief", action="store_true",
+                        help="the usual sizes alone, with all cores alone")  # fmt: skip
+    given = parser.parse_args(arguments)
+    workloads, peers = chosen_workloads(given.workloads), chosen_peers(given.peers)
+    usual = [w for w in workloads if not w.is_awkward]
+    effort = Effort(rounds=given.rounds, starts=given.starts)
+    missing, versions = dict[str, str](), dict[str, str]()
+    whole = run(usual if given.brief else workloads, peers, cores(), effort, missing, versions)
+    single = None
+    if cores() > 1 and not given.brief:
+        brief = Effort(rounds=given.rounds, starts=1)
+        single = run(usual, peers, 1, brief, missing, versions)
+    results = Results(machine(versions), whole, single, missing)
+    is_part = bool(given.workloads or given.peers or given.brief)
+    write(results, RESULTS, PART if is_part else PICTURE)
+    print(report(results))
+
+
+def write(results: Results, data: Path, picture: Path) -> None:
+    """The results as data and as a picture."""
+    data.write_text(to_json(results))
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    picture.write_text(plot(results.all_threads))
