@@ -101,20 +101,13 @@ def _float(
 def _library(
     writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
 ) -> str:
-    """An elementary function: a call of our own, which LLVM inlines; float16 through float32."""
+    """An elementary function, written out in place; float16 through float32."""
     if dtype.bits == 16:
         half, single = register_type(dtype, lanes), register_type(float32, lanes)
         wide = [writer.value(f"fpext {half} {o} to {single}") for o in operands]
         result = _library(writer, op, float32, wide, "", lanes)
         return writer.value(f"fptrunc {single} {result} to {half}", name)
-    function = mathematics.function_name(op, dtype.short, lanes)
-    if function not in writer.functions:
-        writer.functions[function] = mathematics.define(op, dtype.short, lanes)
-        for declaration in mathematics.declarations(op, dtype.short, lanes):
-            writer.declarations[declaration] = None
-    t = register_type(dtype, lanes)
-    inside = ", ".join(f"{t} {o}" for o in operands)
-    return writer.value(f"call {t} {function}({inside})", name)
+    return mathematics.inline(writer, op, dtype.short, lanes, operands, name)
 
 
 def _bool(writer: Writer, op: str, operands: list[str], name: str, lanes: int) -> str:

@@ -187,12 +187,12 @@ class Value:
 class Code:
     """The body of one function while it is written."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, block: str = "entry") -> None:
         self.lanes = lanes
         self.lines: list[str] = []
         self.declared: dict[str, None] = {}
         self.names: set[str] = set()
-        self.block = "entry"
+        self.block = block
         self.count = 0
 
     def type(self, element: str) -> str:
