@@ -50,7 +50,7 @@ def inline(
     writer: Writer, op: str, dtype: str, lanes: int, operands: list[str], name: str = ""
 ) -> str:
     """Write the function's instructions for dtype "f32" or "f64"; returns the result's name."""
-    function = body(op, dtype, lanes)
+    function = body(op, dtype, lanes, writer.has_avx512)
     writer.declarations.update(function.declarations)
     stem = writer.fresh(op) + "."
     text = function.text.replace("%", f"%{stem}").replace(f"%{stem}{ENTRY}", f"%{writer.block}")
@@ -69,9 +69,9 @@ def inline(
 
 
 @cache
-def body(op: str, dtype: str, lanes: int) -> Body:
+def body(op: str, dtype: str, lanes: int, has_avx512: bool) -> Body:
     """The instructions of one function, with marks where the operands go."""
-    code, element = Code(lanes, ENTRY), FORMATS[dtype].element
+    code, element = Code(lanes, ENTRY, has_avx512), FORMATS[dtype].element
     arguments = [Value(code, mark, element) for mark in PARAMETERS]
     result = BINARY[op](*arguments) if op in BINARY else UNARY[op](arguments[0])
     return Body("\n".join(code.lines), result.text, code.declared)
