@@ -104,7 +104,8 @@ def _float_to_integer(
     if source.bits == 16:
         value, source = widened(writer, value, lanes), float32
     a, b = register_type(source, lanes), register_type(target, lanes)
-    element, truth, is_signed = register_type(target), vector_type("i1", lanes), target.kind == "int"
+    element, truth = register_type(target), vector_type("i1", lanes)
+    is_signed = target.kind == "int"
     if lanes == 1:
         function = f"@llvm.fpto{'s' if is_signed else 'u'}i.sat.{b}.f{source.bits}"
         return writer.call(function, b, [(a, value)], name)
@@ -123,9 +124,9 @@ def _float_to_integer(
     result = writer.value(f"{convert} {a} {inside} to {b}")
     if is_signed:
         is_below = writer.value(f"fcmp olt {a} {value}, {low}")
-        least = splat(target.minimum, element, lanes)
+        least = splat(int(target.minimum), element, lanes)
         result = writer.value(f"select {truth} {is_below}, {b} {least}, {b} {result}")
-    most = splat(target.maximum, element, lanes)
+    most = splat(int(target.maximum), element, lanes)
     return writer.value(f"select {truth} {is_past}, {b} {most}, {b} {result}", name)
 
 

@@ -53,6 +53,8 @@ def _near(writer: Writer, dtype: DType, values: tuple[str, str, str], lanes: int
     back = writer.value(f"fadd {t} {rest}, {divisor}")
     is_below = writer.value(f"fcmp olt {t} {rest}, {zero}")
     rest = writer.value(f"select {truth} {is_below}, {t} {back}, {t} {rest}")
+    is_less = writer.value(f"fcmp olt {t} {size}, {divisor}")  # 0 times infinity is NaN
+    rest = writer.value(f"select {truth} {is_less}, {t} {size}, {t} {rest}")
     copysign = f"@llvm.copysign.{suffix(dtype, lanes)}"
     return writer.call(copysign, t, [(t, rest), (t, a)], "")
 

@@ -1,10 +1,11 @@
 """exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR.
 
 `inline` writes one function where it is used, for a scalar or for any number of lanes, with the
-same bits from both: a call in a loop would cost all vector registers. Everything is selects, except that sin, cos and tan jump over the reduction of very large arguments
-when no lane needs it. A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of
-float64 only with AVX-512: they load from a table), and then that reduction always runs: explicit
-lanes are three to six times as fast there.
+same bits from both: a call in a loop would cost all vector registers. Everything is selects,
+except that sin, cos and tan jump over the reduction of very large arguments when no lane needs it.
+A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of float64 only with AVX-512:
+they load from a table), and then that reduction always runs: explicit lanes are three to six times
+as fast there.
 
 Largest errors measured, in units of the last place: float32 over every 16th of all numbers (pow:
 268 million random pairs) against float64; float64 over more than 100,000 points per function, of
