@@ -40,6 +40,8 @@ def in_all_lanes(operand: str) -> str:
 
 def vector(values: list[str], t: str) -> str:
     """The constant with `values` of type `t` in its lanes."""
+    if len(values) > 1 and len(set(values)) == 1:
+        return splat(values[0], t, len(values))
     return "<" + ", ".join(f"{t} {value}" for value in values) + ">"
 
 
