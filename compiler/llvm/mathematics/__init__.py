@@ -2,7 +2,8 @@
 
 `inline` writes one function where it is used, for a scalar or for any number of lanes, with the
 same bits from both: a call in a loop would cost all vector registers. Everything is selects,
-except that sin, cos and tan jump over the reduction of very large arguments when no lane needs it.
+except that sin, cos and tan jump over the reduction of very large arguments when no lane needs it,
+and log, log2 and pow of vectors over the cases that are no positive normal numbers.
 A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of float64 only with AVX-512:
 they load from a table), and then that reduction always runs: explicit lanes are three to six times
 as fast there.
