@@ -196,18 +196,11 @@ class _Emitter(Control):
         self.set(instruction.out, value, instruction.dtype, instruction.lanes)
 
     def _convert(self, instruction: Cast | Bitcast) -> None:
-        """A conversion, lane by lane."""
-        writer, lanes, target = self.writer, instruction.lanes, instruction.dtype
-        source = self.dtypes[instruction.source]
+        """A conversion, of all lanes at once."""
+        lanes, target = instruction.lanes, instruction.dtype
+        value, source = self.values[instruction.source], self.dtypes[instruction.source]
         convert = conversions.cast if isinstance(instruction, Cast) else conversions.bitcast
-        value = vectors.per_lane(
-            writer,
-            [(register_type(source), self.values[instruction.source])],
-            register_type(target),
-            lanes,
-            f"%v{instruction.out}",
-            lambda values, name: convert(writer, values[0], source, target, name),
-        )
+        value = convert(self.writer, value, source, target, f"%v{instruction.out}", lanes)
         self.set(instruction.out, value, target, lanes)
 
     def _vector(self, instruction: VConst | Vectorize | Gep) -> None:

@@ -8,7 +8,16 @@ Floating-point flags: `contract` anywhere, `reassoc` only on a reduction's combi
 
 from compiler.dtypes import DType, float32
 from compiler.llvm import integer_power, mathematics
-from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
+from compiler.llvm.extremes import extreme
+from compiler.llvm.remainder import float_remainder
+from compiler.llvm.types import (
+    float_constant,
+    in_all_lanes,
+    register_type,
+    splat,
+    suffix,
+    vector_type,
+)
 from compiler.llvm.vectors import per_lane
 from compiler.llvm.writer import Writer
 
@@ -19,7 +28,7 @@ BOOL_BINARY = {"add": "or", "mul": "and", "max": "or", "min": "and", "xor": "xor
 FLOAT_COMPARE = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 INTEGER_COMPARE = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 INTRINSIC = {"abs": "fabs", "sqrt": "sqrt", "trunc": "trunc", "floor": "floor", "ceil": "ceil",
-             "round": "roundeven", "max": "maximum", "min": "minimum"}  # fmt: skip
+             "round": "roundeven"}  # fmt: skip
 
 
 def emit(
@@ -48,6 +57,19 @@ def emit(
     if dtype.kind == "bool":
         return _bool(writer, op, operands, name, lanes)
     return _integer(writer, op, dtype, operands, name, divisor, lanes)
+
+
+def has_vector_form(op: str, dtype: DType, divisor: int | None = None) -> bool:
+    """Whether several lanes of `op` on operands of `dtype` take few instructions together.
+
+    Integers have no vector division: by a constant it is a product, of 64 bits only by a power of
+    two. Powers of integers are calls. Everything else has vector instructions.
+    """
+    if not dtype.is_integer or op not in ("idiv", "mod", "pow"):
+        return True
+    if op == "pow" or divisor in (None, 0):
+        return False
+    return dtype.bits < 64 or abs(divisor).bit_count() == 1
 
 
 def _flags(is_reduction: bool) -> str:
@@ -82,6 +104,8 @@ def _float(
     lanes: int,
 ) -> str:
     t = register_type(dtype, lanes)
+    if op == "mod" and lanes > 1:
+        return float_remainder(writer, dtype, operands, name, lanes)
     if op in FLOAT_BINARY:
         a, b = operands
         return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction)} {t} {a}, {b}", name)
@@ -92,29 +116,26 @@ def _float(
     if op == "recip":
         one = splat(float_constant(1.0, dtype), register_type(dtype), lanes)
         return writer.value(f"fdiv contract {t} {one}, {operands[0]}", name)
+    if op in ("max", "min"):
+        return extreme(writer, op, dtype, operands, name, lanes)
+    if dtype.bits == 16 and lanes > 1 and op in INTRINSIC and op != "abs":
+        return _through_float32(writer, op, dtype, operands, name, lanes)
     if op in INTRINSIC:
         function = f"@llvm.{INTRINSIC[op]}.{suffix(dtype, lanes)}"
         return writer.call(function, t, [(t, o) for o in operands], name)
-    return _library(writer, op, dtype, operands, name, lanes)
+    if dtype.bits == 16:
+        return _through_float32(writer, op, dtype, operands, name, lanes)
+    return mathematics.inline(writer, op, dtype.short, lanes, operands, name)
 
 
-def _library(
+def _through_float32(
     writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
 ) -> str:
-    """An elementary function: a call of our own, which LLVM inlines; float16 through float32."""
-    if dtype.bits == 16:
-        half, single = register_type(dtype, lanes), register_type(float32, lanes)
-        wide = [writer.value(f"fpext {half} {o} to {single}") for o in operands]
-        result = _library(writer, op, float32, wide, "", lanes)
-        return writer.value(f"fptrunc {single} {result} to {half}", name)
-    function = mathematics.function_name(op, dtype.short, lanes)
-    if function not in writer.functions:
-        writer.functions[function] = mathematics.define(op, dtype.short, lanes)
-        for declaration in mathematics.declarations(op, dtype.short, lanes):
-            writer.declarations[declaration] = None
-    t = register_type(dtype, lanes)
-    inside = ", ".join(f"{t} {o}" for o in operands)
-    return writer.value(f"call {t} {function}({inside})", name)
+    """An operation of float16 that has no instructions of its own."""
+    half, single = register_type(dtype, lanes), register_type(float32, lanes)
+    wide = [writer.value(f"fpext {half} {o} to {single}") for o in operands]
+    result = _float(writer, op, float32, wide, "", False, lanes)
+    return writer.value(f"fptrunc {single} {result} to {half}", name)
 
 
 def _bool(writer: Writer, op: str, operands: list[str], name: str, lanes: int) -> str:
@@ -196,6 +217,8 @@ def _divide(
     sign = "s" if dtype.kind == "int" else "u"
     instruction = f"{sign}{'div' if op == 'idiv' else 'rem'} {t}"
     a, b = operands
+    if divisor is None and in_all_lanes(b):
+        divisor = int(in_all_lanes(b))
     if divisor is not None and divisor not in (0, -1):
         return writer.value(f"{instruction} {a}, {b}", name)
     is_zero = writer.value(f"icmp eq {t} {b}, {zero}")

@@ -29,11 +29,19 @@ def vector_type(t: str, lanes: int) -> str:
 
 def splat(value: str | int, t: str, lanes: int) -> str:
     """The constant `value` of type `t`, in each of `lanes` lanes."""
-    return str(value) if lanes == 1 else vector([str(value)] * lanes, t)
+    return str(value) if lanes == 1 else f"splat ({t} {value})"
+
+
+def in_all_lanes(operand: str) -> str:
+    """The number in each lane of a constant of `splat`; of any other operand nothing."""
+    inside = operand.removeprefix("splat (").removesuffix(")")
+    return inside.partition(" ")[2] if inside != operand else ""
 
 
 def vector(values: list[str], t: str) -> str:
     """The constant with `values` of type `t` in its lanes."""
+    if len(values) > 1 and len(set(values)) == 1:
+        return splat(values[0], t, len(values))
     return "<" + ", ".join(f"{t} {value}" for value in values) + ">"
 
 

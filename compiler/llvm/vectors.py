@@ -34,11 +34,21 @@ def take(
     if len(indices) == 1:
         return lane(writer, value, t, lanes, indices[0], name)
     if lanes == 1:
-        return join(writer, [value] * len(indices), t, name)
+        return broadcast(writer, value, t, len(indices), name)
     whole = vector_type(t, lanes)
     order = ", ".join(f"i32 {i}" for i in indices)
     expression = f"shufflevector {whole} {value}, {whole} poison, <{len(indices)} x i32> <{order}>"
     return writer.value(expression, name)
+
+
+def broadcast(writer: Writer, value: str, t: str, lanes: int, name: str) -> str:
+    """A plain value in each of `lanes` lanes; a constant stays one."""
+    if not value.startswith("%"):
+        return splat(value, t, lanes)
+    whole = vector_type(t, lanes)
+    first = writer.value(f"insertelement {whole} poison, {t} {value}, i64 0")
+    order = f"<{lanes} x i32> zeroinitializer"
+    return writer.value(f"shufflevector {whole} {first}, {whole} poison, {order}", name)
 
 
 def per_lane(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from compiler.llvm import target
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -17,7 +19,8 @@ class Writer:
 
     `instruction` is the index that new lines are attributed to; `block` is the basic block
     being written; `declarations`, `functions` and `metadata` are what the module must contain
-    besides, and `allocations` what stands before all lines, so that it happens once.
+    besides, and `allocations` what stands before all lines, so that it happens once. `has_avx512`
+    says that the text may use what only such a processor has.
     """
 
     lines: list[SourceLine] = field(default_factory=list)
@@ -27,6 +30,7 @@ class Writer:
     allocations: list[SourceLine] = field(default_factory=list)
     instruction: int | None = None
     block: str = "entry"
+    has_avx512: bool = field(default_factory=target.has_avx512)
     _names: int = 0
 
     def line(self, text: str) -> None:

@@ -131,8 +131,8 @@ class Elementary(Arrangement):
         """log(1 + x), accurate where x is small."""
         x = self._floating()
         u = x.add(1)
-        # log(u) x / (u - 1) corrects the rounding of u = 1 + x.
-        corrected = u.log().mul(x).div(u.sub(1))
+        # log(u) x / (u - 1) corrects the rounding of u = 1 + x; log(u) x alone would overflow.
+        corrected = x.div(u.sub(1)).mul(u.log())
         is_plain = u.eq(1).logical_or(u.eq(math.inf))
         return is_plain.where(x, corrected)
 

@@ -192,7 +192,7 @@ def dtype_of(value: Array) -> DType:
     return next(t for t in dtypes.ALL if t.numpy == value.dtype)
 
 
-def test_elementary_functions_are_called_with_lanes() -> None:
+def test_elementary_functions_are_written_in_place() -> None:
     rows = (
         DefineGlobal(0, 0, f32, 4, True),
         DefineGlobal(1, 1, f32, 4, False),
@@ -201,5 +201,9 @@ def test_elementary_functions_are_called_with_lanes() -> None:
         Alu(4, "exp", (3,), f32, False, 4),
         Store(0, 2, 4, None, 4),
     )
-    assert "call <4 x float> @sv.exp.f32.v4(<4 x float> %v3)" in text(rows)
+    lines = text(rows).splitlines()
+    assert "define" not in "".join(lines[1:])
+    assert any(line.startswith("  %v4 = ") for line in lines)
+    of_exp = [row for row in emit("kernel", rows) if row.instruction == 4]
+    assert len(of_exp) > 15 and not any(" @sv." in row.text for row in of_exp)
     assert register_lanes(rows[3]) == 4

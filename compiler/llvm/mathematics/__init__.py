@@ -1,10 +1,12 @@
 """exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR.
 
-`define` gives one function, for a scalar or for any number of lanes, with the same bits from both.
-Everything is selects, except that sin, cos and tan jump over the reduction of very large arguments
-when no lane needs it. A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of
-float64 only with AVX-512: they load from a table), and then that reduction always runs: explicit
-lanes are three to six times as fast there.
+`inline` writes one function where it is used, for a scalar or for any number of lanes, with the
+same bits from both: a call in a loop would cost all vector registers. Everything is selects,
+except that sin, cos and tan jump over the reduction of very large arguments when no lane needs it,
+and log, log2 and pow of vectors over the cases that are no positive normal numbers.
+A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of float64 only with AVX-512:
+they load from a table), and then that reduction always runs: explicit lanes are three to six times
+as fast there.
 
 Largest errors measured, in units of the last place: float32 over every 16th of all numbers (pow:
 268 million random pairs) against float64; float64 over more than 100,000 points per function, of
@@ -27,51 +29,51 @@ from compiler.llvm.mathematics.exponential import exp, exp2, tanh
 from compiler.llvm.mathematics.logarithm import log, log2
 from compiler.llvm.mathematics.power import pow
 from compiler.llvm.mathematics.trigonometry import cos, sin, tan
+from compiler.llvm.writer import SourceLine, Writer
 
 UNARY = {f.__name__: f for f in (exp, exp2, log, log2, sin, cos, tan, tanh, erf)}
 BINARY = {pow.__name__: pow}
 OPERATIONS = frozenset(UNARY | BINARY)
-ATTRIBUTES = "alwaysinline nounwind willreturn memory(none)"
+# What stands in a body for the operands, and for the block that it begins in.
+PARAMETERS = ("\x01", "\x02")
+ENTRY = "\x03"
 
 
 @dataclass(frozen=True)
-class Definition:
-    """The text of one function, and of the declarations that it needs."""
+class Body:
+    """The instructions of one function, to be written anywhere, and the declarations they need."""
 
     text: str
-    declarations: tuple[str, ...]
+    result: str
+    declarations: dict[str, None]
 
 
-def function_name(op: str, dtype: str, lanes: int = 1) -> str:
-    """The name with LLVM's sigil: `@sv.exp.f32` or `@sv.exp.f32.v8`."""
-    suffix = "" if lanes == 1 else f".v{lanes}"
-    return f"@sv.{op}.{dtype}{suffix}"
-
-
-def define(op: str, dtype: str, lanes: int = 1) -> str:
-    """The text of one `define internal`, for dtype "f32" or "f64" and 1 or more lanes."""
-    return definition(op, dtype, lanes).text
-
-
-def declarations(op: str, dtype: str, lanes: int = 1) -> tuple[str, ...]:
-    """The lines that a module needs once, besides `define`: intrinsics and constant tables."""
-    return definition(op, dtype, lanes).declarations
+def inline(
+    writer: Writer, op: str, dtype: str, lanes: int, operands: list[str], name: str = ""
+) -> str:
+    """Write the function's instructions for dtype "f32" or "f64"; returns the result's name."""
+    function = body(op, dtype, lanes, writer.has_avx512)
+    writer.declarations.update(function.declarations)
+    stem = writer.fresh(op) + "."
+    text = function.text.replace("%", f"%{stem}").replace(f"%{stem}{ENTRY}", f"%{writer.block}")
+    for parameter, operand in zip(PARAMETERS, operands, strict=False):
+        text = text.replace(parameter, operand)
+    result = "%" + stem + function.result.removeprefix("%")
+    before, found, after = text.rpartition(f"  {result} = ")
+    assert found, "the result is the last instruction"
+    name = name or result
+    for line in f"{before}  {name} = {after}".splitlines():
+        if line.startswith(" "):
+            writer.lines.append(SourceLine(line, writer.instruction))
+        else:
+            writer.label(stem + line.removesuffix(":"))
+    return name
 
 
 @cache
-def definition(op: str, dtype: str, lanes: int) -> Definition:
-    """Write one function."""
-    code, element = Code(lanes), FORMATS[dtype].element
-    names = ("%x", "%y") if op in BINARY else ("%x",)
-    arguments = [Value(code, name, element) for name in names]
-    result = BINARY[op](*arguments) if op in BINARY else UNARY[op](*arguments)
-    parameters = ", ".join(a.typed for a in arguments)
-    name, kind = function_name(op, dtype, lanes), code.type(element)
-    lines = [
-        f"define internal {kind} {name}({parameters}) {ATTRIBUTES} {{",
-        "entry:",
-        *code.lines,
-        f"  ret {result.typed}",
-        "}",
-    ]
-    return Definition("\n".join(lines) + "\n", tuple(code.declared))
+def body(op: str, dtype: str, lanes: int, has_avx512: bool) -> Body:
+    """The instructions of one function, with marks where the operands go."""
+    code, element = Code(lanes, ENTRY, has_avx512), FORMATS[dtype].element
+    arguments = [Value(code, mark, element) for mark in PARAMETERS]
+    result = BINARY[op](*arguments) if op in BINARY else UNARY[op](arguments[0])
+    return Body("\n".join(code.lines), result.text, code.declared)

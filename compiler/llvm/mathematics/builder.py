@@ -187,12 +187,13 @@ class Value:
 class Code:
     """The body of one function while it is written."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, block: str = "entry", has_avx512: bool = False) -> None:
+        self.has_avx512 = has_avx512
         self.lanes = lanes
         self.lines: list[str] = []
         self.declared: dict[str, None] = {}
         self.names: set[str] = set()
-        self.block = "entry"
+        self.block = block
         self.count = 0
 
     def type(self, element: str) -> str:
@@ -256,6 +257,20 @@ class Code:
         self.declared[f"declare {kind} {callee}({', '.join([kind] * len(values))})"] = None
         text = f"call {kind} {callee}({', '.join(v.typed for v in values)})"
         return self.emit_with(text, [known, *others], element)
+
+    def scale(self, value: Value, power: Value) -> Value | None:
+        """value * 2**power, rounded once, by one instruction where the target has it."""
+        layout = value.format
+        width = self.lanes * layout.width
+        if self.lanes == 1 or width not in (128, 256, 512) or not self.has_avx512:
+            return None
+        kind, mask = self.type(value.element), f"i{max(self.lanes, 8)}"
+        callee = f"@llvm.x86.avx512.mask.scalef.p{'s' if layout.name == 'f32' else 'd'}.{width}"
+        rounding = ", i32" if width == 512 else ""
+        self.declared[f"declare {kind} {callee}({kind}, {kind}, {kind}, {mask}{rounding})"] = None
+        everywhere = f"{kind} poison, {mask} -1{rounding and ', i32 4'}"
+        text = f"call {kind} {callee}({value.typed}, {power.typed}, {everywhere})"
+        return self.emit(text, value.element)
 
     def load(self, table: str, index: Value, element: str) -> Value:
         """The element of a global array at an index (i64) that is inside it."""

@@ -36,8 +36,11 @@ def power_of_two(bits: Value) -> Value:
 
 
 def scaled(mantissa: Value, whole: Value, bits: Value) -> Value:
-    """mantissa * 2**whole in two steps, so that subnormals round once and overflow is infinity."""
+    """mantissa * 2**whole: one instruction, or two steps so that subnormals too round once."""
     code, layout = mantissa.code, mantissa.format
+    once = code.scale(mantissa, whole)
+    if once is not None:
+        return once
     code.note("multiply by 2**k as 2**(k/2) 2**(k - k/2): neither leaves the normal exponents")
     half = whole.times_plus(0.5, layout.magic).bits()
     first, second = power_of_two(half), power_of_two(bits - half)

@@ -1,6 +1,7 @@
 """log and log2: x = 2**e m with m in [sqrt(1/2), sqrt 2], and a series in f = m - 1."""
 
 import math
+from collections.abc import Callable
 
 from compiler.llvm.mathematics.builder import Value
 from compiler.llvm.mathematics.constants import LN2, LN2_PARTS, split
@@ -9,24 +10,55 @@ from compiler.llvm.mathematics.exponential import polynomial
 
 def log(x: Value) -> Value:
     """e ln 2 + log(1 + f)."""
-    high, low = LN2_PARTS[x.format.name]
-    e, f = positive_parts(x)
-    correction = series_correction(f)
-    x.code.note("log x = e ln 2 + f + correction, small terms first")
-    rest = f + e.times_plus(low, correction)
-    return with_edges(x, e.times_plus(high, rest))
+    return of_all_numbers(x, natural)
 
 
 def log2(x: Value) -> Value:
     """e + log(1 + f) / ln 2, which is exactly e at the powers of two, where f = 0."""
-    high, low = split(1 / LN2, x.format, 2)
-    e, f = positive_parts(x)
+    return of_all_numbers(x, binary)
+
+
+def of_all_numbers(x: Value, of_parts: Callable[[Value, Value], Value]) -> Value:
+    """The logarithm of any x, given that of 2**e (1 + f).
+
+    In vectors all but positive normal numbers are left to a block of their own.
+    """
+    code = x.code
+    if code.lanes == 1:
+        return with_edges(x, of_parts(*positive_parts(x)))
+    usual = of_parts(*normal_parts(x, exponent_excess(x)))
+    (result,) = code.rarely(
+        is_no_normal(x), (usual,), lambda: (with_edges(x, of_parts(*positive_parts(x))),)
+    )
+    return result
+
+
+def is_no_normal(x: Value) -> Value:
+    """Whether x is zero, subnormal, negative, infinity or nan: a range of bits."""
+    layout = x.format
+    first = layout.bits(layout.smallest_normal)
+    x.code.note("all but positive normal numbers are rare")
+    return x.code.let("unusual", (x.bits() - first).compare("uge", layout.bits(math.inf) - first))
+
+
+def natural(e: Value, f: Value) -> Value:
+    """log of 2**e (1 + f)."""
+    high, low = LN2_PARTS[f.format.name]
     correction = series_correction(f)
-    x.code.note("log2 x = e + (f + correction) / ln 2, with 1 / ln 2 in two parts")
+    f.code.note("log x = e ln 2 + f + correction, small terms first")
+    rest = f + e.times_plus(low, correction)
+    return e.times_plus(high, rest)
+
+
+def binary(e: Value, f: Value) -> Value:
+    """log2 of 2**e (1 + f)."""
+    high, low = split(1 / LN2, f.format, 2)
+    correction = series_correction(f)
+    f.code.note("log2 x = e + (f + correction) / ln 2, with 1 / ln 2 in two parts")
     total = f.times_plus(high, e)
     lost = f.times_plus(high, e - total)
     rest = f.times_plus(low, correction.times_plus(high, lost))
-    return with_edges(x, total + rest)
+    return total + rest
 
 
 def positive_parts(x: Value) -> tuple[Value, Value]:

@@ -12,17 +12,33 @@ from compiler.llvm.mathematics.exponential import (
     power_of_two,
     scaled,
 )
-from compiler.llvm.mathematics.logarithm import exponent_excess, normal_parts, positive_parts
+from compiler.llvm.mathematics.logarithm import (
+    exponent_excess,
+    is_no_normal,
+    normal_parts,
+    positive_parts,
+)
 
 # |y| above this gives 0, 1 or infinity, as infinity itself does.
 LARGEST_EXPONENT = 2.0**70
 
 
 def pow(x: Value, y: Value) -> Value:
-    """|x|**y, then the signs and the special cases of C99."""
-    magnitude = x.code.let("magnitude", x.magnitude())
+    """|x|**y, then the signs and the special cases of C99; in vectors these are rare."""
+    code = x.code
+    magnitude = code.let("magnitude", x.magnitude())
     positive = float_power if x.format.name == "f32" else double_power
-    return with_special_cases(x, y, magnitude, positive(magnitude, y))
+    usual = positive(magnitude, y)
+    if code.lanes == 1:
+        return with_special_cases(x, y, magnitude, usual)
+    code.note("all but positive normal x and finite y are rare")
+    infinite = y.magnitude().bits().compare("uge", y.format.bits(math.inf))
+    (result,) = code.rarely(
+        is_no_normal(x) | infinite,
+        (usual,),
+        lambda: (with_special_cases(x, y, magnitude, usual),),
+    )
+    return result
 
 
 def float_power(x: Value, y: Value) -> Value:

@@ -1,0 +1,114 @@
+"""max and min of floats in vectors, as IEEE 754's maximum and minimum: NaN and signs of zeros.
+
+LLVM's own intrinsic takes six dependent instructions there. The comparison of x86, `a > b ? a : b`,
+gives b where either is NaN and where both are zeros. Asked both ways it gives equal bits except
+there: joined by `or` they are NaN if one is, and of two zeros the negative one: the minimum. For
+the maximum the sign bit is joined by `and`. Each join is one instruction of AVX-512.
+"""
+
+from compiler.dtypes import DType, float32
+from compiler.llvm.types import (
+    float_constant,
+    in_all_lanes,
+    register_type,
+    splat,
+    suffix,
+    vector_type,
+)
+from compiler.llvm.writer import Writer
+
+INTRINSIC = {"max": "maximum", "min": "minimum"}
+FIRST_IF = {"max": "ogt", "min": "olt"}
+MAJORITY = str(0xE8)
+"""The truth table, as AVX-512 wants it, of two of three."""
+
+
+def extreme(
+    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
+) -> str:
+    """Write max or min; a single lane is left to LLVM, which knows the intrinsic in loops."""
+    t = register_type(dtype, lanes)
+    if lanes == 1:
+        function = f"@llvm.{INTRINSIC[op]}.{suffix(dtype, lanes)}"
+        return writer.call(function, t, [(t, o) for o in operands], name)
+    if dtype.bits == 16:
+        single = register_type(float32, lanes)
+        wide = [writer.value(f"fpext {t} {o} to {single}") for o in operands]
+        result = extreme(writer, op, float32, wide, "", lanes)
+        return writer.value(f"fptrunc {single} {result} to {t}", name)
+    a, b = operands
+    if in_all_lanes(a):
+        a, b = b, a
+    if in_all_lanes(b) and not _is_nan(b):
+        return _with_number(writer, op, dtype, (a, b), name, lanes)
+    first = _one_way(writer, op, t, (a, b), "", lanes)
+    second = _one_way(writer, op, t, (b, a), "", lanes)
+    return _join(writer, op, dtype, (first, second), name, lanes)
+
+
+def _one_way(
+    writer: Writer, op: str, t: str, operands: tuple[str, str], name: str, lanes: int
+) -> str:
+    """One comparison and a choice: the second operand where either is NaN or both are zero."""
+    a, b = operands
+    is_first = writer.value(f"fcmp {FIRST_IF[op]} {t} {a}, {b}")
+    return writer.value(f"select {vector_type('i1', lanes)} {is_first}, {t} {a}, {t} {b}", name)
+
+
+def _with_number(
+    writer: Writer, op: str, dtype: DType, operands: tuple[str, str], name: str, lanes: int
+) -> str:
+    """One comparison is enough with a constant: a NaN or a zero of the other operand stays.
+
+    It is the wrong zero only for max with 0.0 and min with -0.0, where a zero takes the place of
+    all zeros: adding it does no more than that.
+    """
+    x, number = operands
+    t = register_type(dtype, lanes)
+    wrong = splat(float_constant(0.0 if op == "max" else -0.0, dtype), register_type(dtype), lanes)
+    if number != wrong:
+        return _one_way(writer, op, t, (number, x), name, lanes)
+    chosen = _one_way(writer, op, t, (number, x), "", lanes)
+    if op == "max":
+        return writer.value(f"fadd {t} {chosen}, {wrong}", name)
+    is_zero = writer.value(f"fcmp oeq {t} {chosen}, {wrong}")
+    return writer.value(
+        f"select {vector_type('i1', lanes)} {is_zero}, {t} {wrong}, {t} {chosen}", name
+    )
+
+
+def _is_nan(constant: str) -> bool:
+    """Whether a constant of floats is NaN: a magnitude above that of infinity."""
+    magnitude = int(in_all_lanes(constant), 16) & ((1 << 63) - 1)
+    return magnitude > 0x7FF << 52
+
+
+def _join(
+    writer: Writer, op: str, dtype: DType, both: tuple[str, str], name: str, lanes: int
+) -> str:
+    """The bits of either, except that the sign of a maximum takes both."""
+    t, element = register_type(dtype, lanes), f"i{dtype.bits}"
+    whole = vector_type(element, lanes)
+    a, b = (writer.value(f"bitcast {t} {each} to {whole}") for each in both)
+    if op == "min":
+        joined = writer.value(f"or {whole} {a}, {b}")
+    else:
+        rest = splat((1 << (dtype.bits - 1)) - 1, element, lanes)
+        joined = _majority(writer, element, (a, b, rest), lanes)
+    return writer.value(f"bitcast {whole} {joined} to {t}", name)
+
+
+def _majority(writer: Writer, element: str, values: tuple[str, str, str], lanes: int) -> str:
+    """Each bit as in two of three: `a or b` where the third has ones, else `a and b`."""
+    whole = vector_type(element, lanes)
+    a, b, c = values
+    width = lanes * int(element.removeprefix("i"))
+    if writer.has_avx512 and width in (128, 256, 512):
+        kind = "d" if element == "i32" else "q"
+        function = f"@llvm.x86.avx512.pternlog.{kind}.{width}"
+        operands = [(whole, v) for v in values] + [("i32", MAJORITY)]
+        return writer.call(function, whole, operands, "")
+    either = writer.value(f"or {whole} {a}, {b}")
+    some = writer.value(f"and {whole} {either}, {c}")
+    both = writer.value(f"and {whole} {a}, {b}")
+    return writer.value(f"or {whole} {both}, {some}")
