@@ -8,7 +8,6 @@ import numpy as np
 
 from compiler.device.allocator import Allocator
 from compiler.device.launch import LaunchDims
-from compiler.device.metadata import CORE
 from compiler.device.program import (
     CompiledSpec,
     Program,
@@ -21,6 +20,7 @@ from compiler.dtypes import DType
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
+from compiler.llvm.thunk import CORE
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction
 
@@ -37,7 +37,7 @@ class CpuProgram:
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters)
-        self._loaded = jit.load(spec.source.text, spec.name, count, compiled.level)
+        self._loaded = jit.load(spec.text, spec.name, count, compiled.level)
 
     @property
     def name(self) -> str:

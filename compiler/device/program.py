@@ -18,7 +18,8 @@ from compiler.device.launch import (
     Values,
     resolve_launch_dims,
 )
-from compiler.device.metadata import CORE, Given, Metadata, derive, derive_instructions, merge
+from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
+from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
@@ -45,6 +46,11 @@ class ProgramSpec:
     device: str
     metadata: Metadata
     instructions: tuple[Instruction, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The source and, behind it, the function that a driver calls (`llvm/thunk.py`)."""
+        return "\n".join([self.source.text, *thunk(self.name, len(self.globals), self.parameters)])
 
     @property
     def globals(self) -> tuple[int, ...]:
