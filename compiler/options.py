@@ -6,6 +6,8 @@ from typing import Literal
 from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
 
+MOST_THREADS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -19,6 +21,7 @@ class Options:
     access; "" means the device that a kernel's inputs are on.
     `plan_memory`: intermediate values that are not needed at the same time share memory.
     `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
+    `threads`: how many threads one kernel may use; 0 means one for each core of this process.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
     """
 
@@ -27,6 +30,7 @@ class Options:
     optimize: Literal[0, 1, 2, 3] = 3
     kernel_operations: int = 256
     device: str = ""
+    threads: int = 0
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
@@ -36,3 +40,7 @@ class Options:
         if self.optimize not in (0, 1, 2, 3):
             what, got = "no such level of optimisation", repr(self.optimize)
             raise DataError("Options", what, got=got, expected="0, 1, 2 or 3")
+        if not isinstance(self.threads, int) or not 0 <= self.threads <= MOST_THREADS:
+            what, got = "no such number of threads", repr(self.threads)
+            expected = f"0 (all cores) … {MOST_THREADS}"
+            raise DataError("Options", what, got=got, expected=expected)

@@ -6,30 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from compiler.device.allocator import Allocator
+from compiler.device.allocator import Allocator, Array
 from compiler.device.launch import LaunchDims
 from compiler.device.program import (
     CompiledSpec,
     Program,
     ProgramSpec,
+    Task,
     known_values,
     program_spec,
     runs,
 )
-from compiler.dtypes import DType
+from compiler.dtypes import DType, uint8
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
-from compiler.llvm.thunk import CORE
+from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction
+from compiler.lowered.machine import Special
+from compiler.runtime.launch import run_task
 
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 
 
 class CpuProgram:
-    """Machine code in this process; runs on the calling thread, group after group."""
+    """Machine code in this process; a program of several tasks runs on several threads."""
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
@@ -38,6 +41,17 @@ class CpuProgram:
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters)
         self._loaded = jit.load(spec.text, spec.name, count, compiled.level)
+        self.tasks = spec.tasks
+        """How many runs, which may be at once, share the work."""
+        self.task = self._task()
+        """Its thunk; None where launch indices tell its runs apart."""
+
+    def _task(self) -> Task | None:
+        if not self._is_plain and not _is_shared_out(self._spec):
+            return None
+        address = self._loaded.engine.get_function_address(thunk_name(self._spec.name))
+        parameters = tuple(p for p in self._parameters if p != CORE)
+        return Task(int(address), parameters, self._spec.scratch)
 
     @property
     def name(self) -> str:
@@ -61,15 +75,30 @@ class CpuProgram:
 
         The launch size follows from the values, so `dims` changes nothing here.
         """
-        if self._is_plain:
-            if not self._parameters and not values:
-                self._loaded.entry(*buffers)
-                return
+        if self._is_plain and not self._parameters and not values and not self._spec.scratch:
+            self._loaded.entry(*buffers)
+        elif self.task is not None:
             known = known_values(self._spec.metadata, values)
-            self._loaded.entry(*buffers, *(known[name] for name in self._parameters))
-            return
-        for row in runs(self._spec, values):
-            self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+            words = [*buffers, *(known[name] for name in self.task.parameters)]
+            scratch = self.task.scratch
+            run_task(self.task.address, words, self.tasks, scratch, scratch_memory)
+        else:
+            for row in runs(self._spec, values):
+                self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+
+
+def scratch_memory(nbytes: int) -> Array:
+    """Memory for the tasks of a run."""
+    return MEMORY.allocate(nbytes, uint8, "scratch memory")
+
+
+def _is_shared_out(spec: ProgramSpec) -> bool:
+    """Whether the runs of a program are told apart by `core_id` alone."""
+    has_index = any(isinstance(i, Special) for i in spec.instructions)
+    lows = [v.low for v in spec.metadata.vars]
+    dims = spec.launch_dims(dict(zip(spec.metadata.var_names, lows, strict=True)))
+    groups = (dims.global_size, dims.local_size or (1, 1, 1))
+    return CORE in spec.parameters and not has_index and groups == ((spec.tasks, 1, 1), (1, 1, 1))
 
 
 def _is_plain(spec: ProgramSpec) -> bool:

@@ -38,7 +38,8 @@ class SourceText(Protocol):
 class ProgramSpec:
     """Generated source of a kernel, and what a device has to know to compile and run it.
 
-    `instructions` are what the source was written from.
+    `instructions` are what the source was written from. `scratch` is how many bytes of memory of
+    its own each task is given, as the last argument (0: there is no such argument).
     """
 
     name: str
@@ -46,11 +47,18 @@ class ProgramSpec:
     device: str
     metadata: Metadata
     instructions: tuple[Instruction, ...] = ()
+    scratch: int = 0
 
     @property
     def text(self) -> str:
         """The source and, behind it, the function that a driver calls (`llvm/thunk.py`)."""
-        return "\n".join([self.source.text, *thunk(self.name, len(self.globals), self.parameters)])
+        rows = thunk(self.name, len(self.globals), self.parameters, self.scratch > 0)
+        return "\n".join([self.source.text, *rows])
+
+    @property
+    def tasks(self) -> int:
+        """How many runs, numbered by `core_id`, share the work; they may run at once."""
+        return next((v.high + 1 for v in self.metadata.vars if v.name == CORE), 1)
 
     @property
     def globals(self) -> tuple[int, ...]:
@@ -178,6 +186,18 @@ class CompiledSpec:
         return len(self.spec.globals)
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Machine code that runs one task of a program: its thunk (`llvm/thunk.py`).
+
+    `parameters` follow the buffers among the arguments; `scratch` is in bytes.
+    """
+
+    address: int
+    parameters: tuple[str, ...]
+    scratch: int
+
+
 class Program(Protocol):
     """A kernel that can run; it keeps no state between runs, so threads may share it."""
 
@@ -194,6 +214,16 @@ class Program(Protocol):
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables, in the order in which a run takes their values."""
+        ...
+
+    @property
+    def tasks(self) -> int:
+        """How many runs, which may be at once, share the work; 1: it uses one thread."""
+        ...
+
+    @property
+    def task(self) -> "Task | None":
+        """How machine code may run it; None: only `execute` can."""
         ...
 
     def execute(
