@@ -163,6 +163,7 @@ class _Assembly:
         return NativePlan(
             parts=parts,
             steps=steps,
+            programs=tuple(self.programs.values()),
             bases=words[:, 0].copy(),
             offsets=words[:, 1].copy(),
             inputs=inputs,

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.device import cpu
+from compiler.device.program import Program
 from compiler.dtypes import uint8
 from compiler.graph.nodes import Buffer
 from compiler.runtime.workers import WORKERS, native
@@ -63,6 +64,8 @@ class NativePlan:
     parts: tuple[Stretch | ScheduleItem, ...]
     steps: Array
     """What the stretches point to."""
+    programs: tuple[Program, ...]
+    """What the steps point to: machine code is in memory as long as its program is."""
     bases: Array
     """For each word the number of its base."""
     offsets: Array
@@ -81,7 +84,7 @@ class NativePlan:
         data: Sequence[Array],
         values: Mapping[str, int],
         python: Callable[[ScheduleItem, Held], None],
-        addresses: Sequence[int] | None = None,
+        addresses: Array | None = None,
     ) -> Held:
         """Run everything; `python` runs an item that is no step. Returns what has a block.
 
@@ -91,7 +94,7 @@ class NativePlan:
         arena = self._arena()
         scratch = cpu.scratch_memory(self.stride * self.threads) if self.stride else None
         if addresses is None:
-            addresses = [each.ctypes.data for each in data]
+            addresses = np.array([each.ctypes.data for each in data], np.int64)
         space = self._filled(addresses, arena, made, values)
         held: Held | None = None
         pool, place = WORKERS.pool(self.threads), 0 if scratch is None else scratch.ctypes.data
@@ -107,7 +110,7 @@ class NativePlan:
         return made
 
     def _filled(
-        self, addresses: Sequence[int], arena: Array | None, made: Held, values: Mapping[str, int]
+        self, addresses: Array, arena: Array | None, made: Held, values: Mapping[str, int]
     ) -> _Workspace:
         """The words of a run."""
         space = self._workspace()

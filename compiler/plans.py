@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from compiler.schedule.share import MemoryPlan, share
 from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Array = np.ndarray[Any, Any]
 KEPT = 256
 """Schedules kept, least recently used first out."""
 FIRST = 2**62
@@ -236,7 +236,7 @@ def run(
     made: Structure,
     data: Sequence[Array],
     values: Mapping[str, int],
-    addresses: Sequence[int] | None = None,
+    addresses: Array | None = None,
 ) -> list[Array]:
     """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
 

@@ -50,12 +50,8 @@ def native() -> Native:
     """The native side, compiled once per process. It is never freed: threads may run in it."""
     loaded = jit.load(source.source(), "sv.run", 6, 1)
     engine = loaded.engine
-    made = Native(engine, loaded.entry, int(engine.get_function_address("sv.each")))
-    _KEPT.append(loaded)
-    return made
-
-
-_KEPT: list[Any] = []
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
+    return Native(engine, loaded.entry, int(engine.get_function_address("sv.each")))
 
 
 def core_count() -> int:
