@@ -82,8 +82,8 @@ class ExecutionPlan:
         with plans.located(self.root.sources, self.options):
             flat = plans.run(self.structure, data, values, addresses)
         # a result that is an input is not handed out: who writes it would write the data
-        inputs = self.structure.result_inputs
-        flat = [v if n is None else v.copy() for v, n in zip(flat, inputs, strict=True)]
+        same = self.structure.result_inputs
+        flat = [v if n is None else v.copy() for v, n in zip(flat, same, strict=True)]
         return sliced(flat, self.root.sources, values)
 
     @cached_property

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from compiler.runtime.source import MOST_TASKS
 from compiler.runtime.workers import WORKERS, Pool, core_count
 from tests.runtime import thunks
 
+Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def counted(tasks: int, threads: int, steps: int = 1, delay: int = 1) -> np.ndarray:  # type: ignore[type-arg]
+def counted(tasks: int, threads: int, steps: int = 1, delay: int = 1) -> Array:
     """How often each task ran, with room for one that does not exist."""
     counters = np.zeros(tasks + 8, np.int64)
     words = np.array([counters.ctypes.data, delay], np.int64)

@@ -20,7 +20,7 @@ entry:
   br label %again
 again:
   %i = phi i64 [ 0, %entry ], [ %next, %again ]
-  fence seq_cst
+  %slow = load volatile i64, ptr %p.time
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %time
   br i1 %more, label %again, label %end
