@@ -22,13 +22,6 @@ LINE = 64
 """Bytes that a streamed store writes at once, at an address that they divide."""
 
 
-def memory_of(node: ScalarNode) -> ScalarNode:
-    """The argument or scratch memory that an access is to."""
-    while isinstance(node, loops.After):
-        node = node.sources[0]
-    return node
-
-
 def is_true(gate: ScalarNode) -> bool:
     """Whether a gate is always open."""
     return isinstance(gate, loops.Const) and bool(gate.value)
@@ -47,7 +40,7 @@ def load(values: Values, node: loops.Load) -> None:
 
 def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
     """What is read for one combination."""
-    memory, index = values.plain(memory_of(node.sources[0])), node.sources[1]
+    memory, index = values.memory(node, turns), node.sources[1]
     lanes = tile.lanes
     valid = _valid(values, node.gate, turns)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
@@ -72,12 +65,13 @@ def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
 
 def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> None:
     """Rows along an unrolled range, then lanes and registers exchanged."""
-    memory, index = values.plain(memory_of(node.sources[0])), node.sources[1]
-    lanes, stride = tile.lanes, values.tiles.stride(index, tile.vector)
+    index, lanes = node.sources[1], tile.lanes
+    stride = values.tiles.stride(index, tile.vector)
     assert stride is not None
     for turns in tile.combinations():
         if turns[along] % lanes:
             continue
+        memory = values.memory(node, turns)
         starts = (values.start(index, turns, lane * stride) for lane in range(lanes))
         rows = [_row(values, node, memory, start, lanes) for start in starts]
         for turn, register in enumerate(transpose(values, rows, node.dtype)):
@@ -98,12 +92,12 @@ def _valid(values: Values, gate: ScalarNode | None, turns: Turns) -> int | None:
 
 def store(values: Values, node: loops.Store) -> None:
     """Each register of the value, or each of its lanes, where it belongs."""
-    memory, index, value = node.sources[:3]
+    index, value = node.sources[1:3]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
     for turns in tile.combinations():
         held = values.operand(value, turns, tile.lanes)
-        plain = Store(values.plain(memory_of(memory)), -1, held, None, tile.lanes)
+        plain = Store(values.memory(node, turns), -1, held, None, tile.lanes)
         if is_row:
             valid, start = _valid(values, node.gate, turns), values.start(index, turns)
             is_streamed = node.is_streamed and _is_aligned(values, node, tile)
@@ -145,12 +139,11 @@ def _places(
 
 def update(values: Values, node: loops.Update) -> None:
     """Read each element, join, write it back, all under the gate."""
-    memory, index, value, gate = node.sources[:4]
+    index, value, gate = node.sources[1:4]
     tile = _written(values, node, node.ranges)
-    target = values.plain(memory_of(memory))
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
     for turns in tile.combinations():
-        joined = values.operand(value, turns, tile.lanes)
+        joined, target = values.operand(value, turns, tile.lanes), values.memory(node, turns)
         if is_row:
             valid, start = _valid(values, gate, turns), values.start(index, turns)
             _join(values, node, Store(target, start, joined, valid, tile.lanes))

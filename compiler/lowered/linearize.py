@@ -64,6 +64,8 @@ class _Writer:
         self.products = fused_products(body)
         self.accumulators = Accumulators(self.values, self.products)
         self.core: loops.DefineVar | None = None
+        self.extents: set[ScalarNode] = set()
+        """What the numbers of turns are computed from."""
         self.open: list[loops.Range] = []
 
     def run(self) -> Linear:
@@ -134,6 +136,7 @@ class _Writer:
                 if not self.values.holds(node):
                     self.values.node = node
                     self._compute(node)
+                    self.extents.add(node)
 
     def _open(self, block: Block, stack: list[Task]) -> None:
         """A loop: its begin, its items, its end."""
@@ -148,8 +151,10 @@ class _Writer:
 
     def _local(self, node: loops.Local) -> None:
         self.values.node = node
-        dtype, size = node.element, node.size
-        self.values.hold(node, self.values.write(lambda out: Local(out, dtype, size)))
+        dtype, size, tile = node.element, node.size, self.tiles.of(node)
+        for turns in tile.combinations():
+            register = self.values.write(lambda out: Local(out, dtype, size))
+            self.values.hold(node, register, tile.key(turns))
 
     def _begin_loop(self, axis: loops.Range) -> int:
         """The begin of a loop; returns the register that counts."""
@@ -195,8 +200,10 @@ class _Writer:
                 self.accumulators.fold(item.reduce)
             case loops.Reduce():
                 self.accumulators.finish(item)
-            case loops.Const() | loops.DefineVar() | loops.After() | loops.Local():
-                pass  # held since `run`, or since its loop began
+            case loops.Const():
+                pass  # held since `run`
+            case loops.Alu() if item in self.extents:
+                pass  # as well
             case loops.Alu() if item in self.products:
                 pass  # computed by the mulacc of a fold
             case loops.Store() | loops.Update():
@@ -212,7 +219,7 @@ class _Writer:
     def _write(self, node: loops.Store | loops.Update) -> None:
         """A store or update; one that is no run's own is left to run 0."""
         is_shared = self.core is not None and not any(map(is_core, self.open))
-        is_guarded = is_shared and isinstance(access.memory_of(node.sources[0]), loops.Argument)
+        is_guarded = is_shared and isinstance(loops.memory(node), loops.Argument)
         if is_guarded:
             self.values.append(If(self._first()))
             self.values.open_scope()

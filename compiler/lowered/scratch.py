@@ -8,9 +8,7 @@
 from typing import TypeAlias
 
 from compiler.loops import nodes as loops
-from compiler.loops.nodes import ScalarNode
 from compiler.loops.placement import Block
-from compiler.lowered.access import memory_of
 
 Path: TypeAlias = tuple[Block, ...]
 
@@ -38,7 +36,7 @@ def _accessed(item: object) -> loops.Local | None:
     """The scratch memory that an item reads or writes."""
     if not isinstance(item, loops.Load | loops.Store | loops.Update):
         return None
-    memory: ScalarNode = memory_of(item.sources[0])
+    memory = loops.memory(item)
     return memory if isinstance(memory, loops.Local) else None
 
 

@@ -92,6 +92,11 @@ class Values:
         """The one register of a node that depends on no tagged range: a memory, a loop."""
         return self._registers[node, ()]
 
+    def memory(self, access: ScalarNode, turns: Turns) -> int:
+        """The register of the memory that an access is to."""
+        node = loops.memory(access)
+        return self._registers[node, self.tiles.of(node).key(turns)]
+
     def constant(self, bits: int, dtype: DType) -> int:
         """The register of a constant; the head has it once."""
         key = (bits, dtype)
