@@ -14,7 +14,8 @@ Relies on: items of one group may run in any order, and at once.
 Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -53,7 +54,13 @@ def assemble(
     for level in levels:
         for group, parallel in zip(level.groups, level.parallel, strict=True):
             work.group(group, parallel)
-    return work.plan(tuple(inputs), memory)
+
+    @functools.cache
+    def unstreamed() -> NativePlan:
+        others = {key: program.unstreamed() for key, program in programs.items()}
+        return assemble(levels, others, inputs, memory, threads)
+
+    return work.plan(tuple(inputs), memory, unstreamed)
 
 
 @dataclass(slots=True)
@@ -69,6 +76,7 @@ class _Assembly:
     words: list[Word] = field(default_factory=list)
     parts: list[ScheduleItem | tuple[int, int]] = field(default_factory=list)
     scratch: int = 0
+    aligned: list[int] = field(default_factory=list)
 
     def name(
         self, inputs: Sequence[Buffer], items: Sequence[ScheduleItem], memory: MemoryPlan | None
@@ -135,6 +143,8 @@ class _Assembly:
         kernel, offset = item.operation, 8 * len(self.words)
         assert isinstance(kernel, Kernel)
         fixed = dict(kernel.fixed)
+        first = len(self.words)
+        self.aligned += [first + n for n, s in enumerate(program.slots) if s in program.aligned]
         self.words += [self.places[kernel.arguments[slot]] for slot in program.slots]
         self.words += [
             (ZERO, fixed[name]) if name in fixed else (self.variables[name], 0)
@@ -151,7 +161,12 @@ class _Assembly:
             first = self.parts.pop()[0]  # type: ignore[index]
         self.parts.append((first, len(self.steps) - first))
 
-    def plan(self, inputs: tuple[Buffer, ...], memory: MemoryPlan | None) -> NativePlan:
+    def plan(
+        self,
+        inputs: tuple[Buffer, ...],
+        memory: MemoryPlan | None,
+        unstreamed: Callable[[], NativePlan],
+    ) -> NativePlan:
         """All of it, as arrays."""
         steps = np.array(self.steps, np.int64).reshape(-1, STEP_BYTES // 8)
         words = np.array(self.words, np.int64).reshape(-1, 2)
@@ -172,4 +187,6 @@ class _Assembly:
             memory=memory,
             threads=max((step[4] for step in self.steps), default=1),
             stride=stride_of(self.scratch),
+            aligned=np.array(self.aligned, np.int64),
+            unstreamed=unstreamed,
         )

@@ -77,6 +77,10 @@ class NativePlan:
     """The most that a step can use."""
     stride: int
     """Bytes of scratch memory for each of them."""
+    aligned: Array
+    """The words that have to be addresses of whole cache lines."""
+    unstreamed: "Callable[[], NativePlan]"
+    """The plan for a run where they are not."""
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
     def run(
@@ -96,6 +100,9 @@ class NativePlan:
         if addresses is None:
             addresses = np.array([each.ctypes.data for each in data], np.int64)
         space = self._filled(addresses, arena, made, values)
+        if len(self.aligned) and (space.words[self.aligned] % cpu.LINE).any():
+            self._free.append(space)
+            return self.unstreamed().run(data, values, python, addresses)
         held: Held | None = None
         pool, place = WORKERS.pool(self.threads), 0 if scratch is None else scratch.ctypes.data
         call = native().run

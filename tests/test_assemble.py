@@ -16,7 +16,7 @@ from compiler.graph.nodes import Buffer
 from compiler.native import NativePlan, Stretch
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.share import share
-from tests.programs_of_tasks import threaded
+from tests.programs_of_tasks import streaming, threaded
 from tests.schedule.items import BODY, costs, schedule
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ def chain(
     return assemble(levels, programs, [buffers[0]], memory, **options), buffers[-1]
 
 
-@pytest.mark.parametrize("scratch", (0, 1, 5000))
+@pytest.mark.parametrize("scratch", (0, 40_001))
 @pytest.mark.parametrize("tasks", (1, 2, 3, 100))
 @pytest.mark.parametrize("threads", (1, 2, 5))
 def test_kernels_of_several_tasks_in_a_chain(tasks: int, threads: int, scratch: int) -> None:
@@ -63,12 +63,33 @@ def test_kernels_of_several_tasks_in_a_chain(tasks: int, threads: int, scratch: 
 
 
 def test_a_program_of_several_tasks_by_itself() -> None:
-    for scratch in (0, 100):
+    for scratch in (0, 50_000):
         program = threaded(7, 50, scratch)
         x, out = array(50), np.zeros(50, np.float32)
         program.execute([out.ctypes.data, x.ctypes.data], (0,))
         np.testing.assert_array_equal(out, -x)
         assert program.tasks == 7 and program.task is not None
+
+
+def test_lines_are_streamed_only_to_whole_lines() -> None:
+    """A buffer of the user's may begin anywhere: another program writes it."""
+    program, size = streaming(), 64
+    assert program.aligned == (0,) and program.unstreamed().aligned == ()
+    assert program.unstreamed() is program.unstreamed()
+    out, x = floats(1, size), floats(2, size)
+    items = schedule((), 1, [(out, x)])
+    levels = overlap.plan_levels(items, {(BODY, "CPU"): program}, costs(1))
+    plan = assemble(levels, {(BODY, "CPU"): program}, [out, x], None)
+    block = np.zeros(64 + 128, np.float32)
+    first = -block.ctypes.data % 64 // 4
+    for start in (first, first + 1, first + 15, first):
+        target, data = block[start : start + size], array(size)
+        plan.run([target, data], {}, nobody)
+        np.testing.assert_array_equal(target, data)
+        target[:] = 0
+        program.execute([target.ctypes.data, data.ctypes.data])
+        np.testing.assert_array_equal(target, data)
+    assert not block[:first].any() and not block[first + size + 15 :].any()
 
 
 def test_a_schedule_without_items() -> None:
@@ -171,7 +192,7 @@ def test_counters_and_variables_are_words() -> None:
 def test_two_plans_at_once() -> None:
     """Each from two Python threads, threaded kernels and branches both."""
     size, wrong = 300, []
-    plan, result = chain(threaded(8, size, 64), size, 9, {"threads": 3})
+    plan, result = chain(threaded(8, size, 40_000), size, 9, {"threads": 3})
     tensors, expected = branches(4, 40)
     other = compiler.prepare(tensors)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import Instruction, Store
 from compiler.lowered.machine import Special
 from compiler.runtime.launch import run_task
 
+LINE = 64
+"""Bytes of a cache line: what is streamed is whole lines."""
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 
@@ -36,15 +39,20 @@ class CpuProgram:
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
+        self._compiled = compiled
+        self._unstreamed: CpuProgram | None = None
         self._spec = spec
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
-        count = len(spec.globals) + len(self._parameters)
+        count = len(spec.globals) + len(self._parameters) + bool(spec.scratch)
         self._loaded = jit.load(spec.text, spec.name, count, compiled.level)
         self.tasks = spec.tasks
         """How many runs, which may be at once, share the work."""
+        self.aligned = spec.aligned
+        """The slots whose buffers have to begin at a multiple of 64 bytes in a run by `task`."""
         self.task = self._task()
         """Its thunk; None where launch indices tell its runs apart."""
+        self._is_simple = self._is_plain and not (self._parameters or spec.scratch or self.aligned)
 
     def _task(self) -> Task | None:
         if not self._is_plain and not _is_shared_out(self._spec):
@@ -75,16 +83,37 @@ class CpuProgram:
 
         The launch size follows from the values, so `dims` changes nothing here.
         """
-        if self._is_plain and not self._parameters and not values and not self._spec.scratch:
+        if self._is_simple and not values:
             self._loaded.entry(*buffers)
+        elif self._is_misaligned(buffers):
+            self.unstreamed().execute(buffers, values, dims)
         elif self.task is not None:
             known = known_values(self._spec.metadata, values)
             words = [*buffers, *(known[name] for name in self.task.parameters)]
-            scratch = self.task.scratch
-            run_task(self.task.address, words, self.tasks, scratch, scratch_memory)
+            run_task(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
         else:
+            memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
+            last = [] if memory is None else [memory.ctypes.data]
             for row in runs(self._spec, values):
-                self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+                self._loaded.entry(*buffers, *(row[name] for name in self._parameters), *last)
+
+    def _is_misaligned(self, buffers: Sequence[int]) -> bool:
+        """Whether a buffer that is streamed to does not begin with a line."""
+        pairs = zip(self.slots, buffers, strict=True) if self.aligned else ()
+        return any(slot in self.aligned and address % LINE for slot, address in pairs)
+
+    def unstreamed(self) -> "CpuProgram":
+        """The program that stores all in the ordinary way; compiled when it is asked for first."""
+        if not self.aligned:
+            return self
+        if self._unstreamed is None:
+            rows = [
+                replace(i, is_streamed=False) if isinstance(i, Store) else i
+                for i in self._spec.instructions
+            ]
+            spec = LlvmRenderer().render(rows, self._spec.name)
+            self._unstreamed = CpuProgram(replace(self._compiled, spec=spec))
+        return self._unstreamed
 
 
 def scratch_memory(nbytes: int) -> Array:

@@ -51,6 +51,15 @@ class InterpretedProgram:
         """None: there is no machine code."""
         return None
 
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """None: any address will do."""
+        return ()
+
+    def unstreamed(self) -> "InterpretedProgram":
+        """The same program."""
+        return self
+
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:

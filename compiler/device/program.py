@@ -19,9 +19,10 @@ from compiler.device.launch import (
     resolve_launch_dims,
 )
 from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
+from compiler.llvm.scratch import layout
 from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import DefineGlobal, Instruction, Store
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
 
 
@@ -38,8 +39,7 @@ class SourceText(Protocol):
 class ProgramSpec:
     """Generated source of a kernel, and what a device has to know to compile and run it.
 
-    `instructions` are what the source was written from. `scratch` is how many bytes of memory of
-    its own each task is given, as the last argument (0: there is no such argument).
+    `instructions` are what the source was written from.
     """
 
     name: str
@@ -47,7 +47,6 @@ class ProgramSpec:
     device: str
     metadata: Metadata
     instructions: tuple[Instruction, ...] = ()
-    scratch: int = 0
 
     @property
     def text(self) -> str:
@@ -81,6 +80,19 @@ class ProgramSpec:
         if not self.instructions:
             return self.metadata.var_names
         return tuple(i.name for i in self.instructions if isinstance(i, DefineVar | Special))
+
+    @property
+    def scratch(self) -> int:
+        """The bytes of scratch memory that each task is given behind its arguments; 0: none."""
+        return layout(self.instructions).size
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """The slots, ascending, whose buffers have to begin at a multiple of 64 bytes."""
+        stores = (i for i in self.instructions if isinstance(i, Store) and i.is_streamed)
+        streamed = {store.buffer for store in stores}
+        arguments = (i for i in self.instructions if isinstance(i, DefineGlobal))
+        return tuple(a.slot for a in arguments if a.out in streamed)
 
     def launch_dims(self, values: Values | None = None) -> LaunchDims:
         """How often the program runs with these values of its variables."""
@@ -224,6 +236,15 @@ class Program(Protocol):
     @property
     def task(self) -> "Task | None":
         """How machine code may run it; None: only `execute` can."""
+        ...
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """The slots whose buffers have to begin at a multiple of 64 bytes in a run by `task`."""
+        ...
+
+    def unstreamed(self) -> "Program":
+        """The program that does the same wherever its buffers begin."""
         ...
 
     def execute(
