@@ -272,13 +272,13 @@ class Compilation:
 
     @cached_property
     def optimized(self) -> tuple[Listing, ...]:
-        """The LLVM IR of each distinct kernel after LLVM's own passes."""
-        return tuple(listing.optimized(s, self.options.optimize) for s in self.source)
+        """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
+        return self._each(lambda n, kernel: listing.optimized(self.source[n], kernel.level))
 
     @cached_property
     def assembly(self) -> tuple[Listing, ...]:
         """The machine code of each distinct kernel, as assembly."""
-        return tuple(listing.assembly(s, self.options.optimize) for s in self.source)
+        return self._each(lambda n, kernel: listing.assembly(self.source[n], kernel.level))
 
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""
@@ -385,7 +385,7 @@ class Compilation:
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
-        kernels = [(len(k.linear.instructions), len(k.source)) for k in self._kernels]
+        kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
         records = self._graph_records
         return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 

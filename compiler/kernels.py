@@ -3,15 +3,19 @@
 Kernels are kept by body: a body met again, in this program or another, costs nothing.
 """
 
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from compiler.device import device, program
-from compiler.device.program import Program, ProgramSpec
+from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.emit import emit
+from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
 from compiler.loops.index import index
@@ -19,7 +23,7 @@ from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import linearize
 from compiler.lowered.values import Linear
-from compiler.options import Options
+from compiler.options import Mode, Options
 from compiler.pipeline import run_passes
 from compiler.schedule.items import Kernel, Operation
 from compiler.trace import PassRecord, Provenance
@@ -39,6 +43,8 @@ class CompiledKernel:
     source: tuple[SourceLine, ...]
     records: tuple[PassRecord, ...]
     provenance: Provenance[TensorNode]
+    level: Level
+    """What LLVM does to it, and why."""
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -58,17 +64,21 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     lowered = clock()
     source = tuple(emit(name, tuple(linear.instructions)))
     seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
+    level = level_of(linear.instructions, options.optimize, options.mode)
     return CompiledKernel(
-        name, body, loops, linear, source, tuple(records), provenance, seconds
+        name, body, loops, linear, source, tuple(records), provenance, level, seconds
     )
 
 
+Key: TypeAlias = tuple[Sink, str, int, Mode]
+
+
 class Programs:
-    """Loaded programs by body, device kind and optimisation level."""
+    """Loaded programs by body, device kind, optimisation level and mode."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._table: OrderedDict[tuple[Sink, str, int], Program] = OrderedDict()
+        self._table: OrderedDict[Key, Program] = OrderedDict()
         self.hits = 0
         self.misses = 0
 
@@ -80,21 +90,32 @@ class Programs:
         self._table.clear()
         self.hits = self.misses = 0
 
-    def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
+    def get(
+        self, kernel: CompiledKernel, where: device.Device, level: int, mode: Mode = "fast"
+    ) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
-        held = self.holds(kernel.body, where, level)
+        held = self.holds(kernel.body, where, level, mode)
         if held is not None:
             return held
+        compiled = where.compile(program_spec(kernel, where), level, mode)
+        return self.load(kernel.body, where, compiled, mode)
+
+    def load(
+        self, body: Sink, where: device.Device, compiled: CompiledSpec, mode: Mode
+    ) -> Program:
+        """The program of a body that is met for the first time, loaded and kept."""
         self.misses += 1
-        loaded = where.load(where.compile(program_spec(kernel, where), level))
-        self._table[kernel.body, where.base_key, level] = loaded
+        loaded = where.load(compiled)
+        self._table[body, where.base_key, compiled.level, mode] = loaded
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
         return loaded
 
-    def holds(self, body: Sink, where: device.Device, level: int) -> Program | None:
+    def holds(
+        self, body: Sink, where: device.Device, level: int, mode: Mode = "fast"
+    ) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
-        key = body, where.base_key, level
+        key = body, where.base_key, level, mode
         held = self._table.get(key)
         if held is not None:
             self.hits += 1
@@ -112,18 +133,43 @@ def load_programs(
 ) -> dict[tuple[Sink, str], Program]:
     """The program of each kernel among `operations`, by body and kind of device.
 
-    One that is loaded already needs no stage at all; `compiled` makes those of the others.
+    One that is loaded already needs no stage at all; `compiled` makes those of the others. Where
+    there are several of these, LLVM works on some while `compiled` makes the next.
     """
     result: dict[tuple[Sink, str], Program] = {}
+    missing: dict[tuple[Sink, str], device.Device] = {}
     for each in operations:
         if not isinstance(each, Kernel):
             continue
         key = each.body, device.get(each.device).base_key
-        if key not in result:
-            where = device.get(options.device or key[1])
-            held = PROGRAMS.holds(each.body, where, options.optimize)
-            result[key] = held or PROGRAMS.get(compiled(each.body), where, options.optimize)
+        if key in result or key in missing:
+            continue
+        where = device.get(options.device or key[1])
+        held = PROGRAMS.holds(each.body, where, options.optimize, options.mode)
+        if held is None:
+            missing[key] = where
+        else:
+            result[key] = held
+    sources = ((where, program_spec(compiled(body), where)) for (body, _), where in missing.items())
+    for (body, kind), made in zip(missing, _compile(sources, len(missing), options), strict=True):
+        result[body, kind] = PROGRAMS.load(body, missing[body, kind], made, options.mode)
     return result
+
+
+def _compile(
+    sources: Iterable[tuple[device.Device, ProgramSpec]], count: int, options: Options
+) -> list[CompiledSpec]:
+    """Each source compiled; on several threads where there are several."""
+    settings = options.optimize, options.mode, options.cache
+    if count < 2:
+        return [where.compile(spec, *settings) for where, spec in sources]
+    # one pool per program: threads that wait for ever would not survive a fork
+    pool = ThreadPoolExecutor(min(count, os.cpu_count() or 1), "compile")
+    try:
+        waiting = [pool.submit(where.compile, spec, *settings) for where, spec in sources]
+        return [each.result() for each in waiting]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:

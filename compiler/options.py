@@ -1,11 +1,14 @@
 """Settings of one compilation. There are no others: nothing reads the environment."""
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
 
+Mode: TypeAlias = Literal["fast", "explain"]
+Cache: TypeAlias = bool | str | Path
 MOST_THREADS = 256
 
 
@@ -15,7 +18,10 @@ class Options:
 
     `trace`: record every rewrite (needed to step through passes; costs compile time).
     `verify`: check each stage's numbered invariants after it is made.
-    `optimize`: LLVM's level; 0 keeps the code as generated.
+    `optimize`: LLVM's level, at most; 0 keeps the code as generated.
+    `mode`: "fast" runs those of LLVM's passes that pay for a kernel, "explain" its whole pipeline
+    of level `optimize` on every kernel (`llvm/level.py`).
+    `cache`: whether machine code is kept on disk, in the user's cache folder or in the one given.
     `kernel_operations`: a kernel with more elementwise operations than this is cut.
     `device`: the kind of device that runs every kernel, e.g. "INTERPRET", which checks every
     access; "" means the device that a kernel's inputs are on.
@@ -28,6 +34,8 @@ class Options:
     trace: bool = False
     verify: bool = True
     optimize: Literal[0, 1, 2, 3] = 3
+    mode: Mode = "fast"
+    cache: Cache = True
     kernel_operations: int = 256
     device: str = ""
     threads: int = 0
@@ -40,6 +48,12 @@ class Options:
         if self.optimize not in (0, 1, 2, 3):
             what, got = "no such level of optimisation", repr(self.optimize)
             raise DataError("Options", what, got=got, expected="0, 1, 2 or 3")
+        if self.mode not in get_args(Mode):
+            what, got = "no such mode", repr(self.mode)
+            raise DataError("Options", what, got=got, expected="fast or explain")
+        if not isinstance(self.cache, Cache):
+            what, got = "no such cache", repr(self.cache)
+            raise DataError("Options", what, got=got, expected="True, False or a folder")
         if not isinstance(self.threads, int) or not 0 <= self.threads <= MOST_THREADS:
             what, got = "no such number of threads", repr(self.threads)
             expected = f"0 (all cores) … {MOST_THREADS}"

@@ -26,8 +26,9 @@ from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
+from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.node import toposort
-from compiler.options import Options
+from compiler.options import Cache, Options
 from compiler.overlap import Level
 from compiler.schedule.share import MemoryPlan
 
@@ -237,22 +238,46 @@ class CacheCount:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskCount:
+    """Object code found on disk, the files there, and their bytes."""
+
+    hits: int
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What is kept between programs: machine code of kernels, and whole schedules."""
+    """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
+
+    `objects` counts what was looked for in memory and, where it was not there, on `disk`.
+    """
 
     programs: CacheCount
     schedules: CacheCount
+    objects: CacheCount
+    disk: DiskCount
 
 
-def cache_info() -> CacheInfo:
-    """Hits, misses and entries of the two caches since they were last cleared."""
+def cache_info(cache: Cache = True) -> CacheInfo:
+    """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
+    folder = folder_of(cache)
     return CacheInfo(
         CacheCount(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS)),
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
+        CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
+        DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
     )
 
 
-def cache_clear() -> None:
-    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs."""
+def cache_clear(disk: Cache = False) -> None:
+    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs.
+
+    `disk=True` removes the object code in the user's cache folder too; a folder, what is in it.
+    """
     PROGRAMS.clear()
     plans.STRUCTURES.clear()
+    OBJECTS.clear()
+    folder = folder_of(disk)
+    if folder:
+        folder.clear()

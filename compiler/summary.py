@@ -1,8 +1,10 @@
 """A few lines that say what was compiled, for people who look at a program for the first time."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from compiler.graph.nodes import Sink
+from compiler.llvm.level import Level
 from compiler.node import Node, toposort
 from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled
@@ -16,9 +18,9 @@ def summary(
     passes: Sequence[PassRecord],
     scheduled: Scheduled,
     schedule: Schedule,
-    kernels: Sequence[tuple[int, int]],
+    kernels: Sequence[tuple[int, int, Level]],
 ) -> str:
-    """What was compiled and into how much; `kernels` has instructions and lines of each."""
+    """What was compiled and into how much; `kernels` has instructions, lines, level of each."""
     changed = [each.name for each in passes if each.changed]
     last: Node = passes[-1].after if passes else written
     after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
@@ -29,11 +31,19 @@ def summary(
         f"{_count(len(scheduled.outlined.bodies), 'distinct kernel')}, "
         f"critical path {path_of(schedule.critical_path)}, "
         f"peak {schedule.peak_bytes:,} bytes",
-        f"{sum(count for count, _ in kernels)} lowered instructions, "
-        f"{sum(lines for _, lines in kernels)} lines of LLVM IR",
+        f"{sum(count for count, _, _ in kernels)} lowered instructions, "
+        f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",
+        *_machine_code([level for _, _, level in kernels]),
     ]
     moved = ", ".join(map(str, traffic(scheduled.items)))
     return "\n".join([*lines, f"moved {moved}"] if moved else lines)
+
+
+def _machine_code(levels: Sequence[Level]) -> list[str]:
+    """What LLVM does, and to how many kernels."""
+    found = Counter(level.done for level in levels)
+    parts = [f"{what} ({_count(number, 'kernel')})" for what, number in found.items()]
+    return [f"machine code by {', '.join(parts)}"] if parts else []
 
 
 def _count(number: int, noun: str) -> str:

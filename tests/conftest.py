@@ -11,6 +11,14 @@ settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.envir
 settings.load_profile("svodviz")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
+    """Tests and the processes they start keep nothing in the caches of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,

@@ -19,7 +19,7 @@ import pytest
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
                     "compiler.trace", "compiler.stage", "compiler.machine",
-                    "compiler.options", "compiler.user_source"),
+                    "compiler.options", "compiler.user_cache", "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
     ("graph", "compiler.graph"),
@@ -148,9 +148,10 @@ def no_pictures_in_the_compiler(file: SourceFile) -> Iterator[str]:
 
 
 def no_environment_in_the_compiler(file: SourceFile) -> Iterator[str]:
-    """Settings reach the compiler only through Options."""
+    """Settings reach the compiler only through Options; one file says where the caches are."""
     names = {"environ", "environb", "getenv", "getenvb", "putenv"}
-    for node in ast.walk(file.tree) if file.is_in("compiler") else ():
+    is_judged = file.is_in("compiler") and file.module != "compiler.user_cache"
+    for node in ast.walk(file.tree) if is_judged else ():
         match node:
             case ast.Attribute(value=ast.Name(id="os"), attr=name) if name in names:
                 yield file.at(node.lineno, f"os.{name}: pass an Option instead")

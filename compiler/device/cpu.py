@@ -21,11 +21,13 @@ from compiler.device.program import (
 from compiler.dtypes import DType, uint8
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
+from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction, Store
 from compiler.lowered.machine import Special
+from compiler.options import Cache, Mode
 from compiler.runtime.launch import run_task
 
 LINE = 64
@@ -45,7 +47,9 @@ class CpuProgram:
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters) + bool(spec.scratch)
-        self._loaded = jit.load(spec.text, spec.name, count, compiled.level)
+        made = compiled if compiled.binary else compile_spec(spec, compiled.level)
+        self._loaded = jit.load_object(made.binary, spec.name, count)
+        self._level = made.done
         self.tasks = spec.tasks
         """How many runs, which may be at once, share the work."""
         self.aligned = spec.aligned
@@ -57,14 +61,19 @@ class CpuProgram:
     def _task(self) -> Task | None:
         if not self._is_plain and not _is_shared_out(self._spec):
             return None
-        address = self._loaded.engine.get_function_address(thunk_name(self._spec.name))
+        address = self._loaded.address_of(thunk_name(self._spec.name))
         parameters = tuple(p for p in self._parameters if p != CORE)
-        return Task(int(address), parameters, self._spec.scratch)
+        return Task(address, parameters, self._spec.scratch)
 
     @property
     def name(self) -> str:
         """The kernel's name."""
         return self._spec.name
+
+    @property
+    def level(self) -> Level | None:
+        """What LLVM did to it, and why; None where code was given that was made elsewhere."""
+        return self._level
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -112,7 +121,7 @@ class CpuProgram:
                 for i in self._spec.instructions
             ]
             spec = LlvmRenderer().render(rows, self._spec.name)
-            self._unstreamed = CpuProgram(replace(self._compiled, spec=spec))
+            self._unstreamed = CpuProgram(compile_spec(spec, self._compiled.level))
         return self._unstreamed
 
 
@@ -150,9 +159,13 @@ class LlvmRenderer:
         return program_spec(name, source, self.device, instructions)
 
 
-def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
-    """LLVM compiles while it loads, so there is nothing to do before."""
-    return CompiledSpec(spec, level)
+def compile_spec(
+    spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
+) -> CompiledSpec:
+    """The program as object code, made by LLVM unless it is known already."""
+    chosen = level_of(spec.instructions, level, mode)
+    code = jit.object_code(spec.text, spec.name, chosen, cache)
+    return CompiledSpec(spec, level, code, chosen)
 
 
 def load(compiled: CompiledSpec) -> Program:

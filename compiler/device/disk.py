@@ -24,6 +24,7 @@ from compiler.dtypes import DType
 from compiler.errors import DataError
 from compiler.graph.devices import DISK
 from compiler.graph.nodes import Buffer
+from compiler.options import Cache, Mode
 
 LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000
@@ -168,7 +169,9 @@ def allocate(size: int, dtype: DType, name: str = "") -> Array:
     raise DataError("device DISK", "a disk allocates no memory", got=got)
 
 
-def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
+def compile_spec(
+    spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
+) -> CompiledSpec:
     """Refused: a disk runs no programs (`DataError`)."""
     raise DataError("device DISK", "a disk runs no programs", got=f"{spec.name}, level {level}")
 

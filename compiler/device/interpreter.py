@@ -13,6 +13,7 @@ from compiler.dtypes import bool_
 from compiler.errors import InternalError
 from compiler.lowered.instructions import DefineGlobal
 from compiler.lowered.interpret import interpret
+from compiler.options import Cache, Mode
 
 
 class InterpretedProgram:
@@ -74,7 +75,9 @@ class InterpretedProgram:
             interpret(self._spec.instructions, arguments, limit=sys.maxsize, variables=row)
 
 
-def compile_spec(spec: ProgramSpec, level: int) -> CompiledSpec:
+def compile_spec(
+    spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
+) -> CompiledSpec:
     """Instructions are run as they are, at every `level`."""
     return CompiledSpec(spec, level)
 

@@ -45,6 +45,7 @@ from compiler.loops.simplify import simplify
 from compiler.lowered.linearize import linearize
 from compiler.machine import DEFAULT, EXPENSIVE, MachineModel
 from compiler.trace import Provenance
+from compiler.user_cache import user_cache
 
 VERSION = 1
 """Of the figures and of the file: another version is measured again."""
@@ -210,11 +211,13 @@ def _step(vector_ns: float) -> float:
 def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineModel:
     """The model of this machine: from the file in `folder`, else measured and kept there.
 
-    `folder` is `.cache/svodviz` in the user's home unless given; `again` measures in any case.
-    Nothing else changes: pass the result as `Options(model=…)`. A file that cannot be read is
+    `folder` is the user's cache folder unless given; `again` measures in any case. Nothing
+    else changes: pass the result as `Options(model=…)`. A file that cannot be read is
     measured again, and one that cannot be written is only warned of.
     """
-    place = Path(folder) if folder is not None else Path.home() / ".cache" / "svodviz"
+    place = Path(folder) if folder is not None else user_cache()
+    if place is None:
+        return measure()
     path = place / f"machine-{_key()[:16]}.json"
     found = None if again else _read(path)
     if found is not None:

@@ -19,11 +19,13 @@ from compiler.device.launch import (
     resolve_launch_dims,
 )
 from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
+from compiler.llvm.level import Level
 from compiler.llvm.scratch import layout
 from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
 from compiler.lowered.instructions import DefineGlobal, Instruction, Store
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
+from compiler.options import Cache, Mode
 
 
 class SourceText(Protocol):
@@ -165,12 +167,14 @@ def _wrong(stage: str, value: object, expected: str) -> NoReturn:
 class CompiledSpec:
     """A program that passed the device's compiler; `level` is the optimisation level.
 
-    `binary` is machine code where the compiler makes any, else the source is what is loaded.
+    `binary` is machine code where the compiler makes any, else the source is what is loaded;
+    `done` says what LLVM did at that level, and why.
     """
 
     spec: ProgramSpec
     level: int
     binary: bytes = b""
+    done: Level | None = None
 
     @property
     def name(self) -> str:
@@ -270,8 +274,13 @@ class Renderer(Protocol):
 class Compiler(Protocol):
     """Makes a program loadable."""
 
-    def __call__(self, spec: ProgramSpec, level: int, /) -> CompiledSpec:
-        """The program compiled at optimisation `level` (0 to 3)."""
+    def __call__(
+        self, spec: ProgramSpec, level: int, /, mode: Mode = "fast", cache: Cache = False
+    ) -> CompiledSpec:
+        """The program compiled at optimisation `level` (0 to 3); see `Options`.
+
+        Threads may compile at once.
+        """
         ...
 
 

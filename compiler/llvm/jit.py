@@ -3,23 +3,42 @@
 MCJIT is used because it loads in the least time. The text is verified first: a fault in
 generated code would end the process, an exception would not.
 
-One target machine of a level makes the code of all programs: what it finds out about the
-processor takes more time and memory than a kernel. The engine that holds a program's code gets
-only the finished object, and a machine of its own that never compiles.
+Target machines of a level are kept and make the code of all programs: what one finds out about the
+processor takes more time and memory than a kernel. Each makes one program at a time, so threads
+that compile at once have one each. The engine that holds a program's code gets only the finished
+object, and a machine of its own that never compiles.
 """
 
+import contextlib
 import ctypes
 import functools
-import threading
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.context import create_context
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler.errors import InternalError
+from compiler.llvm import unlocked
+from compiler.llvm.cache import OBJECTS, folder_of
+from compiler.llvm.level import Level
+from compiler.options import Cache
 
-_lock = threading.Lock()
+ENTRY = "kernel"
+"""What the function of every program is called in its object code, so that equal kernels are equal
+code, whatever they are called in their program."""
+TASK = ".task"
+"""What is added to the name of a kernel for the function that calls it; it keeps that."""
+FORMAT = 1
+"""Another number for object code that is made or called in another way."""
+_idle: defaultdict[int, list[Any]] = defaultdict(list)
+"""Target machines by level that make no code at the moment."""
 
 
 @functools.cache
@@ -67,65 +86,140 @@ def target_machine(level: int) -> Any:
     )
 
 
+@contextlib.contextmanager
+def borrowed_machine(level: int) -> Iterator[Any]:
+    """A target machine of a level that no other thread uses meanwhile."""
+    machines = _idle[level]
+    try:
+        machine = machines.pop()
+    except IndexError:
+        machine = target_machine(level)
+    try:
+        yield machine
+    finally:
+        machines.append(machine)
+
+
 def parse(text: str) -> Any:
-    """The module of `text`, verified.
+    """The module of `text`, verified, in a context of its own.
 
     Raises `InternalError` with LLVM's message where LLVM refuses it.
     """
     _prepare()
+    module = None
     try:
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(text, create_context())
         module.verify()
     except RuntimeError as error:
+        if module is not None:
+            module.close()  # before its context: who keeps the error keeps both
         raise InternalError("llvm", "LLVM refuses the generated text", got=str(error)) from error
     return module
 
 
-def optimise(module: Any, machine: Any, level: int) -> None:
-    """Run LLVM's pipeline of `level` on the module, in place."""
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = level > 1
-    options.slp_vectorization = level > 1
+def optimise(module: Any, machine: Any, level: Level) -> None:
+    """Run the passes of `level` on the module, in place."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level.number)
+    options.loop_vectorization = level.number > 1
+    options.slp_vectorization = level.number > 1
     builder = llvm.create_pass_builder(machine, options)
-    passes = builder.getModulePassManager()
+    passes = _few() if level.passes == "few" else builder.getModulePassManager()
     try:
-        passes.run(module, builder)
+        unlocked.run_passes(passes, module, builder)
     finally:
-        # closing it does nothing: of its two base classes, the one that frees nothing comes first
-        NewPassManager._dispose(passes)
-        passes.detach()
+        _free(passes)
+
+
+def _few() -> Any:
+    """The passes that pay for code that is explicit already: measured on such kernels."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    return passes
+
+
+def _free(passes: Any) -> None:
+    """Free a pipeline. Closing it does nothing: of its two base classes, the one that frees nothing
+    comes first. Where llvmlite has no such method any more, closing is what is left."""
+    dispose = getattr(NewPassManager, "_dispose", None)
+    if dispose is None:
+        passes.close()
+        return
+    dispose(passes)
+    passes.detach()
 
 
 @functools.cache
-def shared_machine(level: int) -> Any:
-    """The machine of a level that makes all code; one thread at a time may use it."""
-    return target_machine(level)
+def _host() -> str:
+    """What machine code depends on besides its text and level."""
+    _prepare()
+    versions = FORMAT, llvmlite.__version__, *llvm.llvm_version_info
+    target = llvm.get_process_triple(), llvm.get_host_cpu_name(), host_features()
+    return " ".join(map(str, (*versions, *target)))
+
+
+def object_code(text: str, name: str, level: Level, cache: Cache = False) -> bytes:
+    """The object file of the program whose function is `name`; its function is `ENTRY`.
+
+    Kept in memory and, where `cache` says so, on disk. Threads may call it at once.
+    """
+    text = re.sub(rf"@{re.escape(name)}(?=\(|{re.escape(TASK)}\()", f"@{ENTRY}", text)
+    folder = folder_of(cache)
+    key = _key(text, level)
+    held = OBJECTS.get(key, folder)
+    if held is not None:
+        return held
+    made = _object_code(text, level)
+    OBJECTS.put(key, made, folder)
+    return made
+
+
+def _key(text: str, level: Level) -> bytes:
+    parts = _host(), str(level.number), level.passes, text
+    return hashlib.sha256("\n".join(parts).encode()).digest()
+
+
+def _object_code(text: str, level: Level) -> bytes:
+    """The object file of `text`, optimised."""
+    with parse(text) as module, borrowed_machine(level.number) as machine:
+        optimise(module, machine, level)
+        return unlocked.emit_object(machine, module)
 
 
 @dataclass(slots=True)
 class Loaded:
-    """Machine code in memory; `entry` runs the function on pointers."""
+    """Machine code in memory; `entry` runs function `name` on pointers."""
 
+    name: str
     engine: Any
     entry: Any
     address: int
 
+    def address_of(self, name: str) -> int:
+        """The address of a function by the name that it had in the text; 0 where there is none."""
+        own = {self.name: ENTRY, self.name + TASK: ENTRY + TASK}
+        return int(self.engine.get_function_address(own.get(name, name)))
+
 
 def load(text: str, name: str, arguments: int, level: int = 3) -> Loaded:
-    """Compile `text` and load it; `name` is the function, with `arguments` pointers."""
-    with _lock:
-        engine = _engine(_object_code(text, level))
-        address = engine.get_function_address(name)
+    """Compile `text` with LLVM's pipeline of `level`, and load it; see `load_object`."""
+    wanted = Level(level, "pipeline", "it was asked for")
+    return load_object(object_code(text, name, wanted), name, arguments)
+
+
+def load_object(code: bytes, name: str, arguments: int) -> Loaded:
+    """Load what `object_code` made; function `name` takes so many pointers or 64-bit integers.
+
+    Raises `InternalError` where there is no such function.
+    """
+    _prepare()
+    engine = _engine(code)
+    address = engine.get_function_address(ENTRY)
+    if not address:
+        raise InternalError("llvm", "the text has no function of the program's name", got=name)
     entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
-    return Loaded(engine, entry, address)
-
-
-def _object_code(text: str, level: int) -> bytes:
-    """The object file of `text`, optimised."""
-    machine, module = shared_machine(level), parse(text)
-    optimise(module, machine, level)
-    code: bytes = machine.emit_object(module)
-    return code
+    return Loaded(name, engine, entry, address)
 
 
 def _engine(code: bytes) -> Any:

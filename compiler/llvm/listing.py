@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compiler.llvm import inherited, jit
+from compiler.llvm.level import Level
 from compiler.llvm.source import Source, control_flow, label_of, targets_of
 from compiler.stage import Stage
 from compiler.trace import Line
@@ -29,12 +30,16 @@ _NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Listing(Stage):
-    """A text LLVM printed, line by line; `sources[i]` are the source lines of line i."""
+    """A text LLVM printed, line by line; `sources[i]` are the source lines of line i.
+
+    `level` says which passes ran, and why; the machine code that runs was made in the same way.
+    """
 
     rows: tuple[str, ...]
     sources: tuple[tuple[int, ...], ...]
     kernel: int
     prefix: str
+    level: Level
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -123,12 +128,13 @@ class _Metadata:
         return self._add(f"!DILocation(line: {line}, column: 1, scope: !{scope})")
 
 
-def optimized(source: Source, level: int) -> Listing:
-    """The IR of `source` after LLVM's pipeline of `level`."""
+def optimized(source: Source, level: Level) -> Listing:
+    """The IR of `source` after the passes of `level`."""
     start = time.perf_counter()
-    module = jit.parse(with_locations(source))
-    jit.optimise(module, jit.target_machine(level), level)
-    text = str(module)
+    with jit.parse(with_locations(source)) as module:
+        with jit.borrowed_machine(level.number) as machine:
+            jit.optimise(module, machine, level)
+        text = str(module)
     locations = {
         int(number): (int(line), int(inlined) if inlined else None)
         for number, line, inlined in _LOCATION.findall(text)
@@ -148,6 +154,7 @@ def optimized(source: Source, level: int) -> Listing:
         sources=tuple(inherited.of_optimized(rows, sources)),
         kernel=source.kernel,
         prefix="optimized",
+        level=level,
     )
 
 
@@ -162,17 +169,20 @@ def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[i
     return tuple(lines)
 
 
-def assembly(source: Source, level: int) -> Listing:
+def assembly(source: Source, level: Level) -> Listing:
     """The machine code of `source`, as assembly for this host."""
     start = time.perf_counter()
-    module = jit.parse(with_locations(source))
-    machine = jit.target_machine(level)
-    jit.optimise(module, machine, level)
+    with (
+        jit.parse(with_locations(source)) as module,
+        jit.borrowed_machine(level.number) as machine,
+    ):
+        jit.optimise(module, machine, level)
+        text = machine.emit_assembly(module)
     rows: list[str] = []
     sources: list[tuple[int, ...]] = []
     current: tuple[int, ...] = ()
     comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
-    for line in machine.emit_assembly(module).splitlines():
+    for line in text.splitlines():
         location = _LOC.search(line)
         if location:
             current = (int(location.group(1)),) if int(location.group(1)) else ()
@@ -180,9 +190,9 @@ def assembly(source: Source, level: int) -> Listing:
             break
         if _NO_INSTRUCTION.match(line) or location:
             continue
-        text = line.split(comment, 1)[0].strip().expandtabs(8)
-        is_label = text.endswith(":")
-        rows.append(text if is_label else f"  {text}")
+        code = line.split(comment, 1)[0].strip().expandtabs(8)
+        is_label = code.endswith(":")
+        rows.append(code if is_label else f"  {code}")
         sources.append(() if is_label else current)
     return Listing(
         title=f"{source.name} assembly",
@@ -192,6 +202,7 @@ def assembly(source: Source, level: int) -> Listing:
         sources=tuple(inherited.of_assembly(rows, sources)),
         kernel=source.kernel,
         prefix="asm",
+        level=level,
     )
 
 

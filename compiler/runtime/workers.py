@@ -16,6 +16,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -34,24 +35,20 @@ Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 class Native:
     """The functions of `runtime/source.py`."""
 
-    engine: Any
     run: Any
     """`sv.run`, called with integers; it returns when all steps are done."""
     each: int
     """The address of the thunk that runs one kernel per task."""
-
-    def address(self, name: str) -> int:
-        """Where a function is."""
-        return int(self.engine.get_function_address(name))
+    address: Callable[[str], int]
+    """Where a function is."""
 
 
 @functools.cache
 def native() -> Native:
     """The native side, compiled once per process. It is never freed: threads may run in it."""
     loaded = jit.load(source.source(), "sv.run", 6, 1)
-    engine = loaded.engine
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
-    return Native(engine, loaded.entry, int(engine.get_function_address("sv.each")))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
+    return Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of)
 
 
 def core_count() -> int:

@@ -9,6 +9,7 @@ from compiler import dtypes
 from compiler.dtypes import DType
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
+from compiler.llvm.level import Level
 from compiler.llvm.listing import assembly, optimized
 from compiler.llvm.scratch import Layout, layout
 from compiler.llvm.source import Source
@@ -31,6 +32,8 @@ from compiler.lowered.verify import verify
 from compiler.ops import OPS
 from tests.lowered.hand_written import Array, f32, i64
 from tests.lowered.machine_programs import PROGRAMS
+
+LITTLE = Level(1, "pipeline", "a test")
 
 
 def text(instructions: tuple[Instruction, ...]) -> str:
@@ -95,7 +98,7 @@ def test_listings_lead_back_to_the_instructions(name: str) -> None:
     rows = tuple(emit("kernel", PROGRAMS[name]().instructions))
     source = Source(title="LLVM IR", rows=rows, kernel=0)
     assert len(source.to_networkx()) >= 1
-    for listing in (optimized(source, 1), assembly(source, 1)):
+    for listing in (optimized(source, LITTLE), assembly(source, LITTLE)):
         assert any(line.parents for line in listing.lines)
 
 
@@ -114,7 +117,7 @@ def reductions_unrolled(count: int) -> str:
     )  # fmt: skip
     verify(rows)
     source = Source(title="LLVM IR", rows=tuple(emit("kernel", rows)), kernel=0)
-    return "\n".join(optimized(source, 2).rows)
+    return "\n".join(optimized(source, Level(2, "pipeline", "a test")).rows)
 
 
 def test_unrolling_is_what_llvm_does() -> None:

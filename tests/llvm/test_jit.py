@@ -4,6 +4,7 @@ import ctypes
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from compiler import dtypes
 from compiler.device import device
 from compiler.device.device import Device
 from compiler.errors import DataError, InternalError
-from compiler.llvm import jit
+from compiler.llvm import jit, unlocked
+from compiler.llvm.cache import OBJECTS
+from compiler.llvm.level import Level, Passes
 
 DOUBLE = """
 define void @twice(ptr %out, ptr %in) {
@@ -64,17 +67,77 @@ def test_one_machine_makes_all_code_and_every_pipeline_is_freed(
     free, machine = NewPassManager._dispose, jit.target_machine
     monkeypatch.setattr(jit, "target_machine", lambda level: made.append(level) or machine(level))
     monkeypatch.setattr(NewPassManager, "_dispose", lambda it: freed.append(it) or free(it))
-    jit.shared_machine.cache_clear()
-    loaded = [jit.load(DOUBLE, "twice", 2) for _ in range(3)]
+    monkeypatch.setattr(jit, "_idle", defaultdict(list))
+    OBJECTS.clear()
+    texts = [DOUBLE.replace("%y", f"%y{n}") for n in range(3)]
+    loaded = [jit.load(text, "twice", 2) for text in texts]
     assert made == [3] and len(freed) == 3
     assert len({each.address for each in loaded}) == 3, "each program has its own code"
 
 
+@pytest.mark.parametrize("passes", ("few", "pipeline"))
+def test_a_pipeline_that_cannot_be_freed_is_closed(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(NewPassManager, "_dispose")
+    with jit.parse(DOUBLE) as module, jit.borrowed_machine(2) as machine:
+        jit.optimise(module, machine, Level(2, passes, "a test"))
+        assert "fadd double" in str(module)
+
+
+@pytest.mark.parametrize("passes", ("few", "pipeline"))
+def test_code_is_the_same_with_and_without_the_lock(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    level = Level(2, passes, "a test")
+    OBJECTS.clear()
+    assert unlocked.is_parallel()
+    free = jit.object_code(DOUBLE, "twice", level)
+    OBJECTS.clear()
+    monkeypatch.setattr(unlocked, "_functions", lambda: None)
+    assert not unlocked.is_parallel()
+    assert jit.object_code(DOUBLE, "twice", level) == free
+
+
+def test_equal_kernels_are_equal_code_whatever_their_name() -> None:
+    OBJECTS.clear()
+    level = Level(2, "few", "a test")
+    task = "define void @twice.task() {\n  ret void\n}\n"
+    text = DOUBLE + task
+    first = jit.object_code(text, "twice", level)
+    assert jit.object_code(text.replace("@twice", "@k.3"), "k.3", level) == first
+    assert (OBJECTS.hits, OBJECTS.misses) == (1, 1)
+    loaded = jit.load_object(first, "twice", 2)
+    assert loaded.address_of("twice") == loaded.address != loaded.address_of("twice.task") > 0
+    assert not loaded.address_of("thrice")
+    with pytest.raises(InternalError, match="no function of the program's name"):
+        jit.load(DOUBLE, "thrice", 2)
+
+
+def test_few_passes_inline_calls() -> None:
+    text = """
+define internal double @one(double %x) alwaysinline {
+  %y = fadd double %x, 1.0
+  ret double %y
+}
+define void @k(ptr %p) {
+  %x = load double, ptr %p
+  %y = call double @one(double %x)
+  store double %y, ptr %p
+  ret void
+}
+"""
+    with jit.parse(text) as module, jit.borrowed_machine(2) as machine:
+        jit.optimise(module, machine, Level(2, "few", "a test"))
+        assert "call" not in str(module)
+
+
 def test_threads_may_compile_and_run_at_once() -> None:
     results: list[float] = []
+    OBJECTS.clear()
 
     def work(value: float) -> None:
-        loaded = jit.load(DOUBLE, "twice", 2)
+        loaded = jit.load(DOUBLE.replace("%y", f"%y{value:.0f}"), "twice", 2)
         out, source = np.zeros(1), np.array([value])
         loaded.entry(ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(source.ctypes.data))
         results.append(float(out[0]))
@@ -109,7 +172,9 @@ def test_memory_is_allocated_by_element_type() -> None:
 AMONG_LARGE_FILES = """
 import mmap, tempfile
 import numpy as np
-from compiler.llvm import jit
+from compiler.llvm import jit, unlocked
+from compiler.llvm.cache import OBJECTS
+from compiler.llvm.level import Level, Passes
 
 TEXT = '''
 define void @k(ptr %out, ptr %in) {

@@ -1,0 +1,235 @@
+"""Object code that was made before: in this process's memory, and on disk for the next ones.
+
+A key stands for everything that the code depends on. On disk every entry is a file of its own:
+
+    magic · SHA-256 of all that follows · key · object code
+
+It appears whole or not at all (written beside, then renamed), so processes may share a folder. What
+is in it gets executed: a folder that is somebody else's, or that others may write to, is refused.
+"""
+
+import hashlib
+import os
+import threading
+import time
+import uuid
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.options import Cache
+from compiler.user_cache import user_cache
+
+MAGIC = b"svodviz object 1\n"
+DIGEST = 32
+"""Bytes of a hash, so of a key."""
+KEPT = 1024
+"""Objects kept in memory, least recently used first out."""
+BOUND = 256 * 2**20
+"""Bytes kept in a folder."""
+TRIMMED = 0.75
+"""The share of the bound that is left after files were removed."""
+TRIM_EVERY = 64
+"""Looking at all files of a full folder takes long: one write of so many does."""
+STALE = 3600.0
+"""Seconds after which a file that was never renamed belongs to no process any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Entries on disk. Nothing here raises: what cannot be read or written is a warning."""
+
+    path: Path
+    bound: int = BOUND
+
+    def get(self, key: bytes) -> bytes | None:
+        """The object code of a key; None where there is none, or the file is damaged."""
+        path = self._file(key)
+        try:
+            found = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            _warn(f"the object cache cannot be read: {error}")
+            return None
+        code = _content(found, key)
+        if code is None:
+            _warn(f"{path} is damaged: compiling again")
+            return None
+        _touch(path)
+        return code
+
+    def put(self, key: bytes, code: bytes) -> None:
+        """Keep the object code of a key."""
+        beside = self.path / f"{uuid.uuid4().hex}.tmp"
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_entry(key, code))
+            os.replace(beside, self._file(key))
+        except OSError as error:
+            _warn(f"object code could not be kept: {error}")
+            _remove(beside)
+        else:
+            if key[0] % TRIM_EVERY == 0:
+                self.trim()
+
+    def trim(self) -> None:
+        """Remove the entries used longest ago where there is more than the bound."""
+        files = sorted(self._files())
+        total, least = sum(size for _, size, _ in files), TRIMMED * self.bound
+        if total <= self.bound:
+            return
+        for _, size, path in files:
+            _remove(path)
+            total -= size
+            if total <= least:
+                return
+
+    def count(self) -> tuple[int, int]:
+        """How many entries there are, and their bytes."""
+        sizes = [size for _, size, path in self._files() if path.suffix == ".object"]
+        return len(sizes), sum(sizes)
+
+    def clear(self) -> None:
+        """Remove every entry."""
+        for _, _, path in self._files():
+            _remove(path)
+
+    def _files(self) -> list[tuple[float, int, Path]]:
+        """Time of last use, bytes and path of each of our files; stale ones are removed."""
+        found = []
+        try:
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    if entry.name.endswith((".object", ".tmp")):
+                        found += _facts(entry)
+        except OSError as error:
+            _warn(f"the object cache cannot be read: {error}")
+        return found
+
+    def _file(self, key: bytes) -> Path:
+        return self.path / f"{key.hex()}.object"
+
+
+def _facts(entry: "os.DirEntry[str]") -> list[tuple[float, int, Path]]:
+    """The facts of one file, unless another process removed it."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return []
+    path = Path(entry.path)
+    if path.suffix == ".tmp":
+        if time.time() - status.st_mtime > STALE:
+            _remove(path)
+        return []
+    return [(status.st_mtime, status.st_size, path)]
+
+
+def _entry(key: bytes, code: bytes) -> bytes:
+    rest = key + code
+    return MAGIC + hashlib.sha256(rest).digest() + rest
+
+
+def _content(found: bytes, key: bytes) -> bytes | None:
+    """The object code in a file; None unless the file is whole and of this key."""
+    start = len(MAGIC) + DIGEST
+    digest, rest = found[len(MAGIC) : start], found[start:]
+    is_whole = found.startswith(MAGIC) and hashlib.sha256(rest).digest() == digest
+    return rest[DIGEST:] if is_whole and rest[:DIGEST] == key else None
+
+
+def _touch(path: Path) -> None:
+    """Remember that an entry was used; one of a folder that cannot be written is read as well."""
+    try:
+        os.utime(path)
+    except OSError:
+        return
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _warn(f"the object cache cannot be trimmed: {error}")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=3)
+
+
+def folder_of(cache: Cache) -> Folder | None:
+    """The folder of `Options.cache`, made if need be; None where nothing is kept on disk."""
+    if cache is False:
+        return None
+    parent = user_cache() if cache is True else None
+    path = parent / "objects" if parent else None if cache is True else Path(str(cache))
+    return Folder(path) if path is not None and _is_safe(path) else None
+
+
+def _is_safe(path: Path) -> bool:
+    """Whether a folder is ours alone to write; it is made if it is not there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+        status = path.stat()
+    except OSError as error:
+        _warn(f"no object cache on disk: {error}")
+        return False
+    if status.st_uid == os.getuid() and not status.st_mode & 0o022:
+        return True
+    _warn(f"no object cache on disk: others may write to {path}")
+    return False
+
+
+class Objects:
+    """Object code by key: in memory, then in a folder."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._table: OrderedDict[bytes, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+        self.hits = 0
+        self.read = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def get(self, key: bytes, folder: Folder | None) -> bytes | None:
+        """The object code of a key, if it was made before."""
+        with self._lock:
+            held = self._table.get(key)
+            if held is not None:
+                self.hits += 1
+                self._table.move_to_end(key)
+                return held
+        found = folder.get(key) if folder else None
+        with self._lock:
+            self.read += found is not None
+            self.misses += found is None
+            if found is not None:
+                self._keep(key, found)
+        return found
+
+    def put(self, key: bytes, code: bytes, folder: Folder | None) -> None:
+        """Keep the object code of a key."""
+        with self._lock:
+            self._keep(key, code)
+        if folder:
+            folder.put(key, code)
+
+    def clear(self) -> None:
+        """Forget what is in memory, and set the counts to 0."""
+        with self._lock:
+            self._table.clear()
+            self.hits = self.read = self.misses = 0
+
+    def _keep(self, key: bytes, code: bytes) -> None:
+        self._table[key] = code
+        if len(self._table) > self._kept:
+            self._table.popitem(last=False)
+
+
+OBJECTS = Objects()

@@ -1,0 +1,98 @@
+"""How much LLVM does to a kernel: which passes run on its IR, and the level of code generation.
+
+`Options.optimize` is the most that may be done, `Options.mode` who needs it:
+
+    fast     what pays: loops that are vector code already, or take few turns, need almost no
+             passes; loops left to LLVM's vectoriser need its pipeline, of level 2: level 3 made no
+             kernel faster and up to twice as much machine code
+    explain  LLVM's own pipeline of level `optimize` for every kernel, to look at what it does
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from compiler.lowered.instructions import Const, EndRange, Instruction, Range
+from compiler.options import Mode
+
+Passes: TypeAlias = Literal["few", "pipeline"]
+FAST = 2
+"""The most that pays."""
+FEW_TURNS = 64
+"""A loop that takes at most so many turns is not worth LLVM's vectoriser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What LLVM does to one kernel; `number` is 0 … 3, `because` the reason in words.
+
+    few       calls are inlined and instructions combined; then code of level `number`
+    pipeline  LLVM's whole pipeline of level `number`, then code of that level
+    """
+
+    number: int
+    passes: Passes
+    because: str
+
+    @property
+    def done(self) -> str:
+        """What LLVM does, in words."""
+        what = "few passes" if self.passes == "few" else "LLVM's pipeline"
+        return f"{what}, level {self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.done}: {self.because}"
+
+
+def level_of(instructions: Sequence[Instruction], optimize: int, mode: Mode) -> Level:
+    """What to do to the kernel of these instructions."""
+    if optimize == 0:
+        return Level(0, "pipeline", "no optimisation was asked for")
+    if mode == "explain":
+        return Level(optimize, "pipeline", "the whole pipeline was asked for")
+    number = min(optimize, FAST)
+    is_vector_code = any(map(_has_lanes, instructions))
+    for loop in _inner_loops(instructions):
+        # what vector code leaves over takes few turns each time; other loops LLVM may unroll
+        turns = loop.extent if is_vector_code else loop.turns
+        if turns > FEW_TURNS and not loop.has_lanes:
+            return Level(number, "pipeline", f"loop {loop.name} is left to LLVM's vectoriser")
+    if is_vector_code:
+        return Level(number, "few", "every long inner loop is vector code already")
+    return Level(number, "few", f"no inner loop takes more than {FEW_TURNS} turns")
+
+
+@dataclass(slots=True)
+class _Loop:
+    """A loop: its turns, those with all loops around it, and what stands in it."""
+
+    name: str
+    extent: float
+    turns: float
+    has_lanes: bool = False
+    is_inner: bool = True
+
+
+def _inner_loops(instructions: Sequence[Instruction]) -> Iterator[_Loop]:
+    """The loops that have none inside. A bound that is not known counts as endless."""
+    bounds = {i.out: i.bits for i in instructions if isinstance(i, Const)}
+    stack: list[_Loop] = []
+    for each in instructions:
+        match each:
+            case Range(bound=bound):
+                extent = bounds.get(bound, float("inf"))
+                around = stack[-1].turns if stack else 1
+                if stack:
+                    stack[-1].is_inner = False
+                stack.append(_Loop(each.name, extent, around * extent))
+            case EndRange():
+                done = stack.pop()
+                if done.is_inner:
+                    yield done
+            case _ if stack and _has_lanes(each):
+                stack[-1].has_lanes = True
+
+
+def _has_lanes(instruction: Instruction) -> bool:
+    """Whether an instruction is of several lanes, in a register or in memory."""
+    return int(getattr(instruction, "lanes", 1)) > 1
