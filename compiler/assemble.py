@@ -27,6 +27,7 @@ from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
 from compiler.native import ARENA, INPUTS, WORDS, ZERO, Block, NativePlan, Stretch
+from compiler.options import Cache
 from compiler.overlap import Level
 from compiler.runtime.launch import Step, steps_of, stride_of
 from compiler.runtime.source import STEP_BYTES
@@ -46,8 +47,10 @@ def assemble(
     inputs: Sequence[Buffer],
     memory: MemoryPlan | None,
     threads: int = 0,
+    cache: Cache = False,
 ) -> NativePlan:
-    """The items of `levels` for `threads` threads; 0 means one for each core."""
+    """The items of `levels`; `threads` and `cache` are those of `Options`."""
+    native(cache)
     items = [item for level in levels for group in level.groups for item in group]
     work = _Assembly(programs, threads or core_count())
     work.name(inputs, items, memory)
@@ -58,7 +61,7 @@ def assemble(
     @functools.cache
     def unstreamed() -> NativePlan:
         others = {key: program.unstreamed() for key, program in programs.items()}
-        return assemble(levels, others, inputs, memory, threads)
+        return assemble(levels, others, inputs, memory, threads, cache)
 
     return work.plan(tuple(inputs), memory, unstreamed)
 

@@ -192,7 +192,7 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
         results=results,
         devices=tuple(device_of([b]) for b in results),
         memory=planned,
-        native=assemble(steps, programs, inputs, planned, options.threads),
+        native=assemble(steps, programs, inputs, planned, options.threads, options.cache),
     )
 
 

@@ -23,6 +23,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.llvm import jit
+from compiler.llvm.level import Level
+from compiler.options import Cache
 from compiler.runtime import source
 
 SPIN_SECONDS = 50e-6
@@ -43,12 +45,22 @@ class Native:
     """Where a function is."""
 
 
-@functools.cache
-def native() -> Native:
-    """The native side, compiled once per process. It is never freed: threads may run in it."""
-    loaded = jit.load(source.source(), "sv.run", 6, 1)
+def native(cache: Cache = False) -> Native:
+    """The native side, compiled once per process; `cache` is that of `Options`, at first."""
+    return _NATIVE[0] if _NATIVE else _made(cache)
+
+
+_NATIVE: list[Native] = []
+LEVEL = Level(0, "few", "it waits more than it computes: compiled in the least time")
+
+
+def _made(cache: Cache) -> Native:
+    """Compile, or find, the native side. Threads may run in it: it is never freed."""
+    code = jit.object_code(source.source(), "sv.run", LEVEL, cache)
+    loaded = jit.load_object(code, "sv.run", 6)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
-    return Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of)
+    _NATIVE.append(Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of))
+    return _NATIVE[0]
 
 
 def core_count() -> int:
