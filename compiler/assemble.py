@@ -17,12 +17,11 @@ Ensures: groups and levels follow one another; an item without a thunk is a part
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from compiler.allocation import alone
+from compiler.allocation import maker
 from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
@@ -92,7 +91,7 @@ class _Assembly:
             offset = shared.get(buffer)
             if offset is None:
                 self.places[buffer] = INPUTS + len(inputs) + len(self.blocks), 0
-                self.blocks.append(Block(buffer, partial(alone, buffer)))
+                self.blocks.append(Block(buffer, maker(buffer)))
             else:
                 self.places[buffer] = ARENA, offset
         first = INPUTS + len(inputs) + len(self.blocks)
