@@ -1,6 +1,7 @@
 """Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,6 +53,11 @@ def allocate(
 
 
 def alone(buffer: Buffer) -> Array:
-    """Memory for one buffer, which an error calls by its name or its shape."""
+    """Memory for one buffer."""
+    return maker(buffer)()
+
+
+def maker(buffer: Buffer) -> Callable[[], Array]:
+    """What makes memory for a buffer, which an error calls by its name or its shape."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-    return device.get(buffer.device).allocate(buffer.size, buffer.dtype, name)
+    return partial(device.get(buffer.device).allocate, buffer.size, buffer.dtype, name)

@@ -9,6 +9,7 @@ from compiler.allocation import allocate
 from compiler.device import device
 from compiler.device.program import Program
 from compiler.graph.nodes import Buffer, Sink
+from compiler.llvm.thunk import CORE
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.share import MemoryPlan
@@ -61,7 +62,7 @@ def _launch(
 ) -> None:
     """Run the machine code of a kernel on its device."""
     program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
-    known = {**values, **dict(kernel.fixed)} if program.variables else {}
+    known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
     program.execute(
         [held[arguments[slot]].ctypes.data for slot in program.slots],
         [known[name] for name in program.variables],

@@ -9,6 +9,7 @@ from compiler.machine import DEFAULT, MachineModel
 
 Mode: TypeAlias = Literal["fast", "explain"]
 Cache: TypeAlias = bool | str | Path
+MOST_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Options:
     access; "" means the device that a kernel's inputs are on.
     `plan_memory`: intermediate values that are not needed at the same time share memory.
     `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
+    `threads`: how many threads one kernel may use; 0 means one for each core of this process.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
     """
 
@@ -36,6 +38,7 @@ class Options:
     cache: Cache = True
     kernel_operations: int = 256
     device: str = ""
+    threads: int = 0
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
@@ -51,3 +54,7 @@ class Options:
         if not isinstance(self.cache, Cache):
             what, got = "no such cache", repr(self.cache)
             raise DataError("Options", what, got=got, expected="True, False or a folder")
+        if not isinstance(self.threads, int) or not 0 <= self.threads <= MOST_THREADS:
+            what, got = "no such number of threads", repr(self.threads)
+            expected = f"0 (all cores) … {MOST_THREADS}"
+            raise DataError("Options", what, got=got, expected=expected)

@@ -2,22 +2,20 @@
 
 Items of one level may overlap unless they touch the same storage and one writes it
 (`schedule/levels.py`). An item that uses several threads itself never overlaps with another such
-item. Threads cost some microseconds: only items that are estimated to take longer get one.
+item. Handing work to a thread costs some microseconds: only items that are estimated to take
+longer get one (`assemble.py`).
 """
 
-import functools
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
+from compiler.device.program import Program
+from compiler.graph.nodes import Sink
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.levels import groups, waves_to_run
 
-WORTH_A_THREAD_NS = 50_000
+WORTH_A_THREAD_NS = 10_000
 """Two items that take at least this long are run at once."""
-Run: TypeAlias = Callable[[ScheduleItem], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,13 @@ class Level:
 
 def plan_levels(
     items: Sequence[ScheduleItem],
-    programs: Mapping[Any, object],
+    programs: Mapping[tuple[Sink, str], Program],
     analysis: Sequence[ItemAnalysis],
 ) -> tuple[Level, ...]:
     """The levels of a schedule, and which of their items are worth a thread."""
     known = {item.item_id: item for item in items}
     cost = {row.item_id: row.cost for row in analysis}
-    threaded = {body for (body, _), p in programs.items() if getattr(p, "is_threaded", False)}
+    threaded = {body for (body, _), p in programs.items() if p.tasks > 1}
     result = []
     for number, wave in enumerate(waves_to_run(items)):
         cut: list[tuple[ScheduleItem, ...]] = []
@@ -65,7 +63,7 @@ def plan_levels(
 
 
 def _without_two_threaded(
-    group: list[ScheduleItem], threaded: set[Any]
+    group: list[ScheduleItem], threaded: set[Sink]
 ) -> list[tuple[ScheduleItem, ...]]:
     """The group, cut so that no two items stand together whose bodies use several threads."""
     found = [item for item in group if getattr(item.operation, "body", None) in threaded]
@@ -81,31 +79,3 @@ def _worth_a_thread(
     kernels = (i for i in group if isinstance(i.operation, Kernel))
     long = tuple(i for i in kernels if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
     return long if len(long) > 1 else ()
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    """One pool for all plans; its threads wait where nothing runs. Kernels release the GIL."""
-    return ThreadPoolExecutor(max(os.cpu_count() or 1, 2), thread_name_prefix="kernels")
-
-
-def run_levels(steps: Sequence[Level], run: Run) -> None:
-    """Run every item, level after level. An error of an item is raised once its level is done."""
-    for level in steps:
-        for group, parallel in zip(level.groups, level.parallel, strict=True):
-            # the calling thread takes what is not given away, and the first of the long items
-            waiting = [_pool().submit(run, item) for item in parallel[1:]]
-            try:
-                for item in group if not waiting else _rest(group, parallel):
-                    run(item)
-            finally:
-                errors = [task.exception() for task in waiting]
-            for error in errors:
-                if error is not None:
-                    raise error
-
-
-def _rest(group: Sequence[ScheduleItem], parallel: Sequence[ScheduleItem]) -> list[ScheduleItem]:
-    """The items that no other thread has."""
-    given = {item.item_id for item in parallel[1:]}
-    return [item for item in group if item.item_id not in given]

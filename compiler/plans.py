@@ -14,18 +14,21 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from compiler import budget, execution, kernels, overlap
-from compiler.allocation import allocate
+from compiler.assemble import assemble
 from compiler.compilation import Compilation
+from compiler.device import cpu
 from compiler.graph.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.graph.placement import Unique
 from compiler.graph.repeat import Repeat
 from compiler.machine import DEFAULT
+from compiler.native import NativePlan
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
@@ -41,14 +44,14 @@ from compiler.schedule.share import MemoryPlan, share
 from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Array = np.ndarray[Any, Any]
 KEPT = 256
 """Schedules kept, least recently used first out."""
 FIRST = 2**62
 """Placeholders are numbered from here: no buffer with data has such a number."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Structure:
     """A program without its data: compiled kernels in order, and the memory they need."""
 
@@ -60,8 +63,15 @@ class Structure:
     devices: tuple[str, ...]
     """Where each result is."""
     memory: MemoryPlan | None
+    native: NativePlan
 
-    @property
+    @cached_property
+    def result_inputs(self) -> tuple[int | None, ...]:
+        """For each result the position of the input that it is, or None."""
+        positions = {b: n for n, b in enumerate(self.inputs)}
+        return tuple(positions.get(b) for b in self.results)
+
+    @cached_property
     def written_inputs(self) -> tuple[int, ...]:
         """The positions of inputs that the program writes in place."""
         written = {b for item in self.items for b in item.operation.writes}
@@ -171,15 +181,18 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
     budget.refuse_too_large(items, options.memory_limit, planned)
     programs = _programs(made, options)
-    inputs = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
+    numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
+    inputs = tuple(numbered[FIRST + n] for n in range(count))
+    steps = overlap.plan_levels(items, programs, analysis.analyse(items))
     return Structure(
         items=items,
-        steps=overlap.plan_levels(items, programs, analysis.analyse(items)),
+        steps=steps,
         programs=programs,
-        inputs=tuple(inputs[FIRST + n] for n in range(count)),
+        inputs=inputs,
         results=results,
         devices=tuple(device_of([b]) for b in results),
         memory=planned,
+        native=assemble(steps, programs, inputs, planned, options.threads, options.cache),
     )
 
 
@@ -219,15 +232,26 @@ def located(
     return budget.located(origin)
 
 
-def run(made: Structure, data: Sequence[Array], values: Mapping[str, int]) -> list[Array]:
+def run(
+    made: Structure,
+    data: Sequence[Array],
+    values: Mapping[str, int],
+    addresses: Array | None = None,
+) -> list[Array]:
     """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
 
-    Raises `SizeError`, before anything is allocated, where a budget does not allow it.
+    `addresses` are those of the arrays, if they are known. Raises `SizeError`, before anything is
+    allocated, where a budget does not allow it.
     """
-    budget.refuse_over_budget(made.items, made.memory)
-    held = dict(zip(made.inputs, data, strict=True)) | allocate(made.items, made.memory)
+    if cpu.MEMORY.budget is not None:
+        budget.refuse_over_budget(made.items, made.memory)
     host = Host()
-    overlap.run_levels(
-        made.steps, lambda item: execution.step(item, held, made.programs, values, host)
-    )
-    return [held[b] for b in made.results]
+
+    def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
+        execution.step(item, held, made.programs, values, host)
+
+    blocks = made.native.run(data, values, python, addresses)
+    return [
+        blocks[b] if n is None else data[n]
+        for b, n in zip(made.results, made.result_inputs, strict=True)
+    ]

@@ -12,6 +12,7 @@ it was made, and each run has memory of its own: threads may share a plan.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from compiler.compilation import nodes_of
 from compiler.device import buffers
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
+from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
 from compiler.llvm.cache import OBJECTS, folder_of
@@ -34,7 +36,7 @@ Array = np.ndarray[Any, Any]
 Given: TypeAlias = Mapping[str, Array] | Sequence[Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ExecutionPlan:
     """A compiled program with the data it was written with; see the module docstring.
 
@@ -74,13 +76,37 @@ class ExecutionPlan:
         """
         given = self._by_place(inputs)
         values = self._values(given, variables or {})
-        data = [self._data(n, given, values) for n in range(len(self.inputs))]
+        data, addresses = list(self._own), self._addresses.copy()
+        for place in {*self._unready, *given}:
+            data[place] = array = self._data(place, given, values)
+            addresses[place] = array.ctypes.data
         with plans.located(self.root.sources, self.options):
-            flat = plans.run(self.structure, data, values)
-        own, results = set(self.structure.inputs), self.structure.results
+            flat = plans.run(self.structure, data, values, addresses)
         # a result that is an input is not handed out: who writes it would write the data
-        flat = [v.copy() if b in own else v for v, b in zip(flat, results, strict=True)]
+        same = self.structure.result_inputs
+        flat = [v if n is None else v.copy() for v, n in zip(flat, same, strict=True)]
         return sliced(flat, self.root.sources, values)
+
+    @cached_property
+    def _unready(self) -> tuple[int, ...]:
+        """The inputs that each run has to look at: without data, written, or of variable extent."""
+        empty = (n for n, b in enumerate(self.inputs) if b.unique == PLACEHOLDER)
+        return (*empty, *self.structure.written_inputs, *self.rows)
+
+    @cached_property
+    def _own(self) -> tuple[Array, ...]:
+        """The flat data of every other input: memory stays where it is."""
+        none = np.empty(0, np.uint8)
+        unready = set(self._unready)
+        return tuple(
+            none if n in unready else buffers.data(buffer).reshape(-1)
+            for n, buffer in enumerate(self.inputs)
+        )
+
+    @cached_property
+    def _addresses(self) -> Array:
+        """Where the data are, for a plan that runs often."""
+        return np.array([array.ctypes.data for array in self._own], np.int64)
 
     def _values(self, given: Mapping[int, Array], variables: Values) -> dict[str, int]:
         """The values of the variables: as given, as new data have rows, as bound."""

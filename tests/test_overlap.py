@@ -1,6 +1,5 @@
 """Which items of a level run at once: long ones that do not conflict, and no two threaded ones."""
 
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import compiler
 from compiler import Tensor, overlap
 from compiler.errors import ScheduleError
-from compiler.schedule.items import ScheduleItem
+from tests.programs_of_tasks import threaded
 from tests.schedule.items import buffer, costs, schedule
 
 
@@ -31,22 +30,6 @@ def test_long_items_of_a_level_run_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     compiler.cache_clear()
 
 
-def test_threads_meet_in_one_level() -> None:
-    """Three items that wait for each other finish only if all of them run at once."""
-    items = schedule((), 3)
-    steps = overlap.plan_levels(items, {}, costs(*[overlap.WORTH_A_THREAD_NS] * 3))
-    meeting = threading.Barrier(2)
-    order: list[int] = []
-
-    def run(item: ScheduleItem) -> None:
-        if item.item_id < 2:
-            meeting.wait(timeout=20)
-        order.append(item.item_id)
-
-    overlap.run_levels(steps, run)
-    assert sorted(order) == [0, 1, 2]
-
-
 def test_short_items_and_single_ones_get_no_thread() -> None:
     short = overlap.plan_levels(schedule((), 2), {}, costs(10, overlap.WORTH_A_THREAD_NS))
     assert short[0].parallel == ((),)
@@ -65,25 +48,11 @@ def test_items_that_conflict_run_one_after_the_other() -> None:
 
 
 def test_two_items_that_use_threads_themselves_never_overlap() -> None:
-    class Threaded:
-        is_threaded = True
-
     items = schedule((), 3)
-    programs = {(items[0].operation.body, "CPU"): Threaded()}
+    programs = {(items[0].operation.body, "CPU"): threaded()}
     (level,) = overlap.plan_levels(items, programs, costs(*[10**6] * 3))
     assert [[i.item_id for i in group] for group in level.groups] == [[0], [1], [2]]
     assert level.parallel == ((), (), ())
-
-
-def test_an_error_in_a_thread_reaches_the_caller() -> None:
-    steps = overlap.plan_levels(schedule((), 2), {}, costs(*[10**6] * 2))
-
-    def fail(item: ScheduleItem) -> None:
-        if item.item_id == 1:
-            raise ValueError("item 1")
-
-    with pytest.raises(ValueError, match="item 1"):
-        overlap.run_levels(steps, fail)
 
 
 def test_unknown_and_duplicate_ids_are_refused() -> None:

@@ -2,46 +2,68 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from compiler.device.allocator import Allocator
+from compiler.device.allocator import Allocator, Array
 from compiler.device.launch import LaunchDims
-from compiler.device.metadata import CORE
 from compiler.device.program import (
     CompiledSpec,
     Program,
     ProgramSpec,
+    Task,
     known_values,
     program_spec,
     runs,
 )
-from compiler.dtypes import DType
+from compiler.dtypes import DType, uint8
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
+from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import Instruction, Store
+from compiler.lowered.machine import Special
 from compiler.options import Cache, Mode
+from compiler.runtime.launch import run_task
 
+LINE = 64
+"""Bytes of a cache line: what is streamed is whole lines."""
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 
 
 class CpuProgram:
-    """Machine code in this process; runs on the calling thread, group after group."""
+    """Machine code in this process; a program of several tasks runs on several threads."""
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
+        self._compiled = compiled
+        self._unstreamed: CpuProgram | None = None
         self._spec = spec
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
-        count = len(spec.globals) + len(self._parameters)
+        count = len(spec.globals) + len(self._parameters) + bool(spec.scratch)
         made = compiled if compiled.binary else compile_spec(spec, compiled.level)
         self._loaded = jit.load_object(made.binary, spec.name, count)
         self._level = made.done
+        self.tasks = spec.tasks
+        """How many runs, which may be at once, share the work."""
+        self.aligned = spec.aligned
+        """The slots whose buffers have to begin at a multiple of 64 bytes in a run by `task`."""
+        self.task = self._task()
+        """Its thunk; None where launch indices tell its runs apart."""
+        self._is_simple = self._is_plain and not (self._parameters or spec.scratch or self.aligned)
+
+    def _task(self) -> Task | None:
+        if not self._is_plain and not _is_shared_out(self._spec):
+            return None
+        address = self._loaded.address_of(thunk_name(self._spec.name))
+        parameters = tuple(p for p in self._parameters if p != CORE)
+        return Task(address, parameters, self._spec.scratch)
 
     @property
     def name(self) -> str:
@@ -70,15 +92,51 @@ class CpuProgram:
 
         The launch size follows from the values, so `dims` changes nothing here.
         """
-        if self._is_plain:
-            if not self._parameters and not values:
-                self._loaded.entry(*buffers)
-                return
+        if self._is_simple and not values:
+            self._loaded.entry(*buffers)
+        elif self._is_misaligned(buffers):
+            self.unstreamed().execute(buffers, values, dims)
+        elif self.task is not None:
             known = known_values(self._spec.metadata, values)
-            self._loaded.entry(*buffers, *(known[name] for name in self._parameters))
-            return
-        for row in runs(self._spec, values):
-            self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+            words = [*buffers, *(known[name] for name in self.task.parameters)]
+            run_task(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
+        else:
+            memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
+            last = [] if memory is None else [memory.ctypes.data]
+            for row in runs(self._spec, values):
+                self._loaded.entry(*buffers, *(row[name] for name in self._parameters), *last)
+
+    def _is_misaligned(self, buffers: Sequence[int]) -> bool:
+        """Whether a buffer that is streamed to does not begin with a line."""
+        pairs = zip(self.slots, buffers, strict=True) if self.aligned else ()
+        return any(slot in self.aligned and address % LINE for slot, address in pairs)
+
+    def unstreamed(self) -> "CpuProgram":
+        """The program that stores all in the ordinary way; compiled when it is asked for first."""
+        if not self.aligned:
+            return self
+        if self._unstreamed is None:
+            rows = [
+                replace(i, is_streamed=False) if isinstance(i, Store) else i
+                for i in self._spec.instructions
+            ]
+            spec = LlvmRenderer().render(rows, self._spec.name)
+            self._unstreamed = CpuProgram(compile_spec(spec, self._compiled.level))
+        return self._unstreamed
+
+
+def scratch_memory(nbytes: int) -> Array:
+    """Memory for the tasks of a run."""
+    return MEMORY.allocate(nbytes, uint8, "scratch memory")
+
+
+def _is_shared_out(spec: ProgramSpec) -> bool:
+    """Whether the runs of a program are told apart by `core_id` alone."""
+    has_index = any(isinstance(i, Special) for i in spec.instructions)
+    lows = [v.low for v in spec.metadata.vars]
+    dims = spec.launch_dims(dict(zip(spec.metadata.var_names, lows, strict=True)))
+    groups = (dims.global_size, dims.local_size or (1, 1, 1))
+    return CORE in spec.parameters and not has_index and groups == ((spec.tasks, 1, 1), (1, 1, 1))
 
 
 def _is_plain(spec: ProgramSpec) -> bool:
@@ -106,7 +164,7 @@ def compile_spec(
 ) -> CompiledSpec:
     """The program as object code, made by LLVM unless it is known already."""
     chosen = level_of(spec.instructions, level, mode)
-    code = jit.object_code(spec.source.text, spec.name, chosen, cache)
+    code = jit.object_code(spec.text, spec.name, chosen, cache)
     return CompiledSpec(spec, level, code, chosen)
 
 

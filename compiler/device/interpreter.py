@@ -42,6 +42,25 @@ class InterpretedProgram:
         """The names of the variables, in the order in which a run takes their values."""
         return self._spec.metadata.var_names
 
+    @property
+    def tasks(self) -> int:
+        """One: the runs of a program are one after the other."""
+        return 1
+
+    @property
+    def task(self) -> None:
+        """None: there is no machine code."""
+        return None
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """None: any address will do."""
+        return ()
+
+    def unstreamed(self) -> "InterpretedProgram":
+        """The same program."""
+        return self
+
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:

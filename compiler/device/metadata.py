@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
 from compiler.device.launch import INT64_MAX, ProgramError, Size, printed, size_of
+from compiler.llvm.thunk import CORE
 from compiler.loops import nodes
 from compiler.loops.nodes import ScalarNode
 from compiler.lowered import instructions as lowered
@@ -21,8 +22,6 @@ from compiler.lowered.instructions import Instruction
 from compiler.node import toposort
 from compiler.updates import UPDATES
 
-CORE = "core_id"
-"""The variable that numbers the threads of a CPU program, from 0."""
 KINDS = {"g": "group", "l": "local", "i": "direct"}
 LAUNCHES = {"workgroup": "group", "local": "local", "global": "direct"}
 AXES = 3

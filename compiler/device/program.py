@@ -18,10 +18,12 @@ from compiler.device.launch import (
     Values,
     resolve_launch_dims,
 )
-from compiler.device.metadata import CORE, Given, Metadata, derive, derive_instructions, merge
+from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
 from compiler.llvm.level import Level
+from compiler.llvm.scratch import layout
+from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import DefineGlobal, Instruction, Store
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
 from compiler.options import Cache, Mode
 
@@ -49,6 +51,17 @@ class ProgramSpec:
     instructions: tuple[Instruction, ...] = ()
 
     @property
+    def text(self) -> str:
+        """The source and, behind it, the function that a driver calls (`llvm/thunk.py`)."""
+        rows = thunk(self.name, len(self.globals), self.parameters, self.scratch > 0)
+        return "\n".join([self.source.text, *rows])
+
+    @property
+    def tasks(self) -> int:
+        """How many runs, numbered by `core_id`, share the work; they may run at once."""
+        return next((v.high + 1 for v in self.metadata.vars if v.name == CORE), 1)
+
+    @property
     def globals(self) -> tuple[int, ...]:
         """The argument slots, ascending."""
         return self.metadata.globals
@@ -69,6 +82,19 @@ class ProgramSpec:
         if not self.instructions:
             return self.metadata.var_names
         return tuple(i.name for i in self.instructions if isinstance(i, DefineVar | Special))
+
+    @property
+    def scratch(self) -> int:
+        """The bytes of scratch memory that each task is given behind its arguments; 0: none."""
+        return layout(self.instructions).size
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """The slots, ascending, whose buffers have to begin at a multiple of 64 bytes."""
+        stores = (i for i in self.instructions if isinstance(i, Store) and i.is_streamed)
+        streamed = {store.buffer for store in stores}
+        arguments = (i for i in self.instructions if isinstance(i, DefineGlobal))
+        return tuple(a.slot for a in arguments if a.out in streamed)
 
     def launch_dims(self, values: Values | None = None) -> LaunchDims:
         """How often the program runs with these values of its variables."""
@@ -176,6 +202,18 @@ class CompiledSpec:
         return len(self.spec.globals)
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Machine code that runs one task of a program: its thunk (`llvm/thunk.py`).
+
+    `parameters` follow the buffers among the arguments; `scratch` is in bytes.
+    """
+
+    address: int
+    parameters: tuple[str, ...]
+    scratch: int
+
+
 class Program(Protocol):
     """A kernel that can run; it keeps no state between runs, so threads may share it."""
 
@@ -192,6 +230,25 @@ class Program(Protocol):
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables, in the order in which a run takes their values."""
+        ...
+
+    @property
+    def tasks(self) -> int:
+        """How many runs, which may be at once, share the work; 1: it uses one thread."""
+        ...
+
+    @property
+    def task(self) -> "Task | None":
+        """How machine code may run it; None: only `execute` can."""
+        ...
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """The slots whose buffers have to begin at a multiple of 64 bytes in a run by `task`."""
+        ...
+
+    def unstreamed(self) -> "Program":
+        """The program that does the same wherever its buffers begin."""
         ...
 
     def execute(

@@ -55,6 +55,11 @@ def is_x86() -> bool:
     return str(llvm.get_process_triple()).startswith(("x86", "i386", "i686"))
 
 
+def is_arm() -> bool:
+    """Whether this host is a 64-bit ARM."""
+    return str(llvm.get_process_triple()).startswith(("aarch64", "arm64"))
+
+
 @functools.cache
 def host_features() -> str:
     """The host's features as LLVM's feature string (the CPU's name may be wrong)."""

@@ -35,9 +35,23 @@ def take(
         return lane(writer, value, t, lanes, indices[0], name)
     if lanes == 1:
         return broadcast(writer, value, t, len(indices), name)
+    return shuffle(writer, (value, "poison"), t, lanes, indices, name)
+
+
+def shuffle(
+    writer: Writer,
+    pair: tuple[str, str],
+    t: str,
+    lanes: int,
+    indices: tuple[int, ...],
+    name: str,
+) -> str:
+    """The lanes `indices` of two vectors of `lanes` each."""
     whole = vector_type(t, lanes)
     order = ", ".join(f"i32 {i}" for i in indices)
-    expression = f"shufflevector {whole} {value}, {whole} poison, <{len(indices)} x i32> <{order}>"
+    expression = (
+        f"shufflevector {whole} {pair[0]}, {whole} {pair[1]}, <{len(indices)} x i32> <{order}>"
+    )
     return writer.value(expression, name)
 
 
@@ -109,6 +123,14 @@ def store(
     writer.declarations[f"declare void {function}({t}, ptr, i32, {truth})"] = None
     operands = f"{t} {value}, ptr {address}, i32 {dtype.itemsize}, {truth} {gate}"
     writer.line(f"call void {function}({operands})")
+
+
+def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -> None:
+    """Write whole lines past the caches; `address` is one that they begin at."""
+    t = memory_type(dtype, lanes)
+    if dtype == bool_:
+        value = writer.value(f"zext {vector_type('i1', lanes)} {value} to {t}")
+    writer.line(f"store {t} {value}, ptr {address}, align 64, !nontemporal {writer.one()}")
 
 
 def _alignment(dtype: DType, lanes: int) -> str:

@@ -1,0 +1,47 @@
+"""launch: one kernel, on as many threads as it has tasks and the process has cores."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.runtime.source import MOST_TASKS
+from compiler.runtime.workers import WORKERS, core_count, native
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Step: TypeAlias = tuple[int, int, int, int, int]
+"""Thunk, offset of the arguments in bytes, tasks, number of the first task, most threads."""
+
+
+def steps_of(thunk: int, offset: int, tasks: int, threads: int) -> list[Step]:
+    """The steps that run all tasks of a kernel: one, unless it has very many tasks."""
+    return [
+        (thunk, offset, min(MOST_TASKS, tasks - first), first, min(threads, tasks))
+        for first in range(0, tasks, MOST_TASKS)
+    ]
+
+
+def stride_of(scratch: int) -> int:
+    """Bytes from the scratch memory of one thread to that of the next: whole cache lines."""
+    return -(-scratch // 128) * 128
+
+
+def run_task(
+    thunk: int,
+    words: Sequence[int],
+    tasks: int,
+    scratch: int = 0,
+    allocate: Callable[[int], Array] | None = None,
+) -> None:
+    """Run all tasks of a kernel whose arguments are `words`.
+
+    `allocate` gives the memory where the kernel takes `scratch` bytes for each task.
+    """
+    threads = min(core_count(), tasks)
+    arguments = np.array(words, np.int64)
+    steps = np.array(steps_of(thunk, 0, tasks, threads), np.int64)
+    stride = stride_of(scratch)
+    memory = allocate(stride * threads) if allocate and scratch else None
+    place = 0 if memory is None else memory.ctypes.data
+    pool = WORKERS.pool(threads)
+    native().run(pool, steps.ctypes.data, len(steps), arguments.ctypes.data, place, stride)
