@@ -10,8 +10,8 @@
     type, and its row has no expansion. Bitcast keeps the width.
  7. A Load reads an argument that is not written, and a Store writes one that is; scratch memory
     may be both, and in a serial loop the argument written. Elsewhere the argument written is read
-    just where the one Store to it then writes, at the same index. The type is the buffer's, the
-    index int64, the gate bool.
+    just where a Store that follows writes, at the same index, one for each index, and no other
+    Store writes it. The type is the buffer's, the index int64, the gate bool.
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
@@ -246,13 +246,17 @@ class _Check(Registers):
         return buffer.dtype
 
     def _is_overwritten(self, load: Load | Store) -> bool:
-        """Whether the one Store to what is loaded follows, at the index of the load."""
-        stores = [
-            (place, i)
+        """Whether a Store at the index of the load follows, and all to the memory do so."""
+        memory = load.buffer
+        places = [
+            (i.index, place)
             for place, i in enumerate(self.instructions)
-            if isinstance(i, Store) and i.buffer == load.buffer
+            if isinstance(i, Store) and i.buffer == memory
         ]
-        return len(stores) == 1 and stores[0][0] > self.number and stores[0][1].index == load.index
+        stored = dict(places)
+        loads = (i for i in self.instructions if isinstance(i, Load) and i.buffer == memory)
+        is_each = len(stored) == len(places) and set(stored) <= {i.index for i in loads}
+        return is_each and stored.get(load.index, -1) > self.number
 
     def _alu(self, instruction: Alu) -> None:
         """Invariants 6, 11 and 13."""
