@@ -39,9 +39,10 @@
 22. The memories of a Wmma have its type and hold just m·k, k·n, m·n and m·n elements; the target
     may be written, and is neither factor.
 23. A Custom is registered, with operands and result of the types declared.
+24. A streamed Store has no gate and writes whole lines of 64 bytes, of an argument.
 
 Not checked: that indices are inside their buffers (`loops/verify.py` proves it, and
-`lowered/interpret.py` checks each access).
+`lowered/interpret.py` checks each access, and that a streamed one begins a line).
 """
 
 from collections.abc import Sequence
@@ -49,6 +50,7 @@ from collections.abc import Sequence
 from compiler.dtypes import DType, bool_, int64
 from compiler.lowered import machine_rules
 from compiler.lowered.instructions import (
+    LINE,
     Acc,
     Alu,
     Assign,
@@ -129,7 +131,7 @@ class _Check(Registers):
             self.value(register)
 
     def _instruction(self, instruction: Instruction) -> None:
-        """Invariants 3 and 5 to 23, whichever are about instructions of this kind."""
+        """Invariants 3 and 5 to 24, whichever are about instructions of this kind."""
         match instruction:
             case DefineGlobal():
                 self._define(instruction)
@@ -217,8 +219,20 @@ class _Check(Registers):
         if isinstance(instruction, Store):
             self.same(7, "the value stored", instruction.source, dtype)
             self.width("the value stored", instruction.source, lanes)
+            if instruction.is_streamed:
+                self._stream(instruction, dtype)
         elif instruction.dtype != dtype:
             self.broken(7, "a load of another type", instruction.dtype, dtype)
+
+    def _stream(self, instruction: Store, dtype: DType) -> None:
+        """Invariant 24."""
+        size = instruction.lanes * dtype.itemsize
+        is_argument = isinstance(self.buffers[instruction.buffer], DefineGlobal)
+        if size % LINE or instruction.valid is not None or not is_argument:
+            gate = "" if instruction.valid is None else ", under a gate"
+            where = "of an argument" if is_argument else "of scratch memory"
+            got = f"{size} bytes {where}{gate}"
+            self.broken(24, "it cannot be streamed", got, "whole lines of 64 bytes of an argument")
 
     def _own_addresses(self, instruction: Load | Store) -> tuple[int, ...]:
         return (instruction.lanes,) if instruction.buffer in self.pointers else ()
