@@ -25,13 +25,11 @@ from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
-from compiler.lowered.instructions import Instruction, Store
+from compiler.lowered.instructions import LINE, Instruction, Store
 from compiler.lowered.machine import Special
 from compiler.options import Cache, Mode
 from compiler.runtime.launch import run_task
 
-LINE = 64
-"""Bytes of a cache line: what is streamed is whole lines."""
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 

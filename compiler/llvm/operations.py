@@ -72,8 +72,9 @@ def has_vector_form(op: str, dtype: DType, divisor: int | None = None) -> bool:
     return dtype.bits < 64 or abs(divisor).bit_count() == 1
 
 
-def _flags(is_reduction: bool) -> str:
-    return "reassoc contract" if is_reduction else "contract"
+def _flags(is_reduction: bool, lanes: int) -> str:
+    """What LLVM may change; a reduction in lanes has its order already."""
+    return "reassoc contract" if is_reduction and lanes == 1 else "contract"
 
 
 def _multiply_add(
@@ -91,7 +92,7 @@ def _multiply_add(
         product = writer.value(f"mul {t} {a}, {b}")
         return writer.value(f"add {t} {product}, {c}", name)
     product = writer.value(f"fmul contract {t} {a}, {b}")
-    return writer.value(f"fadd {_flags(is_reduction)} {t} {product}, {c}", name)
+    return writer.value(f"fadd {_flags(is_reduction, lanes)} {t} {product}, {c}", name)
 
 
 def _float(
@@ -108,7 +109,7 @@ def _float(
         return float_remainder(writer, dtype, operands, name, lanes)
     if op in FLOAT_BINARY:
         a, b = operands
-        return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction)} {t} {a}, {b}", name)
+        return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction, lanes)} {t} {a}, {b}", name)
     if op in FLOAT_COMPARE:
         return writer.value(f"fcmp {FLOAT_COMPARE[op]} {t} {operands[0]}, {operands[1]}", name)
     if op == "neg":
