@@ -96,6 +96,7 @@ def run_passes(
     provenance.numbers.all(toposort([root]))
     records = []
     checked: tuple[Node, tuple[bool, ...]] | None = None
+    known: set[Any] = set()
     for step in steps(stage):
         if not step.is_pass:
             continue
@@ -111,14 +112,14 @@ def run_passes(
         root = after
         holds = step.name != "merge", step.name in ("shard", "simplify")
         if options.verify and checked != (root, holds):
-            _verify(root, *holds)
+            _verify(root, *holds, known)
             checked = root, holds
     return root, records
 
 
-def _verify(root: Node, is_decomposed: bool, is_sharded: bool) -> None:
-    """Check the invariants that hold by now."""
+def _verify(root: Node, is_decomposed: bool, is_sharded: bool, known: set[Any]) -> None:
+    """Check the invariants that hold by now; nodes in `known` were found right before."""
     if isinstance(root, Sink):
-        verify_graph.verify(root, is_decomposed, is_sharded)
+        verify_graph.verify(root, is_decomposed, is_sharded, known)
     elif isinstance(root, Body):
         verify_loops.verify(root)

@@ -122,7 +122,7 @@ def test_what_a_pass_leaves_as_it_was_is_not_verified_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checked = []
-    monkeypatch.setattr(verify_graph, "verify", lambda *given: checked.append(given))
+    monkeypatch.setattr(verify_graph, "verify", lambda *given: checked.append(given[:3]))
     root = Sink((Tensor(np.ones(4)).node,))
     after, records = run_passes("graph", root, Provenance(), Options(verify=True), "graph:")
     # merge brings the root without lines, decompose and shard more invariants, simplify nothing
