@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, sharding
+from compiler import bindings, budget, execution, feeding, garbage, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
@@ -54,8 +54,9 @@ def compile(value: object, options: Options | None = None, name: str = "program"
     Raises `DataError` where `value` holds anything but tensors.
     """
     nodes = nodes_of("compile", value)
-    made = Compilation(nodes, options or Options(trace=True), name)
-    made.build()
+    with garbage.put_off():
+        made = Compilation(nodes, options or Options(trace=True), name)
+        made.build()
     return made
 
 

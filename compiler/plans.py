@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import budget, execution, kernels, overlap
+from compiler import budget, execution, garbage, kernels, overlap
 from compiler.allocation import allocate
 from compiler.compilation import Compilation
 from compiler.graph.markers import PLACEHOLDER, Placeholder
@@ -144,7 +144,8 @@ class Structures:
                 self._table.move_to_end(key)
                 return held
             self.misses += 1
-        made = _made(root, count, options)
+        with garbage.put_off():
+            made = _made(root, count, options)
         with self._lock:
             self._table[key] = made
             if len(self._table) > self._kept:

@@ -19,7 +19,7 @@ import pytest
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
                     "compiler.trace", "compiler.stage", "compiler.machine",
-                    "compiler.options", "compiler.user_source"),
+                    "compiler.options", "compiler.user_source", "compiler.garbage"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
     ("graph", "compiler.graph"),
