@@ -33,7 +33,7 @@ LAYERS = (
                     "compiler.scheduling", "compiler.sharding", "compiler.realize",
                     "compiler.bindings", "compiler.feeding", "compiler.summary",
                     "compiler.allocation", "compiler.overlap", "compiler.plans", "compiler.prepare",
-                    "compiler.costing", "compiler.budget",
+                    "compiler.costing", "compiler.budget", "compiler.decisions",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor", "compiler.custom"),
     ("compiler", "compiler"),

@@ -148,7 +148,7 @@ def test_what_a_pass_leaves_as_it_was_is_not_verified_again(
     after, records = run_passes("graph", root, Provenance(), Options(verify=True), "graph:")
     # merge brings the root without lines, decompose and shard more invariants, simplify nothing
     assert checked == [(after, False, False), (after, True, False), (after, True, True)]
-    assert len(records) == 4
+    assert len(records) == 5
 
 
 def test_every_node_is_verified_once_in_all_passes(monkeypatch: pytest.MonkeyPatch) -> None:
