@@ -7,12 +7,13 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, sharding
+from compiler import bindings, budget, execution, feeding, garbage, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
 from compiler.costing import figures
+from compiler.decisions import decisions
 from compiler.device.program import Program
 from compiler.errors import DataError, located
 from compiler.graph.interpret import evaluate_all
@@ -30,7 +31,6 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
-from compiler.schedule.hazards import uncopied
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.schedule.share import MemoryPlan
@@ -54,8 +54,9 @@ def compile(value: object, options: Options | None = None, name: str = "program"
     Raises `DataError` where `value` holds anything but tensors.
     """
     nodes = nodes_of("compile", value)
-    made = Compilation(nodes, options or Options(trace=True), name)
-    made.build()
+    with garbage.put_off():
+        made = Compilation(nodes, options or Options(trace=True), name)
+        made.build()
     return made
 
 
@@ -193,13 +194,9 @@ class Compilation:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, and every copy nobody wrote, with its reason."""
-        fused = (
-            Decision(self.entity(uncopied(c.node, self.simplest)), "fuse", c.is_fused, c.reason)
-            for c in self._scheduled.choices
-        )
-        copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
-        return (*fused, *copied)
+        """Every choice about fusion, copies nobody wrote and reductions, with its reason."""
+        records = self._graph_records
+        return tuple(decisions(self._scheduled, self.simplest, records, self.entity))
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

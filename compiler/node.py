@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from compiler.origin import Origin, state
 
 _table: "WeakValueDictionary[tuple[Any, ...], Any]" = WeakValueDictionary()
+_held = _table.data.get  # type: ignore[attr-defined]
 _lock = threading.Lock()
 
 
@@ -25,7 +26,8 @@ class Interned(type):
         if kwargs or len(args) != len(cls.__match_args__):  # type: ignore[attr-defined]
             args = _positional(cls, args, kwargs)
         key = (cls, state.origin, args)
-        found = _table.get(key)
+        held = _held(key)  # the table's own get costs twice as much
+        found = None if held is None else held()
         if found is not None:
             return found
         node = super().__call__(*args)
@@ -91,17 +93,19 @@ def toposort(roots: Iterable[N], leaves: Container[N] = frozenset()) -> list[N]:
     order: list[N] = []
     seen: set[N] = set()
     stack: list[Any] = list(roots)[::-1]  # a None says that the sources of the next are done
+    pop = stack.pop
     while stack:
-        node = stack.pop()
+        node = pop()
         if node is None:
-            order.append(stack.pop())
+            order.append(pop())
         elif node not in seen:
             seen.add(node)
-            if not node.sources or node in leaves:
+            sources = node.sources
+            if not sources or node in leaves:
                 order.append(node)
                 continue
             stack += (node, None)
-            stack += [s for s in reversed(node.sources) if s not in seen]
+            stack += sources[::-1]
     return order
 
 

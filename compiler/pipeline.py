@@ -16,6 +16,7 @@ from compiler.graph.nodes import Sink
 from compiler.graph.printer import node_facts
 from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify as simplify_graph
+from compiler.graph.two_stage import two_stage
 from compiler.llvm.emit import emit
 from compiler.loops import verify as verify_loops
 from compiler.loops.collapse import collapse
@@ -55,7 +56,9 @@ PIPELINE: tuple[Step, ...] = (
          "after decompose: it has a rule for each kind of the core; before simplify: what it cuts "
          "and copies is simplified too", True),
     Step("graph", "simplify", simplify_graph,
-         "last on the graph: what is gone here is neither scheduled nor compiled", True),
+         "before two_stage: what is gone here is neither cut, scheduled nor compiled", True),
+    Step("graph", "two_stage", two_stage,
+         "last on the graph: simplify would make one reduction of two", True),
     Step("schedule", "partition", partition,
          "on the simplest graph: fusion is decided by what has to be computed"),
     Step("schedule", "outline", outline,
@@ -96,6 +99,7 @@ def run_passes(
     provenance.numbers.all(toposort([root]))
     records = []
     checked: tuple[Node, tuple[bool, ...]] | None = None
+    known: set[Any] = set()
     for step in steps(stage):
         if not step.is_pass:
             continue
@@ -109,16 +113,16 @@ def run_passes(
         )  # fmt: skip
         records.append(record)
         root = after
-        holds = step.name != "merge", step.name in ("shard", "simplify")
+        holds = step.name != "merge", step.name in ("shard", "simplify", "two_stage")
         if options.verify and checked != (root, holds):
-            _verify(root, *holds)
+            _verify(root, *holds, known)
             checked = root, holds
     return root, records
 
 
-def _verify(root: Node, is_decomposed: bool, is_sharded: bool) -> None:
-    """Check the invariants that hold by now."""
+def _verify(root: Node, is_decomposed: bool, is_sharded: bool, known: set[Any]) -> None:
+    """Check the invariants that hold by now; nodes in `known` were found right before."""
     if isinstance(root, Sink):
-        verify_graph.verify(root, is_decomposed, is_sharded)
+        verify_graph.verify(root, is_decomposed, is_sharded, known)
     elif isinstance(root, Body):
         verify_loops.verify(root)

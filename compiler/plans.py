@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler import budget, execution, kernels, overlap
+from compiler import budget, execution, garbage, kernels, overlap
 from compiler.assemble import assemble
 from compiler.compilation import Compilation
 from compiler.device import cpu
@@ -154,7 +154,8 @@ class Structures:
                 self._table.move_to_end(key)
                 return held
             self.misses += 1
-        made = _made(root, count, options)
+        with garbage.put_off():
+            made = _made(root, count, options)
         with self._lock:
             self._table[key] = made
             if len(self._table) > self._kept:

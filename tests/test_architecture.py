@@ -19,7 +19,8 @@ import pytest
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
                     "compiler.trace", "compiler.stage", "compiler.machine",
-                    "compiler.options", "compiler.user_cache", "compiler.user_source"),
+                    "compiler.options", "compiler.user_cache", "compiler.user_source",
+                    "compiler.garbage"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
     ("graph", "compiler.graph"),
@@ -34,7 +35,7 @@ LAYERS = (
                     "compiler.bindings", "compiler.feeding", "compiler.summary",
                     "compiler.allocation", "compiler.overlap", "compiler.assemble",
                     "compiler.native", "compiler.plans", "compiler.prepare",
-                    "compiler.costing", "compiler.budget",
+                    "compiler.costing", "compiler.budget", "compiler.decisions",
                     "compiler.check", "compiler.compilation"),
     ("tensor", "compiler.tensors", "compiler.tensor", "compiler.custom"),
     ("compiler", "compiler"),

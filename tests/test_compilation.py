@@ -37,12 +37,12 @@ def test_every_stage_agrees(name: str) -> None:
     report = compilation.check()
     assert report.ok, str(report)
     assert [row.stage for row in report.rows] == [
-        "graph", "pass merge", "pass decompose", "pass shard", "pass simplify", "kernels",
-        "schedule", "loops", "lowered", "machine code",
+        "graph", "pass merge", "pass decompose", "pass shard", "pass simplify", "pass two_stage",
+        "kernels", "schedule", "loops", "lowered", "machine code",
     ]  # fmt: skip
     assert all(row.ok for row in report.rows), "every stage could run"
     assert report.first_difference is None
-    assert str(report).count("✓") == 10
+    assert str(report).count("✓") == 11
 
 
 def test_one_tensor_or_a_list() -> None:
@@ -122,8 +122,9 @@ def test_names_times_and_texts(network: Compilation) -> None:
 
 def test_passes_are_in_the_order_of_the_pipeline(network: Compilation) -> None:
     names = [(r.stage, r.kernel, r.name) for r in network.passes]
-    assert names[:4] == [("graph", "", n) for n in ("merge", "decompose", "shard", "simplify")]
-    assert names[4:] == [
+    passes = ("merge", "decompose", "shard", "simplify", "two_stage")
+    assert names[:5] == [("graph", "", n) for n in passes]
+    assert names[5:] == [
         ("loops", stage.name, n) for stage in network.loops for n in ("simplify", "collapse")
     ]
     assert all(r.because and r.seconds >= 0 for r in network.passes)

@@ -32,6 +32,7 @@ from compiler.graph.placement import multi
 from compiler.graph.printer import Graph
 from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify
+from compiler.graph.two_stage import two_stage
 from compiler.llvm.emit import emit
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
@@ -111,6 +112,10 @@ def simplify_example() -> Texts:
     x = source("x", 4)
     product = elementwise("mul", x, const(1.0, f32, (4,)))
     return graph_pass(simplify, Sink((Reshape((Reshape((product,), (2, 2)),), (4,)),)))
+
+
+def two_stage_example() -> Texts:
+    return graph_pass(two_stage, Sink((Reduce((source("x", 1048576),), "sum", (0,)),)))
 
 
 def partition_example() -> Texts:
@@ -232,6 +237,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "decompose"): decompose_example,
     ("graph", "shard"): shard_example,
     ("graph", "simplify"): simplify_example,
+    ("graph", "two_stage"): two_stage_example,
     ("schedule", "partition"): partition_example,
     ("schedule", "outline"): outline_example,
     ("schedule", "order"): order_example,

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -15,7 +16,8 @@ import compiler
 from compiler import Options, Tensor, allocation, plans
 from compiler.compilation import Compilation
 from compiler.graph import verify as verify_graph
-from compiler.graph.nodes import Sink
+from compiler.graph.nodes import Sink, TensorNode
+from compiler.loops import collapse
 from compiler.pipeline import run_passes
 from compiler.schedule import opportunities, share
 from compiler.schedule import verify as verify_schedule
@@ -58,25 +60,44 @@ def operations(count: int) -> list[Tensor]:
     return [x]
 
 
+def writes_to_parts(count: int) -> list[Tensor]:
+    x = Tensor(np.zeros(512, np.float32))
+    for number in range(count):
+        x[number : number + 1] = x[number + 1 : number + 2] * 2.0
+    return [x]
+
+
+def layers(count: int) -> list[Tensor]:
+    x = Tensor(np.ones((4, 8), np.float32))
+    w = Tensor(np.ones((8, 8), np.float32))
+    for _ in range(count // 4):
+        scores = (x @ w @ x.transpose()).softmax(1)
+        x = (x + scores @ x).layernorm()
+    return [x]
+
+
 def turns(count: int) -> list[Tensor]:
     x = Tensor(np.ones(4, np.float32))
     return [compiler.repeat(count, lambda i, s: s * 0.5 + 1.0, x)]
 
 
-@pytest.mark.parametrize("program", (kernels_in_turn, kernels_beside, operations, turns))
+PROGRAMS = (kernels_in_turn, kernels_beside, operations, writes_to_parts, layers, turns)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_compiling_grows_with_the_program(
     program: Callable[[int], list[Tensor]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(share, "MANY", 8)
 
-    def counted(count: int) -> int:
+    def counted(count: int, options: Options) -> int:
         root, found = plans.without_data([t.node for t in program(count)])
-        options = Options(verify=False)
         plans._made(root, len(found), options)  # the programs are there from now on
         return calls(lambda: plans._made(root, len(found), options))
 
-    small, middle, large = (counted(n) for n in (20, 40, 80))
-    assert large - middle <= 2.3 * (middle - small), (small, middle, large)
+    for options in (Options(verify=False), Options(device="INTERPRET")):
+        small, middle, large = (counted(n, options) for n in (16, 32, 64))
+        assert large - middle <= 2.3 * (middle - small), (small, middle, large)
 
 
 def test_every_shard_adds_the_same_work() -> None:
@@ -122,12 +143,57 @@ def test_what_a_pass_leaves_as_it_was_is_not_verified_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checked = []
-    monkeypatch.setattr(verify_graph, "verify", lambda *given: checked.append(given))
+    monkeypatch.setattr(verify_graph, "verify", lambda *given: checked.append(given[:3]))
     root = Sink((Tensor(np.ones(4)).node,))
     after, records = run_passes("graph", root, Provenance(), Options(verify=True), "graph:")
     # merge brings the root without lines, decompose and shard more invariants, simplify nothing
     assert checked == [(after, False, False), (after, True, False), (after, True, True)]
-    assert len(records) == 4
+    assert len(records) == 5
+
+
+def test_every_node_is_verified_once_in_all_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    visits: Counter[object] = Counter()
+    verify_node = verify_graph.verify_node
+
+    def count(node: TensorNode) -> None:
+        visits[node] += 1
+        verify_node(node)
+
+    monkeypatch.setattr(verify_graph, "verify_node", count)
+    root = Sink(tuple(t.node for t in layers(8)))
+    run_passes("graph", root, Provenance(), Options(verify=True), "graph:")
+    assert visits and set(visits.values()) == {1}
+
+
+def test_a_write_waits_for_the_last_one_only() -> None:
+    made = compiler.compile(writes_to_parts(20)).schedule
+    assert max(len(item.depends_on) for item in made.items) <= 2
+
+
+def test_loops_that_an_index_tells_apart_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    join = collapse._join
+    monkeypatch.setattr(collapse, "_join", lambda *given: tried.append(given[1]) or join(*given))
+    x = Tensor(np.ones((2, 4, 8, 8), np.float32))
+    image = x.conv2d(Tensor(np.ones((4, 4, 3, 3), np.float32)), padding=1)
+    compiler.compile(image)
+    assert not tried
+    compiler.compile(x + 1.0)
+    assert len(tried) == 3
+
+
+def test_few_modules_are_imported() -> None:
+    code = """if True:
+        import sys, numpy, llvmlite.binding, llvmlite.ir
+        before = set(sys.modules)
+        import compiler
+        found = set(sys.modules) - before
+        ours = {name for name in found if name.partition(".")[0] == "compiler"}
+        print(len(ours), len(found - ours))
+    """
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    ours, others = map(int, ran.stdout.split())
+    assert ours <= 240 and others <= 40, (ours, others)
 
 
 def test_other_data_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

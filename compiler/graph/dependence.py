@@ -6,6 +6,7 @@ Movement moves and changes the indices; a broadcast axis is read at 0, whatever 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from compiler.graph.nodes import (
@@ -127,7 +128,8 @@ def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependenc
     return tuple(result)
 
 
-def matching_groups(new: Shape, old: Shape) -> list[tuple[list[int], list[int]]]:
+@lru_cache(4096)
+def matching_groups(new: Shape, old: Shape) -> tuple[tuple[list[int], list[int]], ...]:
     """The shortest runs of axes of both shapes with equal products, left to right."""
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
@@ -143,4 +145,4 @@ def matching_groups(new: Shape, old: Shape) -> list[tuple[list[int], list[int]]]
                 right.append(j)
                 b, j = b * old[j], j + 1
         groups.append((left, right))
-    return groups
+    return tuple(groups)

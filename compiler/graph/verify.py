@@ -80,14 +80,21 @@ from compiler.ops import OPS, REDUCTIONS, Op
 from compiler.updates import UPDATES
 
 
-def verify(root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False) -> None:
+def verify(
+    root: TensorNode, is_decomposed: bool = False, is_sharded: bool = False,
+    checked: set[TensorNode] | None = None,
+) -> None:  # fmt: skip
     """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 22.
 
+    `checked` are nodes known to be right by themselves; those that are found so are added.
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
     targets: dict[TensorNode, TensorNode] = {}
+    checked = set() if checked is None else checked
     for node in toposort([root]):
-        verify_node(node)
+        if node not in checked:
+            verify_node(node)
+            checked.add(node)
         if isinstance(node, Assign) and targets.setdefault(node.sources[0], node) is not node:
             _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
@@ -160,10 +167,8 @@ def _leaf(node: TensorNode) -> None:
 
 def _node(node: TensorNode) -> None:
     """Invariants 1 to 10 and 21, whichever are about nodes of this kind."""
-    misplaced = placement_problem(node)
-    if misplaced:
-        what, got, expected = misplaced
-        _broken(node, 21, what, got, expected)
+    if misplaced := placement_problem(node):
+        _broken(node, 21, *misplaced)
     match node:
         case Elementwise():
             _elementwise(node, OPS[node.op])
@@ -187,10 +192,9 @@ def _node(node: TensorNode) -> None:
         case Index():
             _index(node)
         case Repeat():
-            problem = node.problem()
-            if problem:
+            if found := node.problem():
                 expected = "a source like each state"
-                _broken(node, 16, "a loop does not fit its body", problem, expected)
+                _broken(node, 16, "a loop does not fit its body", found, expected)
             verify(node.body)
         case Scatter():
             _scatter(node)
@@ -290,8 +294,7 @@ def _reduce(node: Reduce) -> None:
     if any(not 0 <= axis < len(shape) for axis in node.axes):
         _broken(node, 9, "an axis is out of range", node.axes, f"axes below {len(shape)}")
     _accepts(node, 9, node.dtype, row.accepts)
-    is_empty = any(shape[axis] == 0 for axis in node.axes)
-    if is_empty and node.size and not row.has_identity:
+    if any(shape[axis] == 0 for axis in node.axes) and node.size and not row.has_identity:
         _broken(node, 9, f"{node.op} over an empty axis", shape, "extents of 1 or more")
     for axis, extent in enumerate(node.sources[0].extents):
         if extent and axis in node.axes and not extent.low and not row.has_identity:
@@ -319,8 +322,7 @@ def _index(node: Index) -> None:
 
 def _composite(node: Composite) -> None:
     """Invariant 20."""
-    found = node.problem()
-    if found is not None:
+    if found := node.problem():
         _broken(node, 20, found.what, found.got, found.expected)
     if isinstance(node, Kernel):
         verify(node.body)
@@ -365,8 +367,7 @@ def _assign(node: Assign) -> None:
 
 
 def _part(node: TensorNode, parts: Parts, number: int, what: str) -> None:
-    found = problem(parts, *node.sources)
-    if found:
+    if found := problem(parts, *node.sources):
         _broken(node, number, what, *found)
 
 

@@ -12,7 +12,8 @@
                out[i2] = %9
 
 Tried on each pair of neighbouring ranges of a store or a reduction: the pair becomes
-(k // n, k % n); if every division simplifies away, the loop is kept. One long loop vectorises
+(k // n, k % n); if every division simplifies away, the loop is kept. A pair is not tried where a
+sum has i0 and i1 otherwise than as i0*n + i1: there a division would stay. One long loop vectorises
 better than a short one inside another. Elsewhere called "coalescing" or "merging dims".
 
 A loop that runs to a variable stays by itself: its extent times another is no extent.
@@ -23,6 +24,7 @@ Ensures: the same elements in the same order; no division that was not there bef
 
 from typing import Any, TypeGuard
 
+from compiler.dtypes import int64
 from compiler.loops.nodes import (
     Alu,
     Body,
@@ -37,6 +39,7 @@ from compiler.loops.nodes import (
     index,
 )
 from compiler.loops.simplify import simplify
+from compiler.loops.symbolic import Sum, as_sum
 from compiler.node import toposort
 from compiler.trace import Match, Provenance
 
@@ -48,10 +51,14 @@ def collapse(
 ) -> Body:
     """`body` with neighbouring loops joined wherever that costs no division."""
     refused: set[tuple[Range, Range]] = set()
+    sums = _sums(body)
     while True:
         pair = next((p for p in _pairs(body) if p not in refused), None)
         if pair is None:
             return body
+        if _tells_apart(sums, *pair):
+            refused.add(pair)
+            continue
         joined = _join(body, pair, provenance)
         if _divisions(joined) > _divisions(body):
             refused.add(pair)
@@ -59,7 +66,25 @@ def collapse(
         if matches is not None:
             doc = "two loops no index tells apart = one loop"
             matches.append(Match("collapse", doc, "", body, joined))
-        body = joined
+        body, sums = joined, _sums(joined)
+
+
+def _sums(body: Body) -> list[Sum]:
+    """The sums of ranges in the body that nothing divides."""
+    order: list[ScalarNode] = toposort([body])
+    ends: dict[ScalarNode, None] = {}
+    for node in order:
+        if not isinstance(node, Alu) or node.op not in ("add", "sub", "mul", "idiv", "mod"):
+            loops = node.ranges if isinstance(node, Nest) else ()
+            used = node.sources[: len(node.sources) - len(loops)]
+            ends.update((s, None) for s in used if isinstance(s, Alu | Range) and s.dtype == int64)
+    return [as_sum(node) for node in ends]
+
+
+def _tells_apart(sums: list[Sum], outer: Range, inner: Range) -> bool:
+    """Whether a sum has the two ranges otherwise than as outer * extent of inner + inner."""
+    width = inner.extent
+    return any(s.terms.get(outer, 0) != width * s.terms.get(inner, 0) for s in sums)
 
 
 def _pairs(body: Body) -> list[tuple[Range, Range]]:

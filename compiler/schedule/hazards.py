@@ -22,12 +22,16 @@ nothing else that reads the target of an assign, but through memory, depends on 
 result is the target of an assign.
 """
 
+from typing import TypeAlias
+
 from compiler.graph.effects import Assign
 from compiler.graph.nodes import Contiguous, Sink, TensorNode
-from compiler.node import toposort
+from compiler.node import toposort, users
 from compiler.schedule.in_place import reads_what_it_writes
+from compiler.schedule.kahn import never_free
 from compiler.schedule.partition import Choice, is_in_memory
 
+Users: TypeAlias = dict[TensorNode, list[TensorNode]]
 OVERWRITTEN = (
     "it reads other elements of the buffer it is assigned to than the one it is written to; "
     "its kernel would overwrite them meanwhile"
@@ -43,12 +47,14 @@ def separate(root: Sink) -> tuple[Sink, list[Choice]]:
         return root, []
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
-    readers = {each: _readers(order, each) for each in assigns}
     in_memory = {node for node in order if is_in_memory(node)}
+    reading = users(node for node in order if not isinstance(node, Sink))
+    readers = {each: _readers(each, reading, in_memory) for each in assigns}
+    circular = _circular(order, readers)
     for each in assigns:
         target, value = each.sources
         is_read = value is target or value in readers[each]
-        if target in root.sources or _is_outlived(order, each, readers):
+        if target in root.sources or (each in circular and _is_outlived(each, reading, readers)):
             kept.add(target)
             readers[each] = set()
         elif is_read and not _is_in_place(each, in_memory):
@@ -87,34 +93,51 @@ def _is_in_place(assign: Assign, in_memory: set[TensorNode]) -> bool:
     )
 
 
-def _readers(order: list[TensorNode], assign: Assign) -> set[TensorNode]:
+def _readers(assign: Assign, reading: Users, in_memory: set[TensorNode]) -> set[TensorNode]:
     """The nodes whose kernel may read the target's memory, the assign itself aside."""
-    target = assign.sources[0]
     reads: set[TensorNode] = set()
-    for node in order:
-        if node is assign or isinstance(node, Sink):
-            continue
-        operands = node.sources[1:] if isinstance(node, Assign) else node.sources
-        if any(s is target or (s in reads and not is_in_memory(s)) for s in operands):
-            reads.add(node)
+    stack = [assign.sources[0]]
+    while stack:
+        read = stack.pop()
+        for node in reading[read]:
+            is_read = not isinstance(node, Assign) or node.sources[1] is read
+            if is_read and node is not assign and node not in reads:
+                reads.add(node)
+                stack += () if node in in_memory else (node,)
     return reads
 
 
+def _circular(
+    order: list[TensorNode], readers: dict[Assign, set[TensorNode]]
+) -> set[TensorNode]:
+    """What waits for itself if each assign waits for what reads its target, and what needs that.
+
+    Only an assign among these can be outlived.
+    """
+    places = {node: place for place, node in enumerate(order)}
+    edges = [(places[s], place) for node, place in places.items() for s in node.sources]
+    edges += [(places[node], places[a]) for a, reads in readers.items() for node in reads]
+    return {order[place] for place in never_free(len(order), edges)}
+
+
 def _is_outlived(
-    order: list[TensorNode], assign: Assign, readers: dict[Assign, set[TensorNode]]
+    assign: Assign, reading: Users, readers: dict[Assign, set[TensorNode]]
 ) -> bool:
     """Whether something that reads the target can only be computed after the assign.
 
     What comes after it are its users, theirs, and each assign to what one of these reads.
     """
+    overwriting: dict[TensorNode, list[Assign]] = {}
+    for each, reads in readers.items():
+        for node in reads:
+            overwriting.setdefault(node, []).append(each)
     after: set[TensorNode] = {assign}
-    count = 0
-    while count != len(after):
-        count = len(after)
-        for node in order:
-            is_user = any(source in after for source in node.sources)
-            if is_user or (isinstance(node, Assign) and readers[node] & after):
-                after.add(node)
+    stack: list[TensorNode] = [assign]
+    while stack:
+        node = stack.pop()
+        found = {*reading[node], *overwriting.get(node, ())} - after
+        after |= found
+        stack += found
     return bool(readers[assign] & after)
 
 

@@ -17,12 +17,35 @@ def kahn(
 
     Raises `InternalError` with the cycle as a path where there is one, written with `name`.
     """
-    waiting = [0] * count
+    dependents = _dependents(count, edges)
+    result = _freed(dependents)
+    if len(result) < count:
+        path = _cycle(count, dependents, set(result))
+        words = map(name, path)
+        raise InternalError("order", "the items wait for each other", got=" → ".join(words))
+    return result
+
+
+def never_free(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    """Which of 0 … count-1 wait for themselves, or for one that does; none without a cycle."""
+    return set(range(count)).difference(_freed(_dependents(count, edges)))
+
+
+def _dependents(count: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """For each item those that wait for it, each once, ascending."""
     dependents: list[list[int]] = [[] for _ in range(count)]
     for a, b in sorted(set(edges)):
-        waiting[b] += 1
         dependents[a].append(b)
-    queue = deque(i for i in range(count) if not waiting[i])
+    return dependents
+
+
+def _freed(dependents: list[list[int]]) -> list[int]:
+    """The items that wait for no cycle, in order."""
+    waiting = [0] * len(dependents)
+    for others in dependents:
+        for other in others:
+            waiting[other] += 1
+    queue = deque(i for i, count in enumerate(waiting) if not count)
     result: list[int] = []
     while queue:
         item = queue.popleft()
@@ -31,10 +54,6 @@ def kahn(
             waiting[other] -= 1
             if not waiting[other]:
                 queue.append(other)
-    if len(result) < count:
-        path = _cycle(count, dependents, set(result))
-        words = map(name, path)
-        raise InternalError("order", "the items wait for each other", got=" → ".join(words))
     return result
 
 

@@ -105,6 +105,8 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
     for read in inputs:
         result.readers.setdefault(read, []).append(call)
     buffer = call.sources[0]
+    while isinstance(buffer, After):  # the call waits for what it waits for
+        buffer = buffer.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
     result.runs.append(call)
@@ -147,11 +149,12 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
     if not any(isinstance(node, Assign) for node in realized):
         return realized
     places = {node: place for place, node in enumerate(realized)}
+    targets = {node.sources[0] for node in realized if isinstance(node, Assign)}
+    cut = targets.union(places)
     edges: set[tuple[int, int]] = set()
     readers: dict[TensorNode, list[int]] = {}
     for node, place in places.items():
-        leaves = (*(set(places) - {node}), *node.sources[: isinstance(node, Assign)])
-        for read in _read(node, set(leaves)):
+        for read in _read(node, cut):
             readers.setdefault(read, []).append(place)
             if read in places:
                 edges.add((places[read], place))
@@ -166,9 +169,9 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
 
 def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
     """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
-    root = node.sources[1] if isinstance(node, Assign) else node  # its target only in place
-    found: list[TensorNode] = toposort([root], leaves=cut)
-    return [n for n in found if n is not node and (n in cut or isinstance(n, Buffer))]
+    roots = node.sources[isinstance(node, Assign) :]  # of an assign its target only in place
+    found: list[TensorNode] = toposort(roots, leaves=cut)
+    return [n for n in found if n in cut or isinstance(n, Buffer)]
 
 
 def is_on_host(node: Custom) -> bool:

@@ -118,6 +118,7 @@ class _Walk:
         self.weights = _weights(self.order)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
         """What no reader looks below: leaves, and what is in memory whoever reads it."""
+        self.above_reductions = _above_reductions(self.order, self.ends)
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
@@ -232,12 +233,20 @@ class _Walk:
 
     def _repeated_reduction(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why a reduction below `node` could be fused only if `node` is not; "" if none."""
-        plan = KernelPlan(node)
-        alone = self._reductions_below(node, [Demand(plan, plan.dependence)])
+        if node not in self.above_reductions:
+            return ""
+        refused: dict[TensorNode, str] = {}
         for reduction, found in self._reductions_below(node, demands).items():
             together = list({**self.demands.get(reduction, {}), **found})
             reason = _against_reduction(reduction, together)
-            if reason and not _against_reduction(reduction, list(alone.get(reduction, {}))):
+            if reason:
+                refused[reduction] = reason
+        if not refused:
+            return ""
+        plan = KernelPlan(node)
+        alone = self._reductions_below(node, [Demand(plan, plan.dependence)])
+        for reduction, reason in refused.items():
+            if not _against_reduction(reduction, list(alone.get(reduction, {}))):
                 return f"it ends the kernel of a reduction: {reason}"
         return ""
 
@@ -251,13 +260,26 @@ class _Walk:
         while stack and len(seen) <= LOOKAHEAD * len(demands):
             at, demand = stack.pop()
             for operand, source in enumerate(at.sources):
+                goes_on = source in self.above_reductions
+                if not goes_on and not isinstance(source, Reduce):
+                    continue
                 below = demand.below(at, operand)
                 if isinstance(source, Reduce):
                     reached.setdefault(source, {})[below] = None
-                if source not in self.ends and (source, below) not in seen:
+                if goes_on and (source, below) not in seen:
                     seen.add((source, below))
                     stack.append((source, below))
         return reached
+
+
+def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[TensorNode]:
+    """The nodes that are no ends and have a reduction below them, before any end."""
+    found: set[TensorNode] = set()
+    for node in order:
+        is_above = any(isinstance(s, Reduce) or s in found for s in node.sources)
+        if is_above and node not in ends:
+            found.add(node)
+    return found
 
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:

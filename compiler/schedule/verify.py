@@ -34,7 +34,7 @@ Not checked: that a body computes what the tensor graph says (the interpreters d
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from compiler.graph.nodes import Buffer, Const, Param, Sink, Store, TensorNode
@@ -190,18 +190,34 @@ def _order(root: KernelSink) -> None:
             uses = touching.setdefault(buffer, {})
             uses[i] = uses.get(i, False) or slot in written
     for buffer, uses in touching.items():
-        for writer in (i for i, is_written in uses.items() if is_written):
-            for other in uses:
-                is_ordered = before[other] >> writer & 1 or before[writer] >> other & 1
-                if other != writer and not is_ordered:
-                    _not_ordered(buffer, calls[writer], calls[other], uses[other])
+        for writer, other in _unordered(uses, before):
+            _not_ordered(buffer, calls[writer], calls[other], uses[other])
     index = {call: i for i, call in enumerate(calls)}
     for result in root.sources:
         waits = [index[callable_of(wait)] for wait in waits_of(result, names)]
         uses = touching.get(buffer_of(result), {})
+        reached = 0
+        for wait in waits:
+            reached |= before[wait] | 1 << wait
         for writer in (i for i, is_written in uses.items() if is_written):
-            if not any(writer == wait or before[wait] >> writer & 1 for wait in waits):
+            if not reached >> writer & 1:
                 _not_ordered(buffer_of(result), calls[writer], root, False)
+
+
+def _unordered(uses: dict[int, bool], before: list[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of a writer and another user of one buffer, neither of which waits for the other.
+
+    `uses` says which calls write, `before` has for each call the bit set of those it waits for.
+    """
+    users = written = 0
+    for call in sorted(uses, key=lambda call: before[call].bit_count()):
+        missing = (users if uses[call] else written) & ~before[call]
+        for other in uses if missing else ():
+            if not missing >> other & 1:
+                continue
+            yield (call, other) if uses[call] else (other, call)
+        users |= 1 << call
+        written |= uses[call] << call
 
 
 def _before(count: int, edges: frozenset[tuple[int, int]]) -> list[int]:

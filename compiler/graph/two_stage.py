@@ -1,0 +1,225 @@
+"""two_stage: a long reduction with few results is cut into parts that cores can share.
+
+    Before:  %0 = buffer x             f32[1048576]
+             %1 = reduce sum %0 axes (0) f32[1]
+             sink %1
+    After:   %0 = buffer x             f32[1048576]
+             %3 = reshape %0           f32[16,65536]
+             %4 = reduce sum %3 axes (1) f32[16,1]
+             %5 = contiguous %4        f32[16,1]
+             %6 = reduce sum %5 axes (0) f32[1,1]
+             %7 = reshape %6           f32[1]
+             sink %7
+
+One axis that is folded is cut into parts; each part is folded by itself, into memory, and what
+comes out is folded by a second, small kernel. Slices that are left over, because the extent is no
+multiple of the parts, are folded by the second kernel too. Elsewhere called "split reduction".
+
+A sum over rows (the first axis, say, of two) is cut as well: its parts are blocks of whole rows,
+read one after the other. Left alone: what has enough rows to share out, statistics of rows that
+one kernel computes and uses, axes whose extent is a variable, values on several devices, and what
+`fuse` or `unroll` asks for.
+
+Relies on: invariants 1-11 of `verify.py`, no value in shards.
+Ensures: the same value, but that floats are folded in another order; at most one element in
+`SHARE` of what is read is written in between.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.graph.markers import Fuse
+from compiler.graph.nodes import (
+    MOVEMENT,
+    Bitcast,
+    Cast,
+    Contiguous,
+    Elementwise,
+    Reduce,
+    Reshape,
+    Shrink,
+    TensorNode,
+    elementwise,
+)
+from compiler.node import toposort, users
+from compiler.ops import REDUCTIONS
+from compiler.trace import Match, Provenance
+
+LONG = 2**18
+"""Elements from which a reduction is worth the second kernel: some 20 µs of one core."""
+PARTS = 16
+"""The number of parts aimed at: a multiple of the cores of most machines, so that they balance."""
+MOST_PARTS = 2 * PARTS
+WIDEST = 64 * 1024
+"""Bytes of the results of one part, where these are many: they stay in the nearest caches."""
+SHARE = 64
+WORST = 0.1
+"""The share of the work, done by one core alone or while others wait, from which no cut pays."""
+ELEMENTWISE = (Elementwise, Cast, Bitcast, *MOVEMENT)
+ALGEBRA = "sum(x) = sum(sums of parts of x), likewise prod, max, min"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Whether and how a long reduction is cut: `axis` into `parts` (0: not at all), and why."""
+
+    axis: int
+    parts: int
+    reason: str
+
+
+def two_stage(
+    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> TensorNode:
+    """`root` with long reductions that have few results in two stages."""
+    return _rebuilt(root, provenance, matches)[root]
+
+
+def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
+    """For what the pass makes of each long reduction under `root`: whether it is cut, and why."""
+    done = _rebuilt(root, Provenance(), None)
+    return {done[node]: cut for node, cut in _cuts(toposort([root])).items()}
+
+
+def _rebuilt(
+    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None
+) -> dict[TensorNode, TensorNode]:
+    """What each node under `root` becomes."""
+    order = toposort([root])
+    cuts = {node: cut for node, cut in _cuts(order).items() if cut.parts}
+    if not cuts:
+        return dict(zip(order, order, strict=True))
+    done: dict[TensorNode, TensorNode] = {}
+    for node in order:
+        made = node.with_sources(tuple([done[s] for s in node.sources]))
+        if made is not node:
+            provenance.rebuilt(made, node)
+        if isinstance(made, Reduce) and node in cuts:
+            whole, made = made, _in_two(made, cuts[node])
+            provenance.replaced(made, whole)
+            if matches is not None:
+                matches.append(Match("two_stage", ALGEBRA, "", whole, made))
+        done[node] = made
+    return done
+
+
+def _in_two(node: Reduce, cut: Cut) -> TensorNode:
+    """The reduction of the parts of `node`, in memory, and the reduction of these."""
+    source, axis = node.sources[0], cut.axis
+    length, left = divmod(source.shape[axis], cut.parts)
+    main = _slices(source, axis, 0, length * cut.parts)
+    shape = (*source.shape[:axis], cut.parts, length, *source.shape[axis + 1 :])
+    axes = tuple(a + (a >= axis) for a in node.axes)
+    parts = Contiguous((Reduce((Reshape((main,), shape),), node.op, axes),))
+    folded: TensorNode = Reshape((Reduce((parts,), node.op, (axis,)),), node.shape)
+    if not left:
+        return folded
+    rest = _slices(source, axis, length * cut.parts, source.shape[axis])
+    return elementwise(REDUCTIONS[node.op].combine, folded, Reduce((rest,), node.op, node.axes))
+
+
+def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
+    """The slices `begin` … `end` - 1 of an axis."""
+    if (begin, end) == (0, source.shape[axis]):
+        return source
+    bounds = [(0, n) for n in source.shape]
+    bounds[axis] = begin, end
+    return Shrink((source,), tuple(bounds))
+
+
+def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
+    """The long reductions, each with what is to become of it."""
+    found = [n for n in order if isinstance(n, Reduce) and _is_long(n)]
+    if not found:
+        return {}
+    readers = users(order)
+    kept = {n.value for n in order if isinstance(n, Fuse)}
+    above = _above_reductions(order)
+    return {n: _cut(n, readers, n in above) for n in found if n not in kept}
+
+
+def _is_long(node: Reduce) -> bool:
+    source = node.sources[0]
+    is_plain = len(node.devices) <= 1 and not any(source.extents) and not node.unroll
+    return is_plain and node.size > 0 and source.size >= LONG
+
+
+def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
+    """The nodes that are computed together with a reduction below them."""
+    found: set[TensorNode] = set()
+    for node in order:
+        if any(isinstance(s, Reduce) or s in found for s in node.sources):
+            if not isinstance(node, Contiguous):
+                found.add(node)
+    return found
+
+
+def _cut(node: Reduce, readers: dict[TensorNode, list[TensorNode]], is_whole: bool) -> Cut:
+    """What becomes of a long reduction; `is_whole`: only parts of equal length will do."""
+    source = node.sources[0]
+    about = f"{source.size:,} elements to {node.size:,} results"
+    inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
+    is_across = inner not in node.axes
+    parts = {axis: _parts(source.shape[axis], is_whole) for axis in node.axes}
+    axis = next((a for a, n in parts.items() if n), None)
+    if axis is None:
+        return Cut(0, 0, f"{about}: no axis can be cut into equal parts")
+    outside = math.prod(n for a, n in enumerate(node.shape[:axis]))
+    rows = outside if is_across else node.size
+    if rows >= PARTS:
+        return Cut(0, 0, f"{about}: enough to share out by rows, {rows:,} of them")
+    if not is_across and node.size > 1 and _is_statistic(node, readers):
+        return Cut(0, 0, f"{about}: its {rows} rows are read again where the results are used")
+    if node.nbytes > WIDEST or parts[axis] * node.size * SHARE > source.size:
+        return Cut(0, 0, f"{about}: the results of parts would be many to write and read")
+    if node.size >= PARTS and _is_contraction(source):
+        return Cut(0, 0, f"{about}: a product that tiles of results share out")
+    length, left = divmod(source.shape[axis], parts[axis])
+    rest = f", {left} slices left over" if left else ""
+    return Cut(axis, parts[axis],
+               f"{about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}")  # fmt: skip
+
+
+def _parts(extent: int, is_whole: bool) -> int:
+    """Into how many parts to cut an axis; 0 where no number serves."""
+    least, most = PARTS // 2, min(MOST_PARTS, extent)
+    found = [n for n in range(least, most + 1) if not is_whole or extent % n == 0]
+    best = min(found, key=lambda n: (_wasted(extent, n), abs(n - PARTS)), default=0)
+    return best if best and _wasted(extent, best) <= WORST else 0
+
+
+def _wasted(extent: int, parts: int) -> float:
+    """The share of the work in slices left over, and in cores that wait for the last part."""
+    return (extent % parts) / extent + (1 / parts if parts % 4 else 0.0)
+
+
+def _is_statistic(node: Reduce, readers: dict[TensorNode, list[TensorNode]]) -> bool:
+    """Whether what is computed from the results has more elements than they: they are repeated."""
+    seen: set[TensorNode] = set()
+    stack: list[TensorNode] = [node]
+    while stack:
+        for reader in readers[stack.pop()]:
+            if not isinstance(reader, ELEMENTWISE) or reader in seen:
+                continue
+            if reader.size > node.size:
+                return True
+            seen.add(reader)
+            stack.append(reader)
+    return False
+
+
+def _is_contraction(source: TensorNode) -> bool:
+    """Whether no operand has as many elements as are folded: operands are read again and again."""
+    stack, seen = [source], {source}
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, ELEMENTWISE):
+            if node.size >= source.size:
+                return False
+            continue
+        fresh = [s for s in node.sources if s not in seen]
+        seen.update(fresh)
+        stack += fresh
+    return True

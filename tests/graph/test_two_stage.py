@@ -1,0 +1,228 @@
+"""Reductions in two stages: which are cut, into what, and that they give the same values."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import compiler
+from compiler import Options, Tensor, Variable, dtypes
+from compiler.graph import two_stage as stage
+from compiler.graph.interpret import interpret
+from compiler.graph.nodes import (
+    Buffer,
+    Cast,
+    Contiguous,
+    Expand,
+    Reduce,
+    Shrink,
+    Sink,
+    TensorNode,
+    elementwise,
+)
+from compiler.graph.two_stage import reasons, two_stage
+from compiler.graph.verify import verify
+from compiler.node import toposort
+from compiler.trace import Match, Provenance
+
+f32, i32 = dtypes.float32, dtypes.int32
+OPERATIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
+
+
+def buffer(*shape: int) -> Buffer:
+    return Buffer((), 1, shape, f32, "x")
+
+
+def cut(node: TensorNode) -> TensorNode:
+    """What the pass makes of the only root."""
+    root = Sink((node,))
+    after = two_stage(root, Provenance())
+    verify(after, True, True)
+    return after.sources[0]
+
+
+def is_cut(node: TensorNode) -> bool:
+    return any(isinstance(n, Contiguous) for n in toposort([cut(node)]))
+
+
+def partials(node: TensorNode) -> tuple[int, ...]:
+    """The shape of the results of the parts."""
+    order: list[TensorNode] = toposort([cut(node)])
+    (found,) = (n for n in order if isinstance(n, Contiguous))
+    return found.shape
+
+
+@pytest.fixture
+def all_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Small reductions are cut too."""
+    monkeypatch.setattr(stage, "LONG", 8)
+    monkeypatch.setattr(stage, "SHARE", 1)
+    monkeypatch.setattr(stage, "WORST", 0.5)
+    compiler.cache_clear()
+    yield
+    compiler.cache_clear()
+
+
+SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
+    ((1 << 18,), (0,), (16, 1)),
+    ((1 << 26,), (0,), (16, 1)),
+    ((8192, 8192), (0, 1), (16, 1, 1)),
+    ((8192, 8192), (0,), (16, 1, 8192)),
+    ((1 << 20, 3), (0,), (16, 1, 3)),
+    ((3, 1 << 20), (1,), (3, 16, 1)),
+    ((2, 1 << 20), (0, 1), (1, 16, 1)),
+    ((64, 64, 64), (0, 1, 2), (16, 1, 1, 1)),
+    ((1000, 1000), (0, 1), (20, 1, 1)),
+    ((64007, 5), (0,), (16, 1, 5)),
+)
+
+
+@pytest.mark.parametrize(("shape", "axes", "expected"), SHAPES)
+def test_what_is_cut(
+    shape: tuple[int, ...], axes: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    node = Reduce((buffer(*shape),), "sum", axes)
+    assert partials(node) == expected
+    assert cut(node).shape == node.shape
+
+
+LEFT: tuple[tuple[str, TensorNode], ...] = (
+    ("short", Reduce((buffer((1 << 18) - 1),), "sum", (0,))),
+    ("empty", Reduce((buffer(0, 1 << 20),), "sum", (1,))),
+    ("by rows", Reduce((buffer(8192, 8192),), "sum", (1,))),
+    ("by rows", Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
+    ("by rows", Reduce((buffer(64, 4096, 16),), "sum", (1,))),
+    ("to write and read", Reduce((buffer(256, 1 << 15),), "max", (0,))),
+    ("to write and read", Reduce((buffer(64, 8192),), "sum", (0,))),
+    ("equal parts", Reduce((buffer(2, 4, 1 << 16),), "sum", (0, 1))),
+    ("unrolled", Reduce((buffer(1 << 20),), "sum", (0,), 4)),
+)
+
+
+@pytest.mark.parametrize(("why", "node"), LEFT)
+def test_what_is_left_alone(why: str, node: TensorNode) -> None:
+    assert cut(node) is node
+    found = reasons(Sink((node,)))
+    assert all(why in each.reason and not each.parts for each in found.values())
+
+
+def test_rows_whose_statistics_are_used_again_are_left() -> None:
+    x = buffer(4, 1 << 18)
+    greatest = Reduce((x,), "max", (1,))
+    assert is_cut(greatest)
+    less = elementwise("sub", x, Expand((greatest,), x.shape))
+    assert not is_cut(less)
+    assert "read again" in str(reasons(Sink((less,))))
+
+
+def test_a_product_of_matrices_is_left_and_a_dot_product_is_not() -> None:
+    a, b = (Expand((buffer(*s),), (8192, 64, 64)) for s in ((8192, 64, 1), (8192, 1, 64)))
+    assert not is_cut(Reduce((elementwise("mul", a, b),), "sum", (0,)))
+    long = buffer(1 << 20)
+    assert is_cut(Reduce((elementwise("mul", long, long),), "sum", (0,)))
+
+
+def test_what_is_above_another_reduction_is_cut_into_equal_parts_only() -> None:
+    for rows, is_possible in ((4096, True), (4099, False)):
+        x = buffer(rows, 256)
+        inside = Expand((Reduce((x,), "max", (1,)),), x.shape)
+        node = Reduce((elementwise("sub", x, inside),), "sum", (0, 1))
+        assert is_cut(node) is is_possible or 256 % 16 == 0
+        assert not any(isinstance(n, Shrink) for n in toposort([cut(node)]))
+
+
+def test_what_is_left_over_is_folded_by_the_second_kernel() -> None:
+    x = Buffer((), 1, (1009, 300), i32, "x")
+    node = Reduce((x,), "sum", (0, 1))
+    after = cut(node)
+    values = np.random.default_rng(0).integers(-1000, 1000, x.shape).astype(np.int32)
+    assert any(isinstance(n, Shrink) for n in toposort([after]))
+    np.testing.assert_array_equal(
+        interpret([after], {x: values})[0], values.sum(keepdims=True, dtype=np.int32)
+    )
+
+
+def test_the_match_and_where_the_nodes_come_from() -> None:
+    node = Reduce((buffer(1 << 20),), "max", (0,))
+    root, provenance, matches = Sink((node,)), Provenance[str](), list[Match]()
+    provenance.add(node, frozenset(("here",)))
+    after = two_stage(root, provenance, matches)
+    assert [(m.rule, m.before, m.after) for m in matches] == [("two_stage", node, after.sources[0])]
+    made = set(toposort([after])) - {after, *toposort([root])}
+    assert len(made) == 5 and all(provenance.of(n) == {"here"} for n in made)
+
+
+def test_two_stages_that_are_there_stay() -> None:
+    root = Sink((Reduce((buffer(1 << 22),), "sum", (0,)),))
+    once = two_stage(root, Provenance())
+    assert len([n for n in toposort([once]) if isinstance(n, Contiguous)]) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.lists(st.integers(1, 41), min_size=1, max_size=3),
+    op=st.sampled_from(sorted(OPERATIONS)),
+    is_float=st.booleans(),
+    data=st.data(),
+)
+@pytest.mark.usefixtures("all_are_long")
+def test_the_same_values(shape: list[int], op: str, is_float: bool, data: st.DataObject) -> None:
+    axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
+    random = np.random.default_rng(math.prod(shape))
+    values = random.integers(-3, 4, shape).astype(np.float32 if is_float else np.int32)
+    dtype = f32 if is_float else i32
+    x = Buffer((), 1, tuple(shape), dtype, "x")
+    node = Reduce((x,), op, tuple(sorted(axes)))
+    expected = OPERATIONS[op](values, axis=tuple(sorted(axes)), keepdims=True)
+    (got,) = interpret([cut(node)], {x: values})
+    if is_float:
+        np.testing.assert_allclose(got, expected, rtol=1e-4)
+    else:
+        np.testing.assert_array_equal(got, expected.astype(np.int32))
+
+
+COMPILED: tuple[tuple[tuple[int, ...], Callable[[Tensor], Tensor], Callable[..., object]], ...] = (
+    ((997,), lambda x: x.sum(), lambda a: a.sum()),
+    ((64, 33), lambda x: x.sum(0), lambda a: a.sum(0)),
+    ((3, 1009), lambda x: x.max(1), lambda a: a.max(1)),
+    ((61, 7), lambda x: x.mean(), lambda a: a.mean()),
+    ((64, 5), lambda x: x.var(0, correction=0), lambda a: a.var(0)),
+    ((128,), lambda x: x.softmax(0), lambda a: np.exp(a - a.max()) / np.exp(a - a.max()).sum()),
+    ((40, 12), lambda x: -(x.log_softmax(1)).mean(), lambda a: -_log_softmax(a).mean()),
+)
+
+
+def _log_softmax(a: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> "np.ndarray":
+    return a - np.log(np.exp(a).sum(1, keepdims=True))
+
+
+@pytest.mark.parametrize(("shape", "ours", "numpy"), COMPILED)
+@pytest.mark.usefixtures("all_are_long")
+def test_compiled(
+    shape: tuple[int, ...], ours: Callable[[Tensor], Tensor], numpy: Callable[..., object]
+) -> None:
+    values = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    made = compiler.compile(ours(Tensor(values)))
+    assert any(d.kind == "two_stage" and d.taken for d in made.decisions)
+    assert {d.subject for d in made.decisions} <= set(made.optimized_graph.to_networkx())
+    np.testing.assert_allclose(made.run()[0], numpy(values.astype(np.float64)), rtol=2e-5)
+    assert made.check().ok
+
+
+@pytest.mark.usefixtures("all_are_long")
+def test_variable_extents_and_shards_are_left_alone() -> None:
+    n = Variable("n", 1, 100)
+    x = Tensor(np.ones((50, 3), np.float32), symbolic={0: n})
+    assert not any(d.kind == "two_stage" for d in compiler.compile(x.sum()).decisions)
+    sharded = Tensor(np.ones((64, 4), np.float32)).shard(("CPU", "CPU:1"), axis=0)
+    np.testing.assert_array_equal(sharded.sum().numpy(), 256.0)
+
+
+def test_a_conversion_is_folded_with_its_reduction() -> None:
+    x = Buffer((), 1, (1 << 20,), i32, "x")
+    made = compiler.compile(Tensor(np.ones(1 << 18, np.int32)).cast(f32).sum(), Options())
+    assert is_cut(Reduce((Cast((x,), f32),), "sum", (0,)))
+    assert len(made.loops) == 2 and made.run()[0] == 1 << 18
