@@ -22,6 +22,7 @@ from compiler.device import cpu
 from compiler.device.program import Program
 from compiler.dtypes import uint8
 from compiler.graph.nodes import Buffer
+from compiler.lowered.instructions import LINE
 from compiler.runtime.workers import WORKERS, native
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.share import MemoryPlan
@@ -100,7 +101,7 @@ class NativePlan:
         if addresses is None:
             addresses = np.array([each.ctypes.data for each in data], np.int64)
         space = self._filled(addresses, arena, made, values)
-        if len(self.aligned) and (space.words[self.aligned] % cpu.LINE).any():
+        if len(self.aligned) and (space.words[self.aligned] % LINE).any():
             self._free.append(space)
             return self.unstreamed().run(data, values, python, addresses)
         held: Held | None = None

@@ -18,9 +18,8 @@ import pytest
 # "compiler.graph" stands for the whole folder.
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
-                    "compiler.trace", "compiler.stage", "compiler.machine",
-                    "compiler.options", "compiler.user_cache", "compiler.user_source",
-                    "compiler.garbage"),
+                    "compiler.trace", "compiler.stage", "compiler.machine", "compiler.garbage",
+                    "compiler.options", "compiler.user_cache", "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
     ("graph", "compiler.graph"),
