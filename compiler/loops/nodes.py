@@ -38,18 +38,17 @@ are side by side in the code: a value that depends on it is one register per tur
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.graph.bits import from_bits, to_bits
+from compiler.loops.bounds import INT64_MAX, Bounds, alu_bounds
 from compiler.node import Node
 from compiler.ops import OPS
 
 Role = Literal["normal", "reduction", "serial"]
 Level = Literal["loop", "unroll", "vector", "core"]
 LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
-Bounds: TypeAlias = tuple[int, int] | None
-INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -128,7 +127,7 @@ class Range(ScalarNode):
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; `i0.1` for a part."""
+        """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; `i0.1`: a part."""
         return axis_name(self.role, self.number, self.part)
 
 
@@ -194,7 +193,7 @@ class Alu(ScalarNode):
         first, second = known[0], known[1] if len(known) > 1 else None
         if first is None or second is None or self.sources[-1].dtype not in (int64, bool_):
             return None
-        return _alu_bounds(self.op, first, second)
+        return alu_bounds(self.op, first, second)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -348,47 +347,19 @@ def _clamp_bounds(node: Alu) -> Bounds:
     return None
 
 
-def _alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
-    """Bounds of an integer or truth operation on values within `a` and `b`."""
-    match op:
-        case "add":
-            return a[0] + b[0], a[1] + b[1]
-        case "sub":
-            return a[0] - b[1], a[1] - b[0]
-        case "mul":
-            corners = [x * y for x in a for y in b]
-            return min(corners), max(corners)
-        case "idiv" if b[0] == b[1] > 0:
-            return _truncate(a[0], b[0]), _truncate(a[1], b[0])
-        case "mod" if b[0] == b[1] > 0 and a[0] >= 0:
-            return (a[0], a[1]) if a[1] < b[0] else (0, b[0] - 1)
-        case "max":
-            return max(a[0], b[0]), max(a[1], b[1])
-        case "min":
-            return min(a[0], b[0]), min(a[1], b[1])
-        case "lt":
-            return int(a[1] < b[0]), int(a[0] < b[1])
-        case "ge":
-            return int(a[0] >= b[1]), int(a[1] >= b[0])
-        case "where":
-            return min(b[0], a[0]), max(b[1], a[1])
-        case "and":
-            return (a[0] & b[0], a[1] & b[1]) if max(a[1], b[1]) <= 1 and a[0] >= 0 else None
-        case _:
-            return None
-
-
-def _truncate(a: int, b: int) -> int:
-    """a / b towards zero, for positive b."""
-    return a // b if a >= 0 else -(-a // b)
-
-
 def axis_name(role: Role, number: int, part: tuple[int, ...] = ()) -> str:
     """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage.
 
     A part of an axis has its numbers behind: `i0.1`, and `i0.1.0` where that was cut again.
     """
     return ".".join([f"{LETTERS[role]}{number}", *map(str, part)])
+
+
+def memory(node: ScalarNode) -> Argument | Local:
+    """The argument or scratch memory that a Load, Store, Update or After is about."""
+    while not isinstance(node, Argument | Local):
+        node = node.sources[0]
+    return node
 
 
 def argument_name(slot: int, is_written: bool) -> str:

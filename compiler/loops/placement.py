@@ -9,23 +9,32 @@ the ranges it depends on; a reduction's loop stands where its result is wanted.
 
 That one rule moves what does not change out of its loop, and fuses row statistics with the rows
 that use them. `place` returns blocks; `linearize` and the printer walk them.
+
+Loops are the ranges of the levels `loop` and `core`; for the turns of an `unroll` or `vector` range
+no block is opened. Stores that follow one another and begin with the same loops share these. What
+fills scratch memory stands, loops of its own around it, where the memory is read first. Neither
+memory nor `After` is an item: `nodes.memory` says what an access is about.
 """
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from compiler.loops.nodes import (
+    After,
     Alu,
     Argument,
     Body,
     Custom,
     DefineVar,
+    Local,
     Range,
     Reduce,
     ScalarNode,
     Store,
     Update,
+    memory,
 )
 from compiler.node import toposort, users
 
@@ -36,8 +45,6 @@ class Block:
 
     range: Range | None
     items: "list[Item]" = field(default_factory=list)
-    inner: "Block | None" = None
-    """The loop that encloses the rest of the current store; it goes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +63,27 @@ class Fold:
 
 Item: TypeAlias = ScalarNode | Block | Begin | Fold
 Path: TypeAlias = "tuple[Block, ...]"
+Nest: TypeAlias = Reduce | Store | Update
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """The operands of a nest are in place: its loops, `path`, go into their home."""
+
+    node: Nest
+    path: Path
+    outside: int
+    """How many blocks of the path are around the loops of the nest."""
 
 
 def place(body: Body) -> Block:
     """The loop nest of `body`, as nested blocks."""
     return _Placement(body).run()
+
+
+def is_loop(each: Range) -> bool:
+    """Whether a block is opened for the range: its turns follow one another."""
+    return each.level in ("loop", "core")
 
 
 class _Placement:
@@ -72,16 +95,18 @@ class _Placement:
         self.placed: dict[Block, set[ScalarNode]] = {}
 
     def run(self) -> Block:
-        """Place every store and update; each opens its own loops."""
+        """Place every store and update; each opens the loops that the one before did not."""
         top = self._block(None)
-        for store in self.body.sources:
-            assert isinstance(store, Store | Update | Custom)
-            path: Path = (top,)
-            for each in () if isinstance(store, Custom) else store.ranges:
-                path = (*path, self._block(each))
-            self._place([(store, path)])
-            for outer, inner in itertools.pairwise(path):
-                outer.items.append(inner)
+        path: Path = (top,)
+        for nest in self.body.sources:
+            assert isinstance(nest, Store | Update | Custom)
+            if isinstance(nest, Custom):
+                path = (top,)
+                self._place([(nest, path)])
+                continue
+            shared = _shared(path, nest.ranges)
+            path = self._opened(shared, [r for r in nest.ranges if is_loop(r)][len(shared) - 1 :])
+            self._place(self._inside(_Close(nest, path, len(shared))))
         return top
 
     def _block(self, range_: Range | None) -> Block:
@@ -89,86 +114,97 @@ class _Placement:
         self.placed[block] = set()
         return block
 
+    def _opened(self, path: Path, ranges: "list[Range]") -> Path:
+        """`path` and a new block for each of `ranges`."""
+        return (*path, *(self._block(each) for each in ranges))
+
     def _home(self, node: ScalarNode, path: Path) -> Path:
-        """The shortest beginning of `path` that has every range `node` depends on."""
-        missing = set(self.needs[node])
+        """The shortest beginning of `path` that has every loop `node` depends on."""
+        missing = {r for r in self.needs[node] if is_loop(r)}
         for depth, block in enumerate(path):
-            missing.discard(block.range)
+            missing -= {block.range}
             if not missing:
                 return path[: depth + 1]
         names = ", ".join(r.name for r in missing)
         raise AssertionError(f"{node!r} needs {names}, which no loop around it has")
 
-    def _is_placed(self, node: ScalarNode, path: Path) -> bool:
-        return any(node in self.placed[block] for block in path)
-
-    def _place(self, tasks: list[tuple[ScalarNode | Fold, Path]]) -> None:
+    def _place(self, tasks: "list[tuple[ScalarNode, Path] | _Close]") -> None:
         """Put each node after its operands, in the block where it belongs. Not recursive."""
-        loops: dict[tuple[ScalarNode, Block], Path] = {}
         while tasks:
-            task, path = tasks[-1]
-            if isinstance(task, Fold):
+            task = tasks[-1]
+            if isinstance(task, _Close):
                 tasks.pop()
-                self._close(task, path, loops)
+                self._close(task)
                 continue
-            if self._is_ready(task, path):
+            node, path = task
+            if self._is_ready(node, path):
                 tasks.pop()
                 continue
-            home = self._home(task, path)
-            if isinstance(task, Reduce):
+            home = self._home(node, path)
+            if isinstance(node, Nest):
                 tasks.pop()
-                self._open(task, home, loops, tasks)
+                inner = self._opened(home, [r for r in node.ranges if is_loop(r)])
+                tasks.extend(self._inside(_Close(node, inner, len(home))))
                 continue
-            waiting = [(s, home) for s in self._operands(task) if not self._is_ready(s, home)]
+            waiting = [(s, home) for s in node.sources if not self._is_ready(s, home)]
             if waiting:
                 tasks.extend(reversed(waiting))
                 continue
             tasks.pop()
-            self._put(task, home[-1])
+            self._put(node, home[-1])
 
-    def _operands(self, node: ScalarNode) -> tuple[ScalarNode, ...]:
-        match node:
-            case Store():
-                return node.sources[:3]
-            case Update():
-                return node.sources[:4]
-            case _:
-                return node.sources
+    def _inside(self, close: _Close) -> "list[tuple[ScalarNode, Path] | _Close]":
+        """What is to be done for a nest, last first: extents, operands, then its loops."""
+        extents = [r.sources[0] for r in close.node.ranges if isinstance(r.sources[0], Alu)]
+        operands = operands_of(close.node)
+        waiting = [*extents, *operands]
+        return [close, *((each, close.path) for each in reversed(waiting))]
+
+    def _close(self, close: _Close) -> None:
+        """Append the loops to their home, with what the nest does in the innermost one."""
+        node, path = close.node, close.path
+        home = path[close.outside - 1]
+        if isinstance(node, Reduce):
+            # without a loop of its own, the fold follows its beginning in one block
+            home.items.append(Begin(node))
+            path[-1].items.append(Fold(node))
+        else:
+            path[-1].items.append(node)
+        for outer, inner in itertools.pairwise(path[close.outside - 1 :]):
+            outer.items.append(inner)
+        if isinstance(node, Reduce):
+            home.items.append(node)
+        self.placed[home].add(node)
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
-        is_given = isinstance(node, Range | Argument | DefineVar)
-        return is_given or self._is_placed(node, path)
+        if isinstance(node, After):
+            return all(self._is_ready(s, path) for s in node.sources)
+        is_given = isinstance(node, Range | Argument | DefineVar | Local)
+        return is_given or any(node in self.placed[block] for block in path)
 
     def _put(self, node: ScalarNode, block: Block) -> None:
-        block.items.append(node)
-        self.placed[block].add(node)
+        if not isinstance(node, After):
+            block.items.append(node)
+            self.placed[block].add(node)
 
-    def _open(
-        self,
-        node: Reduce,
-        home: Path,
-        loops: dict[tuple[ScalarNode, Block], Path],
-        tasks: list[tuple[ScalarNode | Fold, Path]],
-    ) -> None:
-        """Place the operand inside new loops; `_close` then puts the loops into `home`."""
-        path = home
-        for each in node.ranges:
-            path = (*path, self._block(each))
-        loops[node, home[-1]] = path
-        tasks.append((Fold(node), home))
-        tasks.append((node.sources[0], path))
 
-    def _close(
-        self, fold: Fold, home: Path, loops: dict[tuple[ScalarNode, Block], Path]
-    ) -> None:
-        """The operand is in place: start the accumulator, append the loops, fold inside."""
-        node = fold.reduce
-        path = loops[node, home[-1]]
-        path[-1].items.append(fold)
-        home[-1].items.append(Begin(node))
-        for outer, inner in zip(path[len(home) - 1 :], path[len(home) :], strict=False):
-            outer.items.append(inner)
-        self._put(node, home[-1])
+def _shared(path: Path, ranges: tuple[Range, ...]) -> Path:
+    """The beginning of `path` whose loops are the outermost ones of `ranges`."""
+    loops = [r for r in ranges if is_loop(r)]
+    same = 1
+    for block, each in zip(path[1:], loops, strict=False):
+        if block.range is not each:
+            break
+        same += 1
+    return path[:same]
+
+
+def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
+    """What a nest reads in its innermost loop: its sources without its ranges."""
+    own = set(node.ranges)
+    if isinstance(node, Reduce):
+        return node.sources[:1]
+    return tuple(s for n, s in enumerate(node.sources) if n < 3 or s not in own)
 
 
 def fused_products(body: Body) -> set[ScalarNode]:
@@ -186,13 +222,34 @@ def fused_products(body: Body) -> set[ScalarNode]:
 
 
 def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:
-    """The ranges each node depends on: those of its operands, less those it folds."""
+    """The ranges each node depends on: those of its operands, less those it folds or fills.
+
+    Scratch memory depends on what any of its effects depends on: all of them happen together,
+    so that memory that is filled again is also begun again.
+    """
+    order: list[ScalarNode] = toposort([body])
+    memories = (n for n in order if isinstance(n, Local))
+    scratch: dict[ScalarNode, frozenset[Range]] = dict.fromkeys(memories, frozenset())
+    while True:
+        needs = _needs(order, scratch)
+        grown = dict(scratch)
+        for node in order:
+            if isinstance(node, Store | Update) and isinstance(local := memory(node), Local):
+                grown[local] |= needs[node]
+        if grown == scratch:
+            return needs
+        scratch = grown
+
+
+def _needs(
+    order: list[ScalarNode], scratch: Mapping[ScalarNode, frozenset[Range]]
+) -> dict[ScalarNode, frozenset[Range]]:
+    """The ranges each node depends on, where `scratch` memory depends on the given ones."""
     needs: dict[ScalarNode, frozenset[Range]] = {}
-    for node in toposort([body]):
+    for node in order:
+        operands = operands_of(node) if isinstance(node, Nest) else node.sources
+        found = scratch.get(node, frozenset[Range]()).union(*(needs[s] for s in operands))
         if isinstance(node, Range):
-            needs[node] = frozenset((node,))
-            continue
-        operands = node.sources[:1] if isinstance(node, Reduce) else node.sources
-        found = frozenset[Range]().union(*(needs[s] for s in operands))
-        needs[node] = found - set(node.ranges) if isinstance(node, Reduce) else found
+            found |= {node}
+        needs[node] = found - set(node.ranges) if isinstance(node, Nest) else found
     return needs
