@@ -28,12 +28,13 @@ def stream(
 ) -> Body:
     """`body` with the vector stores past the caches whose argument a Stream names."""
     for choice in choices.of(Stream):
-        found = {n: _streamed(n) for n in body.sources if isinstance(n, Store) and _is_of(n, choice)}
+        stores = [n for n in body.sources if isinstance(n, Store) and _is_of(n, choice)]
+        found: dict[ScalarNode, ScalarNode] = {n: _streamed(n) for n in stores}
         if not found:
             refuse(choice, f"nothing is stored to argument {choice.slot}", "slot 0, the output")
         for old, new in found.items():
             provenance.rebuilt(new, old)
-        made = Body(tuple(found.get(n, n) for n in body.sources if isinstance(n, ScalarNode)))
+        made = Body(tuple(found.get(n, n) for n in body.sources))
         provenance.rebuilt(made, body)
         record(matches, choice, body, made)
         body = made

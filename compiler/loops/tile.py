@@ -37,6 +37,7 @@ from compiler.loops.axes import (
 from compiler.loops.choices import Choices, Tile
 from compiler.loops.indices import both
 from compiler.loops.nodes import (
+    After,
     Body,
     Const,
     Load,
@@ -44,6 +45,7 @@ from compiler.loops.nodes import (
     Reduce,
     ScalarNode,
     Store,
+    Update,
     alu,
     const,
     index,
@@ -93,13 +95,35 @@ def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
     parts = [part for part in (_whole(axis, size), _left(axis, size)) if part is not None]
     if not parts:
         return body
-    if axis.role == "reduction":
-        return _folded(body, axis, parts, provenance)
-    owners = [n for n in body.sources if isinstance(n, Store) and axis in n.ranges]
-    stores = [_over(store, axis, part, provenance) for part in parts for store in owners]
-    first = body.sources.index(owners[0])
-    others = [n for n in body.sources if n not in owners]
-    return _body(body, (*others[:first], *stores, *others[first:]), provenance)
+    change = _folds if axis.role == "reduction" else _nests
+
+    def each(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
+        return change(node.with_sources(sources), axis, parts, provenance)
+
+    return rebuilt(body, each, provenance)
+
+
+def _nests(
+    node: ScalarNode, axis: Range, parts: list[Part], provenance: Provenance[Any]
+) -> ScalarNode:
+    """What has stores over `axis` below it, with these over each part: first all whole tiles."""
+    owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
+    if not owners or not isinstance(node, Body | After):
+        return node
+    made = [_over(nest, axis, part, provenance) for part in parts for nest in owners]
+    first = node.sources.index(owners[0])
+    others = [n for n in node.sources if n not in owners]
+    return node.with_sources((*others[:first], *made, *others[first:]))
+
+
+def _folds(
+    node: ScalarNode, axis: Range, parts: list[Part], provenance: Provenance[Any]
+) -> ScalarNode:
+    """A reduction over `axis` as the join of those over its parts."""
+    if not isinstance(node, Reduce) or axis not in node.ranges:
+        return node
+    made = [_over(node, axis, part, provenance) for part in parts]
+    return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
 
 
 def _whole(axis: Range, size: int) -> Part | None:
@@ -142,20 +166,6 @@ def _part(axis: Range, part: int, extent: ScalarNode) -> Range:
     return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
 
 
-def _folded(body: Body, axis: Range, parts: list[Part], provenance: Provenance[Any]) -> Body:
-    """Each reduction over `axis` as the join of those over its parts."""
-
-    def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
-        made = node.with_sources(sources)
-        if not isinstance(made, Reduce) or axis not in made.ranges:
-            return made
-        folds = [_over(made, axis, part, provenance) for part in parts]
-        combine = REDUCTIONS[made.op].combine
-        return folds[0] if len(folds) == 1 else alu(combine, *folds)
-
-    return rebuilt(body, change, provenance)
-
-
 def _over(nest: Nest, axis: Range, part: Part, provenance: Provenance[Any]) -> ScalarNode:
     """The nest over one part of `axis` instead of the axis."""
     value, parts = part
@@ -165,12 +175,6 @@ def _over(nest: Nest, axis: Range, part: Part, provenance: Provenance[Any]) -> S
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
     made = remade(nest, reads, loops)
     provenance.rebuilt(made, nest)
-    return made
-
-
-def _body(body: Body, stores: tuple[ScalarNode, ...], provenance: Provenance[Any]) -> Body:
-    made = Body(stores)
-    provenance.rebuilt(made, body)
     return made
 
 

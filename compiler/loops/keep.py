@@ -1,0 +1,110 @@
+"""keep: what several passes over a row compute is computed once, into scratch memory.
+
+    Before:  for r3 in 64   reduction        choice: keep r3 i1
+               %5 = exp(in1[i0*64 + r3] - %2)
+               %6 = sum(%6, %5)
+             for i1 in 64
+               %8 = exp(in1[i0*64 + i1] - %2)
+               out[i0*64 + i1] = %8 / %6
+    After:   for i4 in 64
+               local0[i4] = exp(in1[i0*64 + i4] - %2)
+             for r3 in 64   reduction
+               %6 = sum(%6, local0[r3])
+             for i1 in 64
+               out[i0*64 + i1] = local0[i1] / %6
+
+The two axes have one extent, and the values are those that differ in nothing but the axis. The row
+stays in a near cache for as long as it is needed; it pays where the value is dear to compute.
+
+Relies on: axes are whole: the passes over a row have not been cut differently yet.
+Ensures: the same values.
+"""
+
+from typing import Any
+
+from compiler.loops.axes import find, inherit, next_number, record, refuse, swapped, swapped_body
+from compiler.loops.choices import Choices, Keep
+from compiler.loops.nodes import (
+    After,
+    Body,
+    Load,
+    Local,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+)
+from compiler.loops.placement import dependencies
+from compiler.node import toposort, users
+from compiler.trace import Match, Provenance
+
+
+def keep(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the values kept that Keeps name."""
+    for choice in choices.of(Keep):
+        axis = find(body, choice.axis, choice, choices)
+        into = find(body, choice.into, choice, choices)
+        if axis is None or into is None:
+            continue
+        if axis is into or axis.sources != into.sources:
+            refuse(choice, f"{axis.name} and {into.name} are not two axes of one extent")
+        before = body
+        while pairs := repeated(body, axis, into):
+            value, again = pairs[0]
+            body = _kept(body, (value, axis), (again, into), provenance)
+        if body is before:
+            refuse(choice, f"nothing is computed along {axis.name} and again along {into.name}")
+        record(matches, choice, before, body)
+    return body
+
+
+def repeated(body: Body, axis: Range, into: Range) -> list[tuple[ScalarNode, ScalarNode]]:
+    """The greatest values along `axis` that are computed along `into` as well, with those."""
+    order: list[ScalarNode] = toposort([body])
+    needs, known, readers = dependencies(body), set(order), users(order)
+    twins: dict[ScalarNode, ScalarNode] = {axis: into}
+    for node in order:
+        along = node is not axis and axis in needs[node] and not isinstance(node, Store | Update)
+        if not along:
+            continue
+        twin = node.with_sources(tuple(twins.get(s, s) for s in node.sources))
+        if twin in known and twin is not node:
+            twins[node] = twin
+    del twins[axis]
+    return [
+        (node, twin)
+        for node, twin in twins.items()
+        if _is_computed(node) and not any(reader in twins for reader in readers[node])
+    ]
+
+
+def _is_computed(node: ScalarNode) -> bool:
+    """Whether a value is more than a load or an index."""
+    return not isinstance(node, Load) and node.bounds is None
+
+
+def _kept(
+    body: Body,
+    first: tuple[ScalarNode, Range],
+    second: tuple[ScalarNode, Range],
+    provenance: Provenance[Any],
+) -> Body:
+    """`body` with one value and its twin read from a row of scratch memory."""
+    (value, axis), (twin, into) = first, second
+    order: list[ScalarNode] = toposort([body])
+    count = sum(isinstance(n, Local) for n in order)
+    own = Range(axis.sources, next_number(body), "normal")
+    inherit(own, axis, provenance)
+    local = Local((), count, value.dtype, axis.extent)
+    computed = swapped(value, {axis: own}, provenance)
+    row = After((local, Store((local, own, computed, own))))
+    loads: dict[ScalarNode, ScalarNode] = {
+        value: Load((row, axis)), twin: Load((row, into)),
+    }  # fmt: skip
+    return swapped_body(body, loads, provenance)
