@@ -4,6 +4,9 @@ A range is an arange along an axis of its own, and broadcasting does the rest: t
 expression has the extents of the ranges it depends on, and 1 elsewhere. Two ranges that no
 expression depends on together share an axis.
 
+The levels of ranges make no difference here: all turns happen. Scratch memory has a part for each
+turn of the ranges that its effects depend on, and is filled when it is read first.
+
 Memory is bounded. While the values of a body have more than `LIMIT` elements in total, its
 outermost ranges are cut into blocks, and the blocks run one after the other.
 """
@@ -16,7 +19,9 @@ import numpy as np
 
 from compiler import functions, references, updates
 from compiler.errors import DataError, InternalError
+from compiler.loops.memory import Scratch, check_inside, gather, scatter
 from compiler.loops.nodes import (
+    After,
     Alu,
     Argument,
     Bitcast,
@@ -26,11 +31,13 @@ from compiler.loops.nodes import (
     Custom,
     DefineVar,
     Load,
+    Local,
     Range,
     Reduce,
     ScalarNode,
     Store,
     Update,
+    memory,
 )
 from compiler.loops.placement import dependencies
 from compiler.node import toposort
@@ -40,6 +47,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 LIMIT = 2**22
 """Elements that all values of a body may have together."""
+NOTHING: Array = np.zeros(0)
+"""Stands for an effect that has happened."""
 
 
 def interpret(
@@ -80,33 +89,58 @@ class _Run:
         self.rank = 1 + max(self.axes.values(), default=0)
         self.blocks = _blocks(self.order, self.needs, limit)
         self.values: dict[ScalarNode, Array] = {}
+        self.scratch: dict[Local, Scratch] = {}
 
     def store(self, node: Store) -> None:
         """Compute and write all elements of a store, block by block."""
-        target, where, value = node.sources[:3]
-        assert isinstance(target, Argument)
+        target = memory(node)
         for _ in self._in_blocks(node.ranges):
-            index, gate, data = self._value(where), None, self._value(value)
-            scatter(self.arguments[target.slot], index, data, gate, f"store to {target.name}")
+            index, value = self._value(node.sources[1]), self._value(node.sources[2])
+            gate = None if node.gate is None else self._value(node.gate)
+            if isinstance(target, Local):
+                self._scratch(target).scatter(index, value, gate)
+            else:
+                flat = self.arguments[target.slot]
+                scatter(flat, index, value, gate, f"store to {target.name}")
 
     def update(self, node: Update) -> None:
         """Apply all updates of a nest in the order of its loops, block by block."""
-        target = node.sources[0]
-        assert isinstance(target, Argument)
+        target = memory(node)
         order = [self.axes[r] for r in node.ranges]
+        order += [axis for axis in range(self.rank) if axis not in order]
         for _ in self._in_blocks(node.ranges):
-            shape = [1] * self.rank
-            for each in node.ranges:
-                shape[self.axes[each]] = self.values[each].size
+            shape = self._shape(self.needs[node] | set(node.ranges))
             index, data, gate = (
-                np.broadcast_to(self._value(s), shape).transpose(
-                    *order, *(a for a in range(self.rank) if a not in order)
-                ).reshape(-1)
-                for s in node.sources[1:4]
-            )  # fmt: skip
-            flat = self.arguments[target.slot]
-            check_inside(flat, index[gate], f"update of {target.name}")
-            updates.apply(node.op, flat, index[gate], data[gate])
+                np.broadcast_to(self._value(s), shape) for s in node.sources[1:4]
+            )
+            if isinstance(target, Local):
+                index = self._scratch(target).places(index, gate)
+            index, data, gate = (
+                each.transpose(order).reshape(-1) for each in (index, data, gate)
+            )
+            self._join(node.op, target, index[gate], data[gate])
+
+    def _join(self, op: str, target: Argument | Local, index: Array, data: Array) -> None:
+        if isinstance(target, Local):
+            self._scratch(target).update(op, index, data)
+            return
+        flat = self.arguments[target.slot]
+        check_inside(flat, index, f"update of {target.name}")
+        updates.apply(op, flat, index, data)
+
+    def _scratch(self, node: Local) -> Scratch:
+        """The memory, new where the loops that it depends on have begun another turn."""
+        if node not in self.scratch:
+            shape = self._shape(self.needs[node])
+            self.scratch[node] = Scratch(node.name, shape, node.size, node.element.numpy)
+        return self.scratch[node]
+
+    def _shape(self, ranges: "frozenset[Range]") -> tuple[int, ...]:
+        """The extents of the open blocks of `ranges`, each along its axis."""
+        shape = [1] * self.rank
+        for each in ranges:
+            shape[self.axes[each]] = self.values[each].size
+        return tuple(shape)
 
     def call(self, node: Custom) -> None:
         """Call a function from outside on its arguments."""
@@ -119,8 +153,7 @@ class _Run:
             yield
             return
         first = ranges[0]
-        bound = first.sources[0]
-        extent = self.variables[bound] if isinstance(bound, DefineVar) else first.extent
+        extent = int(self._value(first.sources[0]).flat[0])
         step = self.blocks[first]
         for start in range(0, extent, step):
             self.values[first] = self._counter(first, start, min(start + step, extent))
@@ -136,6 +169,8 @@ class _Run:
         """Drop every value that depends on a range whose block is done."""
         for node in [n for n in self.values if closed in self.needs[n]]:
             del self.values[node]
+        for local in [n for n in self.scratch if closed in self.needs[n]]:
+            del self.scratch[local]
 
     def _value(self, root: ScalarNode) -> Array:
         """The value of `root` in the open blocks; recursive only from reduction to reduction."""
@@ -149,8 +184,21 @@ class _Run:
             if waiting:
                 stack.extend(reversed(waiting))
                 continue
-            self.values[stack.pop()] = self._checked(node)
+            self.values[stack.pop()] = self._computed(node)
         return self.values[root]
+
+    def _computed(self, node: ScalarNode) -> Array:
+        """The value of `node`, whose operands are known; effects and memory have none."""
+        match node:
+            case Store():
+                self.store(node)
+            case Update():
+                self.update(node)
+            case Local() | After():
+                pass
+            case _:
+                return self._checked(node)
+        return NOTHING
 
     def _checked(self, node: ScalarNode) -> Array:
         """The value of `node`, whose operands are known; its type is exact."""
@@ -180,16 +228,17 @@ class _Run:
             case Custom():
                 return _instance(node).elementwise(*operands)
             case Load():
-                return self._load(node, operands)
+                return self._load(node)
             case Range():
                 raise InternalError("loops interpreter", f"{node.name} is used outside its loop")
         raise InternalError("loops interpreter", f"{type(node).__name__} has no value")
 
-    def _load(self, node: Load, operands: list[Array]) -> Array:
-        source = node.sources[0]
-        assert isinstance(source, Argument)
-        gate = operands[1] if len(operands) > 1 else None
-        return gather(self.arguments[source.slot], operands[0], gate, f"load from {source.name}")
+    def _load(self, node: Load) -> Array:
+        source, index = memory(node), self.values[node.sources[1]]
+        gate = None if node.gate is None else self.values[node.gate]
+        if isinstance(source, Local):
+            return self._scratch(source).gather(index, gate)
+        return gather(self.arguments[source.slot], index, gate, f"load from {source.name}")
 
     def _reduce(self, node: Reduce) -> Array:
         """The fold of all blocks of the operand; over no elements, the identity."""
@@ -232,8 +281,10 @@ def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
     match node:
         case Range() | Reduce():
             return ()
+        case Store() | Update():
+            return () if isinstance(node.sources[0], Argument) else node.sources[:1]
         case Load():
-            return node.sources[1:]
+            return node.sources[1 if isinstance(node.sources[0], Argument) else 0 :]
         case _:
             return node.sources
 
@@ -266,58 +317,19 @@ def _blocks(
     return blocks
 
 
-def _elements(needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
-    """Elements that all values have together."""
-    return sum(math.prod(blocks[r] for r in ranges) for ranges in needs.values())
+def _elements(
+    needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]
+) -> int:
+    """Elements that all values and memories have together; those of effects are what they write."""
+    total = 0
+    for node, ranges in needs.items():
+        own = node.ranges if isinstance(node, Store | Update) else ()
+        size = node.size if isinstance(node, Local) else 1
+        total += size * math.prod(blocks[r] for r in ranges | set(own))
+    return total
 
 
 def constant(bits: int, dtype: "np.dtype[Any]") -> Array:
     """The value with these bits, rank 0; a NaN keeps its payload."""
     data = bits.to_bytes(dtype.itemsize, "little")
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(())
-
-
-def gather(buffer: Array, index: Array, gate: Array | None, name: str) -> Array:
-    """The elements `index` of a flat `buffer`; 0, and no access, where `gate` is false.
-
-    Raises `InternalError` with `name` where an index that is accessed is outside the buffer.
-    """
-    if gate is None:
-        check_inside(buffer, index, name)
-        return np.asarray(buffer[index])
-    index, gate = np.broadcast_arrays(index, gate)
-    result = np.zeros(index.shape, buffer.dtype)
-    inside = index[gate]
-    check_inside(buffer, inside, name)
-    result[gate] = buffer[inside]
-    return result
-
-
-def scatter(buffer: Array, index: Array, value: Array, gate: Array | None, name: str) -> None:
-    """Write `value` to the elements `index` of a flat `buffer`, except where `gate` is false.
-
-    Raises `InternalError` as `gather` does; of equal indices the last one is kept.
-    """
-    if gate is None:
-        index, value = np.broadcast_arrays(index, value)
-    else:
-        index, value, gate = np.broadcast_arrays(index, value, gate)
-        index, value = index[gate], value[gate]
-    check_inside(buffer, index, name)
-    if value.dtype != buffer.dtype:
-        got, expected = str(value.dtype), str(buffer.dtype)
-        raise InternalError(name, "the value has the wrong type", got=got, expected=expected)
-    buffer[index] = value
-
-
-def check_inside(buffer: Array, index: Array, name: str) -> None:
-    """Refuse an index outside `buffer` with an `InternalError` that says which."""
-    if not index.size or (index.min() >= 0 and index.max() < buffer.size):
-        return
-    is_outside = (index < 0) | (index >= buffer.size)
-    raise InternalError(
-        name,
-        "an access is outside its buffer",
-        got=f"index {index[is_outside].flat[0]}",
-        expected=f"0 … {buffer.size - 1}, for the {buffer.size} elements",
-    )

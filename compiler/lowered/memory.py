@@ -12,7 +12,7 @@ import numpy as np
 
 from compiler.dtypes import DType
 from compiler.errors import InternalError
-from compiler.loops.interpret import gather, scatter
+from compiler.loops.memory import gather, scatter
 from compiler.lowered.machine import Memory
 
 Array: TypeAlias = np.ndarray[Any, Any]

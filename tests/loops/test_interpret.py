@@ -11,9 +11,11 @@ from compiler.errors import InternalError
 from compiler.graph.nodes import Reduce as GraphReduce
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import (
+    After,
     Argument,
     Body,
     Load,
+    Local,
     Range,
     ScalarNode,
     Store,
@@ -22,6 +24,7 @@ from compiler.loops.nodes import (
     const,
     index,
 )
+from tests.loops.bodies import BODIES
 from tests.loops.programs import (
     PROGRAMS,
     arguments,
@@ -51,6 +54,25 @@ def test_agrees_with_the_graph(name: str, limit: int) -> None:
             assert_close(found[0], expected)
             for before, after in zip(values[1:], found[1:], strict=True):
                 np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("limit", (2**22, 60, 1))
+@pytest.mark.parametrize("name", BODIES)
+def test_levels_scratch_memory_and_gates(name: str, limit: int) -> None:
+    example = BODIES[name]()
+    values = example.arguments()
+    interpret(example.body, values, limit, example.variables)
+    np.testing.assert_allclose(values[0], example.result(values), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"), ((I, "not written"), (alu("add", I, index(1)), "outside its scratch"))
+)
+def test_scratch_memory_is_read_where_it_was_written(where: ScalarNode, problem: str) -> None:
+    local, k = Local((), 0, f32, 4), axis(3, 1, "normal")
+    filled = After((local, Store((local, k, const(1.0, f32), k))))
+    with pytest.raises(InternalError, match=problem):
+        interpret(store(Load((filled, where)), I), [np.zeros(4, np.float32)])
 
 
 @pytest.mark.parametrize("op", ("max", "min"))
