@@ -193,13 +193,15 @@ class Compilation:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, and every copy nobody wrote, with its reason."""
+        """Every choice about fusion and loops, and every copy nobody wrote, with its reason."""
         fused = (
             Decision(self.entity(uncopied(c.node, self.simplest)), "fuse", c.is_fused, c.reason)
             for c in self._scheduled.choices
         )
         copied = sharding.decisions(self._graph_records, self.simplest, self.entity)
-        return (*fused, *copied)
+        pairs = zip(self._kernels, self.loops, strict=True)
+        chosen = (d for kernel, loop in pairs for d in kernel.decisions(loop.entity(loop.body)))
+        return (*fused, *copied, *chosen)
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

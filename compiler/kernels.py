@@ -5,7 +5,7 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from compiler.device import device, program
@@ -14,6 +14,8 @@ from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
+from compiler.loops.choices import PLAIN, Choices, parse, show, word
+from compiler.loops.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
@@ -21,7 +23,7 @@ from compiler.lowered.linearize import Linear, linearize
 from compiler.options import Options
 from compiler.pipeline import run_passes
 from compiler.schedule.items import Kernel, Operation
-from compiler.trace import PassRecord, Provenance
+from compiler.trace import Decision, PassRecord, Provenance
 
 KEPT = 1024
 """Loaded programs kept in memory, least recently used first out."""
@@ -39,6 +41,14 @@ class CompiledKernel:
     records: tuple[PassRecord, ...]
     provenance: Provenance[TensorNode]
     seconds: dict[str, float] = field(default_factory=dict)
+    choices: Choices = PLAIN
+
+    def decisions(self, entity: str) -> tuple[Decision, ...]:
+        """Each choice with its reason; `entity` is that of the kernel's loops."""
+        return tuple(
+            Decision(entity, word(c), True, f"{show(c)}: {c.because or 'as asked'}")
+            for c in self.choices
+        )
 
 
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
@@ -46,10 +56,12 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     clock = time.perf_counter
     start = clock()
     provenance: Provenance[TensorNode] = Provenance()
-    indexed = index(body, provenance)
-    loops, records = run_passes(
-        "loops", indexed, provenance, options, f"loops:{number}:", kernel=name
-    )
+    indexed, prefix = index(body, provenance), f"loops:{number}:"
+    loops, records = run_passes("loops", indexed, provenance, options, prefix, name)
+    choices = _choices(name, loops, options)
+    if choices:
+        loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
+        records += chosen
     looped = clock()
     linear = linearize(loops)
     if options.verify:
@@ -58,16 +70,38 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     source = tuple(emit(name, tuple(linear.instructions)))
     seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
     return CompiledKernel(
-        name, body, loops, linear, source, tuple(records), provenance, seconds
+        name, body, loops, linear, source, tuple(records), provenance, seconds, choices
     )
 
 
+def _choices(name: str, loops: Body, options: Options) -> Choices:
+    """How the loops of a kernel are to be transformed."""
+    match options.loops:
+        case "plain":
+            return PLAIN
+        case "auto":
+            return choose(loops, options.model)
+        case given:
+            return parse(given.get(name, PLAIN))
+
+
+def _asked(name: str, options: Options) -> Hashable:
+    """What the choices for a kernel follow from, besides its body."""
+    match options.loops:
+        case "plain":
+            return PLAIN
+        case "auto":
+            return options.model
+        case given:
+            return parse(given.get(name, PLAIN))
+
+
 class Programs:
-    """Loaded programs by body, device kind and optimisation level."""
+    """Loaded programs by body, device kind, optimisation level and choices of loops."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._table: OrderedDict[tuple[Sink, str, int], Program] = OrderedDict()
+        self._table: OrderedDict[tuple[Sink, str, int, Hashable], Program] = OrderedDict()
         self.hits = 0
         self.misses = 0
 
@@ -79,21 +113,28 @@ class Programs:
         self._table.clear()
         self.hits = self.misses = 0
 
-    def get(self, kernel: CompiledKernel, where: device.Device, level: int) -> Program:
-        """The program of a kernel; compiled and loaded when it is met for the first time."""
-        held = self.holds(kernel.body, where, level)
+    def get(
+        self, kernel: CompiledKernel, where: device.Device, level: int, asked: Hashable = PLAIN
+    ) -> Program:
+        """The program of a kernel; compiled and loaded when it is met for the first time.
+
+        `asked` is what its choices follow from.
+        """
+        held = self.holds(kernel.body, where, level, asked)
         if held is not None:
             return held
         self.misses += 1
         loaded = where.load(where.compile(program_spec(kernel, where), level))
-        self._table[kernel.body, where.base_key, level] = loaded
+        self._table[kernel.body, where.base_key, level, asked] = loaded
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
         return loaded
 
-    def holds(self, body: Sink, where: device.Device, level: int) -> Program | None:
+    def holds(
+        self, body: Sink, where: device.Device, level: int, asked: Hashable = PLAIN
+    ) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
-        key = body, where.base_key, level
+        key = body, where.base_key, level, asked
         held = self._table.get(key)
         if held is not None:
             self.hits += 1
@@ -120,8 +161,9 @@ def load_programs(
         key = each.body, device.get(each.device).base_key
         if key not in result:
             where = device.get(options.device or key[1])
-            held = PROGRAMS.holds(each.body, where, options.optimize)
-            result[key] = held or PROGRAMS.get(compiled(each.body), where, options.optimize)
+            rest = where, options.optimize, _asked(each.name, options)
+            held = PROGRAMS.holds(each.body, *rest)
+            result[key] = held or PROGRAMS.get(compiled(each.body), *rest)
     return result
 
 

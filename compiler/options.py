@@ -1,10 +1,18 @@
 """Settings of one compilation. There are no others: nothing reads the environment."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
+
+
+class Given(dict[str, Any]):
+    """Choices by name of kernel, as options hold them: compared by content, never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset((name, repr(choices)) for name, choices in self.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,9 @@ class Options:
     `plan_memory`: intermediate values that are not needed at the same time share memory.
     `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
+    `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
+    choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
+    in text; the others are plain.
     """
 
     trace: bool = False
@@ -30,9 +41,16 @@ class Options:
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
+    loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "plain"
 
     @located
     def __post_init__(self) -> None:
         if self.optimize not in (0, 1, 2, 3):
             what, got = "no such level of optimisation", repr(self.optimize)
             raise DataError("Options", what, got=got, expected="0, 1, 2 or 3")
+        if isinstance(self.loops, Mapping):
+            object.__setattr__(self, "loops", Given(self.loops))
+        elif self.loops not in ("auto", "plain"):
+            what, got = "no such way to transform loops", repr(self.loops)
+            expected = "auto, plain or choices by name of kernel"
+            raise DataError("Options", what, got=got, expected=expected)

@@ -78,16 +78,23 @@ def rebuilt(
 
 
 def swapped(
-    root: ScalarNode, replacements: Mapping[ScalarNode, ScalarNode], provenance: Provenance[Any]
+    root: ScalarNode,
+    replacements: Mapping[ScalarNode, ScalarNode],
+    provenance: Provenance[Any],
+    is_copy: bool = False,
 ) -> ScalarNode:
-    """`root` with the given nodes replaced by others."""
+    """`root` with the given nodes replaced by others; a copy where the old nodes are used on."""
     done: dict[ScalarNode, ScalarNode] = dict(replacements)
     order: list[ScalarNode] = toposort([root])
     for node in order:
-        if node not in done:
-            done[node] = node.with_sources(tuple(done[s] for s in node.sources))
-            if done[node] is not node:
-                provenance.rebuilt(done[node], node)
+        if node in done:
+            continue
+        done[node] = made = node.with_sources(tuple(done[s] for s in node.sources))
+        if made is not node:
+            if is_copy:
+                copied(made, node, provenance)
+            else:
+                provenance.rebuilt(made, node)
     return done[root]
 
 
@@ -108,6 +115,12 @@ def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> N
         provenance.rebuilt(made, old)
     else:
         provenance.replaced(made, old)
+
+
+def copied(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
+    """`made` comes from what `old` does, and is another thing: it has a number of its own."""
+    provenance.add(made, provenance.of(old))
+    provenance.numbers.all([made])
 
 
 def next_number(body: Body) -> int:

@@ -22,7 +22,7 @@ Ensures: the same values.
 
 from typing import Any
 
-from compiler.loops.axes import find, inherit, next_number, record, refuse, swapped, swapped_body
+from compiler.loops.axes import copied, find, next_number, record, refuse, swapped, swapped_body
 from compiler.loops.choices import Choices, Keep
 from compiler.loops.nodes import (
     After,
@@ -30,7 +30,6 @@ from compiler.loops.nodes import (
     Load,
     Local,
     Range,
-    Reduce,
     ScalarNode,
     Store,
     Update,
@@ -100,9 +99,9 @@ def _kept(
     order: list[ScalarNode] = toposort([body])
     count = sum(isinstance(n, Local) for n in order)
     own = Range(axis.sources, next_number(body), "normal")
-    inherit(own, axis, provenance)
+    copied(own, axis, provenance)
     local = Local((), count, value.dtype, axis.extent)
-    computed = swapped(value, {axis: own}, provenance)
+    computed = swapped(value, {axis: own}, provenance, True)
     row = After((local, Store((local, own, computed, own))))
     loads: dict[ScalarNode, ScalarNode] = {
         value: Load((row, axis)), twin: Load((row, into)),

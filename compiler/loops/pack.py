@@ -28,8 +28,8 @@ import math
 from typing import Any
 
 from compiler.loops.axes import (
+    copied,
     find,
-    inherit,
     next_number,
     record,
     refuse,
@@ -112,7 +112,7 @@ def _dims(
     order: list[ScalarNode],
 ) -> tuple[Range, ...]:
     """The axes of the tile that `load` reads in one turn of `at`; none where `at` has no load."""
-    stores = [n for n in body.sources if isinstance(n, Store) and load in toposort([n])]
+    stores = [n for n in body.sources if isinstance(n, Store) and load in _below(n)]
     inside: list[Range] = []
     for store in stores:
         if at is not None and at not in store.ranges:
@@ -124,6 +124,12 @@ def _dims(
     folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges]
     found = [r for r in (*folded, *inside) if r in needs[load]]
     return tuple(dict.fromkeys(found))
+
+
+def _below(store: Store) -> set[ScalarNode]:
+    """Every node that a store depends on."""
+    order: list[ScalarNode] = toposort([store])
+    return set(order)
 
 
 def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
@@ -155,11 +161,11 @@ def _staged(
         Range((index(r.extent),), first + n, "normal", 0, _level(r, steps.get(r), choices))
         for n, r in enumerate(dims)
     )
-    value = swapped(load, dict(zip(dims, copies, strict=True)), provenance)
+    value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))
     made = Load((After((local, filled)), linear(dims, shape)))
     for old, new in zip(dims, copies, strict=True):
-        inherit(new, old, provenance)
+        copied(new, old, provenance)
     return swapped_body(body, {load: made}, provenance)
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from compiler.loops.axes import (
     Nest,
+    copied,
     find,
-    inherit,
     operands,
     rebuilt,
     record,
@@ -110,7 +110,11 @@ def _nests(
     owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
     if not owners or not isinstance(node, Body | After):
         return node
-    made = [_over(nest, axis, part, provenance) for part in parts for nest in owners]
+    made = [
+        _over(nest, axis, part, provenance, part is not parts[0])
+        for part in parts
+        for nest in owners
+    ]
     first = node.sources.index(owners[0])
     others = [n for n in node.sources if n not in owners]
     return node.with_sources((*others[:first], *made, *others[first:]))
@@ -122,7 +126,7 @@ def _folds(
     """A reduction over `axis` as the join of those over its parts."""
     if not isinstance(node, Reduce) or axis not in node.ranges:
         return node
-    made = [_over(node, axis, part, provenance) for part in parts]
+    made = [_over(node, axis, part, provenance, part is not parts[0]) for part in parts]
     return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
 
 
@@ -166,16 +170,28 @@ def _part(axis: Range, part: int, extent: ScalarNode) -> Range:
     return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
 
 
-def _over(nest: Nest, axis: Range, part: Part, provenance: Provenance[Any]) -> ScalarNode:
+def _over(
+    nest: Nest, axis: Range, part: Part, provenance: Provenance[Any], is_copy: bool
+) -> ScalarNode:
     """The nest over one part of `axis` instead of the axis."""
     value, parts = part
-    for made in (value, *parts):
-        inherit(made, axis, provenance)
-    reads = tuple(swapped(s, {axis: value}, provenance) for s in operands(nest))
+    _note(part, axis, provenance)
+    reads = tuple(swapped(s, {axis: value}, provenance, is_copy) for s in operands(nest))
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
     made = remade(nest, reads, loops)
-    provenance.rebuilt(made, nest)
+    if is_copy:
+        copied(made, nest, provenance)
+    else:
+        provenance.rebuilt(made, nest)
     return made
+
+
+def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
+    """The parts of an axis, and what stands for it, come from what it does."""
+    value, ranges = part
+    for made in ranges:
+        copied(made, axis, provenance)
+    provenance.replaced(value, axis)
 
 
 def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
