@@ -19,7 +19,8 @@ from compiler.loops.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
-from compiler.lowered.linearize import Linear, linearize
+from compiler.lowered.linearize import linearize
+from compiler.lowered.values import Linear
 from compiler.options import Options
 from compiler.pipeline import run_passes
 from compiler.schedule.items import Kernel, Operation

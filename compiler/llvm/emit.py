@@ -53,9 +53,11 @@ from compiler.lowered.machine import (
     Local,
     MachineInstruction,
     PtrCat,
+    Shuffle,
     Special,
     Unroll,
     VConst,
+    Vector,
     Vectorize,
     Wmma,
 )
@@ -162,7 +164,7 @@ class _Emitter(Control):
                 self.begin_if(number, self.values[condition])
             case EndIf():
                 self.end_if()
-            case VConst() | Vectorize() | Gep():
+            case VConst() | Vectorize() | Gep() | Shuffle():
                 self._vector(instruction)
             case PtrCat(out=out, pointers=pointers, dtype=dtype):
                 single = [self.memories[p][0] for p in pointers]
@@ -210,7 +212,7 @@ class _Emitter(Control):
         )
         self.set(instruction.out, value, target, lanes)
 
-    def _vector(self, instruction: VConst | Vectorize | Gep) -> None:
+    def _vector(self, instruction: Vector) -> None:
         out, dtype = instruction.out, instruction.dtype
         t, name = register_type(dtype), f"%v{out}"
         match instruction:
@@ -221,6 +223,9 @@ class _Emitter(Control):
             case Gep(source=source, indices=indices):
                 lanes = self.lanes[source]
                 value = vectors.take(self.writer, self.values[source], t, lanes, indices, name)
+            case Shuffle(a=a, b=b, indices=indices):
+                pair = self.values[a], self.values[b]
+                value = vectors.shuffle(self.writer, pair, t, self.lanes[a], indices, name)
         self.set(out, value, dtype, instruction.lanes)
 
     def _custom(self, instruction: Custom) -> None:

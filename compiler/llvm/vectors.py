@@ -34,10 +34,26 @@ def take(
     if len(indices) == 1:
         return lane(writer, value, t, lanes, indices[0], name)
     if lanes == 1:
-        return join(writer, [value] * len(indices), t, name)
+        whole = vector_type(t, len(indices))
+        value = writer.value(f"insertelement {whole} poison, {t} {value}, i64 0")
+        return shuffle(writer, (value, "poison"), t, len(indices), indices, name)
+    return shuffle(writer, (value, "poison"), t, lanes, indices, name)
+
+
+def shuffle(
+    writer: Writer,
+    pair: tuple[str, str],
+    t: str,
+    lanes: int,
+    indices: tuple[int, ...],
+    name: str,
+) -> str:
+    """The lanes `indices` of two vectors of `lanes` each."""
     whole = vector_type(t, lanes)
     order = ", ".join(f"i32 {i}" for i in indices)
-    expression = f"shufflevector {whole} {value}, {whole} poison, <{len(indices)} x i32> <{order}>"
+    expression = (
+        f"shufflevector {whole} {pair[0]}, {whole} {pair[1]}, <{len(indices)} x i32> <{order}>"
+    )
     return writer.value(expression, name)
 
 

@@ -2,11 +2,11 @@
 
     instruction = DefineGlobal(out, slot, dtype, size, is_written)   pointer argument
                 | Const(out, bits, dtype)
-                | Range(out, bound, number, role) … EndRange(range)  loop 0 … bound-1
+                | Range(out, bound, number, role, part) … EndRange(range)  loop 0 … bound-1
                 | Acc(out, start, dtype, lanes)                      accumulator, set to `start`
                 | Assign(target, source)                             accumulator := source
                 | Load(out, buffer, index, valid, dtype, lanes)      0 where `valid` is false
-                | Store(buffer, index, source, valid, lanes)
+                | Store(buffer, index, source, valid, lanes, is_streamed)
                 | Alu(out, op, arguments, dtype, is_reduction, lanes)
                 | Cast(out, source, dtype, lanes) | Bitcast(out, source, dtype, lanes)
     and, in `compiler/lowered/machine.py`,
@@ -16,6 +16,7 @@
                 | If(condition) … EndIf()
                 | VConst(out, bits, dtype)                           a value per lane
                 | Vectorize(out, sources, dtype) | Gep(out, source, indices, dtype)
+                | Shuffle(out, a, b, indices, dtype)                 lanes of two vectors
                 | PtrCat(out, pointers, dtype)                       a pointer per lane
                 | Wmma(target, a, b, c, m, n, k, dtype)              target := a · b + c
                 | Custom(out, name, arguments, dtype)                see `lowered/custom.py`
@@ -67,11 +68,12 @@ class Range:
     bound: int
     number: int
     role: Role
+    part: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction."""
-        return axis_name(self.role, self.number)
+        """`i0` for a normal axis, `r2` for a reduction, `i0.1` for a part of one."""
+        return axis_name(self.role, self.number, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,17 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Writes `source` to the elements from `index` on, except where `valid` is false."""
+    """Writes `source` to the elements from `index` on, except where `valid` is false.
+
+    `is_streamed` sends it past the caches: it is whole lines of the buffer.
+    """
 
     buffer: int
     index: int
     source: int
     valid: int | None
     lanes: int = 1
+    is_streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

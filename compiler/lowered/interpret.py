@@ -45,6 +45,7 @@ from compiler.lowered.machine import (
     Local,
     MachineInstruction,
     PtrCat,
+    Shuffle,
     Special,
     VConst,
     Vectorize,
@@ -242,6 +243,9 @@ class _Run:
                 values[out] = np.concatenate(lanes, axis=-1)
             case Gep(out=out, source=source, indices=indices):
                 values[out] = values[source][..., list(indices)]
+            case Shuffle(out=out, a=a, b=b, indices=indices):
+                both = np.concatenate(np.broadcast_arrays(values[a], values[b]), axis=-1)
+                values[out] = both[..., list(indices)]
             case DefineVar(out=out, minimum=minimum, maximum=maximum):
                 values[out] = self._variable(instruction.name, minimum, maximum)
             case Special(out=out, size=size):

@@ -12,43 +12,41 @@
                 12      assign %7 = %11
                 13    end %8   …
 
+A value that depends on unrolled ranges is a register for each combination of their turns, and
+lanes are those of the vector range (`tiles.py`). The turns of a `core` range are shared out: the
+variable `core_id` says which run this is. What that range is not around is written by run 0.
+
 Relies on: invariants of `loops/verify.py`.
 Ensures: invariants of `lowered/verify.py`; an accumulator is set before its loop starts; a sum
-of products is one `mulacc`.
+of products is one `mulacc`. A body without tagged ranges has registers of one lane only.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from compiler.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
+from compiler.lowered import access
+from compiler.lowered.accumulate import Accumulators, identity
 from compiler.lowered.instructions import (
-    Acc,
     Alu,
-    Assign,
     Bitcast,
     Cast,
-    Const,
     DefineGlobal,
     EndRange,
-    Instruction,
-    Load,
     Range,
-    Store,
 )
-from compiler.lowered.machine import Custom, DefineVar, Unroll
+from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local, Unroll
+from compiler.lowered.scratch import homes
+from compiler.lowered.tiles import Tile, Tiles, Turns, is_tagged
+from compiler.lowered.values import Linear, Values
 from compiler.node import toposort
-from compiler.ops import REDUCTIONS
-from compiler.updates import UPDATES
 
-
-@dataclass(slots=True)
-class Linear:
-    """Instructions, and for each the scalar node it computes."""
-
-    instructions: list[Instruction] = field(default_factory=list)
-    origins: list[ScalarNode] = field(default_factory=list)
+CORE = "core_id"
+"""The variable that says which of several runs of a kernel this is."""
+Task: TypeAlias = Item | Callable[[], None]
 
 
 def linearize(body: loops.Body) -> Linear:
@@ -61,26 +59,31 @@ class _Writer:
 
     def __init__(self, body: loops.Body) -> None:
         self.body = body
-        self.result = Linear()
-        self.order: list[ScalarNode] = toposort([body])
+        self.tiles = Tiles(body)
+        self.values = Values(self.tiles)
         self.products = fused_products(body)
-        self.registers: dict[ScalarNode, int] = {}
-        self.next = 0
+        self.accumulators = Accumulators(self.values, self.products)
+        self.core: loops.DefineVar | None = None
+        self.extents: set[ScalarNode] = set()
+        """What the numbers of turns are computed from."""
+        self.open: list[loops.Range] = []
 
     def run(self) -> Linear:
         """Arguments, variables and constants first, then the loop nest."""
-        arguments = [n for n in self.order if isinstance(n, loops.Argument)]
+        order = self.tiles.order
+        arguments = [n for n in order if isinstance(n, loops.Argument)]
         for each in sorted(arguments, key=lambda a: a.slot):
             self._argument(each)
-        variables = [n for n in self.order if isinstance(n, loops.DefineVar)]
-        for variable in sorted(variables, key=lambda v: v.name):
-            self._variable(variable)
-        for node in self.order:
+        self._variables([n for n in order if isinstance(n, loops.DefineVar)])
+        for node in order:
             if isinstance(node, loops.Const):
                 self._constant(node)
             elif isinstance(node, loops.Reduce):
-                self._constant(_identity(node))
-        stack: list[Item | Callable[[], None]] = [place(self.body)]
+                self._constant(identity(node))
+        self._extents()
+        top = place(self.body)
+        self.homes = homes(top)
+        stack: list[Task] = [top]
         while stack:
             item = stack.pop()
             if isinstance(item, Block):
@@ -88,122 +91,214 @@ class _Writer:
             elif callable(item):
                 item()
             else:
+                self.values.node = node_of(item)
                 self._item(item)
-        return self.result
+        return self.values.finish()
 
     def _argument(self, node: loops.Argument) -> None:
+        self.values.node = node
         size, written = node.size, node.is_written
-        self._emit(node, lambda out: DefineGlobal(out, node.slot, node.element, size, written))
+        self.values.hold(
+            node,
+            self.values.write_head(
+                lambda out: DefineGlobal(out, node.slot, node.element, size, written)
+            ),
+        )
+
+    def _variables(self, variables: list[loops.DefineVar]) -> None:
+        """The variables by name, with the one that core ranges need."""
+        tasks = {r.tasks for r in self.tiles.order if isinstance(r, loops.Range) and is_core(r)}
+        if tasks:
+            (count,) = tasks
+            self.core = loops.DefineVar((), CORE, 0, count - 1)
+            variables = [*variables, self.core]
+        for each in sorted(variables, key=lambda v: v.name):
+            self._variable(each)
 
     def _variable(self, node: loops.DefineVar) -> None:
+        self.values.node = node
         name, low, high = node.name, node.low, node.high
-        self._emit(node, lambda out: DefineVar(out, name, low, high))
+        register = self.values.write_head(lambda out: DefineVar(out, name, low, high))
+        self.values.hold(node, register)
 
     def _constant(self, node: loops.Const) -> None:
-        if node not in self.registers:
-            self._emit(node, lambda out: Const(out, node.bits, node.dtype))
+        if self.values.holds(node):
+            return
+        self.values.node = node
+        self.values.hold_constant(node)
 
-    def _emit(self, node: ScalarNode, make: Callable[[int], Instruction]) -> int:
-        """Append an instruction that writes a new register, which then holds `node`."""
-        register = self.next
-        self.next += 1
-        self._append(make(register), node)
-        self.registers[node] = register
-        return register
+    def _extents(self) -> None:
+        """Extents that are computed: before all loops."""
+        for axis in self.tiles.order:
+            if not isinstance(axis, loops.Range) or is_tagged(axis):
+                continue
+            for node in toposort([axis.sources[0]]):
+                if not self.values.holds(node):
+                    self.values.node = node
+                    self._compute(node)
+                    self.extents.add(node)
 
-    def _append(self, instruction: Instruction, node: ScalarNode) -> None:
-        self.result.instructions.append(instruction)
-        self.result.origins.append(node)
-
-    def _open(self, block: Block, stack: list[Item | Callable[[], None]]) -> None:
+    def _open(self, block: Block, stack: list[Task]) -> None:
         """A loop: its begin, its items, its end."""
         axis = block.range
         if axis is not None:
-            bound = self.registers[axis.sources[0]]
-            if axis.unroll:
-                self._append(Unroll(axis.unroll), axis)
-            self._emit(axis, lambda out: Range(out, bound, axis.number, axis.role))
-            register = self.registers[axis]
-            stack.append(lambda: self._append(EndRange(register), axis))
+            self.values.node = axis
+            register = self._begin_loop(axis)
+            stack.append(lambda: self._end_loop(axis, register))
+        for local in self.homes.get(block, ()):
+            self._local(local)
         stack.extend(reversed(block.items))
+
+    def _local(self, node: loops.Local) -> None:
+        self.values.node = node
+        dtype, size, tile = node.element, node.size, self.tiles.of(node)
+        for turns in tile.combinations():
+            register = self.values.write(lambda out: Local(out, dtype, size))
+            self.values.hold(node, register, tile.key(turns))
+
+    def _begin_loop(self, axis: loops.Range) -> int:
+        """The begin of a loop; returns the register that counts."""
+        values = self.values
+        start = None
+        bound = values.plain(axis.sources[0])
+        if is_core(axis):
+            start, bound = self._share(axis, bound)
+        if axis.unroll:
+            values.append(Unroll(axis.unroll))
+        register = values.write(lambda out: Range(out, bound, axis.number, axis.role, axis.part))
+        values.open_scope()
+        self.open.append(axis)
+        values.hold(axis, register)
+        if start is not None:
+            values.hold(axis, self._alu("add", start, register))
+        return register
+
+    def _end_loop(self, axis: loops.Range, register: int) -> None:
+        self.values.node = axis
+        self.values.close_scope()
+        self.open.pop()
+        self.values.append(EndRange(register))
+
+    def _share(self, axis: loops.Range, extent: int) -> tuple[int, int]:
+        """Of a core range: the first turn of this run, and how many it takes."""
+        assert self.core is not None
+        core, tasks = self.values.plain(self.core), self.values.number(axis.tasks)
+        following = self._alu("add", core, self.values.number(1))
+        first, end = (
+            self._alu("idiv", self._alu("mul", extent, run), tasks) for run in (core, following)
+        )
+        return first, self._alu("sub", end, first)
+
+    def _alu(self, op: str, a: int, b: int) -> int:
+        return self.values.write(lambda out: Alu(out, op, (a, b), int64))
 
     def _item(self, item: ScalarNode | Begin | Fold) -> None:
         match item:
             case Begin():
-                self._begin(item.reduce)
+                self.accumulators.begin(item.reduce)
             case Fold():
-                self._fold(item.reduce)
-            case loops.Reduce() | loops.Const() | loops.DefineVar():
-                pass  # held since `_begin`, or since `run`
+                self.accumulators.fold(item.reduce)
+            case loops.Reduce():
+                self.accumulators.finish(item)
+            case loops.Const():
+                pass  # held since `run`
+            case loops.Alu() if item in self.extents:
+                pass  # as well
             case loops.Alu() if item in self.products:
-                pass  # computed by the mulacc of `_fold`
-            case loops.Store():
-                target, where, value = (self.registers[s] for s in item.sources[:3])
-                self._append(Store(target, where, value, None), item)
-            case loops.Update():
-                self._update(item)
+                pass  # computed by the mulacc of a fold
+            case loops.Store() | loops.Update():
+                self._write(item)
             case loops.Custom(result=None):
-                memories = tuple(self.registers[s] for s in item.sources)
-                self._append(Custom(None, item.name, memories, None), item)
+                memories = tuple(self.values.plain(s) for s in item.sources)
+                self.values.append(Custom(None, item.name, memories, None))
+            case loops.Load():
+                access.load(self.values, item)
             case _:
                 self._compute(item)
 
-    def _begin(self, node: loops.Reduce) -> None:
-        """The accumulator takes the identity of the reduction."""
-        start = self.registers[_identity(node)]
-        self._emit(node, lambda out: Acc(out, start, node.dtype))
+    def _write(self, node: loops.Store | loops.Update) -> None:
+        """A store or update; one that is no run's own is left to run 0."""
+        is_shared = self.core is not None and not any(map(is_core, self.open))
+        is_guarded = is_shared and isinstance(loops.memory(node), loops.Argument)
+        if is_guarded:
+            self.values.append(If(self._first()))
+            self.values.open_scope()
+        if isinstance(node, loops.Store):
+            access.store(self.values, node)
+        else:
+            access.update(self.values, node)
+        if is_guarded:
+            self.values.close_scope()
+            self.values.append(EndIf())
 
-    def _fold(self, node: loops.Reduce) -> None:
-        """The accumulator takes one more value; the sum of a product is one mulacc."""
-        accumulator = self.registers[node]
-        value = node.sources[0]
-        op, operands = REDUCTIONS[node.op].combine, (accumulator, self.registers.get(value, -1))
-        arguments: tuple[int, ...] = operands
-        if value in self.products:
-            op = "mulacc"
-            arguments = (*(self.registers[s] for s in value.sources), accumulator)
-        register = self.next
-        self.next += 1
-        self._append(Alu(register, op, arguments, node.dtype, True), node)
-        self._append(Assign(accumulator, register), node)
-
-    def _update(self, node: loops.Update) -> None:
-        """Read the element, join, write it back, all under the gate."""
-        target, where, value, gate = (self.registers[s] for s in node.sources[:4])
-        valid = None if _is_true(node.sources[3]) else gate
-        combine = UPDATES[node.op].combine
-        if combine is not None:
-            dtype, held = node.dtype, self.next
-            joined = self.next + 1
-            self.next += 2
-            self._append(Load(held, target, where, valid, dtype), node)
-            self._append(Alu(joined, combine, (held, value), dtype), node)
-            value = joined
-        self._append(Store(target, where, value, valid), node)
+    def _first(self) -> int:
+        """The register that is true in run 0."""
+        assert self.core is not None
+        core, one = self.values.plain(self.core), self.values.number(1)
+        key = ("first",)
+        return self.values.derived(key, lambda out: Alu(out, "lt", (core, one), bool_))
 
     def _compute(self, node: ScalarNode) -> None:
-        """An instruction for a node that computes one value from registers."""
-        of = [self.registers.get(s, -1) for s in node.sources]
+        """An instruction for each register of a node that computes from registers."""
+        if node in self.tiles.coefficients:
+            self._base(node)
+            return
+        tile = self.tiles.of(node)
+        for turns in tile.combinations():
+            self.values.hold(node, self._value(node, tile, turns), tile.key(turns))
+
+    def _base(self, node: ScalarNode) -> None:
+        """A sum of multiples: only for the first turns; terms that are 0 there are left out."""
+        assert isinstance(node, loops.Alu)
+        a, b = (self.values.first(s) for s in node.sources)
+        result: int | None
+        match node.op:
+            case "mul":
+                result = None if a is None or b is None else self._alu("mul", a, b)
+            case "add" if a is None or b is None:
+                result = a if b is None else b
+            case _ if b is None:
+                result = a
+            case _:
+                a = self.values.number(0) if a is None else a
+                result = self._alu(node.op, a, b)
+        self.values.bases[node] = result
+
+    def _value(self, node: ScalarNode, tile: Tile, turns: Turns) -> int:
+        """One register of a node."""
+        values, lanes, dtype = self.values, tile.lanes, node.dtype
+        of = tuple(values.operand(s, turns, lanes) for s in node.sources)
         match node:
-            case loops.Load():
-                valid = of[2] if node.gate is not None else None
-                self._emit(node, lambda out: Load(out, of[0], of[1], valid, node.dtype))
             case loops.Cast():
-                self._emit(node, lambda out: Cast(out, of[0], node.dtype))
+                return values.write(lambda out: Cast(out, of[0], dtype, lanes))
             case loops.Bitcast():
-                self._emit(node, lambda out: Bitcast(out, of[0], node.dtype))
-            case loops.Custom():
-                self._emit(node, lambda out: Custom(out, node.name, tuple(of), node.dtype))
+                return values.write(lambda out: Bitcast(out, of[0], dtype, lanes))
             case loops.Alu():
-                self._emit(node, lambda out: Alu(out, node.op, tuple(of), node.dtype))
+                return values.write(lambda out: Alu(out, node.op, of, dtype, lanes=lanes))
+            case loops.Custom():
+                return self._call(node, of, lanes)
             case _:
                 raise AssertionError(f"{type(node).__name__} is no value")
 
+    def _call(self, node: loops.Custom, of: tuple[int, ...], lanes: int) -> int:
+        """A function from outside takes one lane at a time."""
+        values, dtypes = self.values, [s.dtype for s in node.sources]
 
-def _is_true(gate: ScalarNode) -> bool:
-    return isinstance(gate, loops.Const) and bool(gate.value)
+        def call(arguments: tuple[int, ...]) -> int:
+            return values.write(lambda out: Custom(out, node.name, arguments, node.dtype))
+
+        if lanes == 1:
+            return call(of)
+        operands = list(zip(of, dtypes, strict=True))
+        each = (tuple(values.lane(r, n, t) for r, t in operands) for n in range(lanes))
+        return values.join(tuple(map(call, each)), node.dtype)
 
 
-def _identity(node: loops.Reduce) -> loops.Const:
-    """The value an accumulator of this reduction starts with."""
-    return loops.const(REDUCTIONS[node.op].identity(node.dtype), node.dtype)
+def is_core(axis: loops.Range) -> bool:
+    """Whether the turns of a range are shared out over the runs of a kernel."""
+    return axis.level == "core"
+
+
+def node_of(item: ScalarNode | Begin | Fold) -> ScalarNode:
+    """The node that an item of a block computes."""
+    return item.reduce if isinstance(item, Begin | Fold) else item

@@ -127,10 +127,29 @@ class Vectorize:
 
 @dataclass(frozen=True, slots=True)
 class Gep:
-    """The lanes `indices` of a vector, in that order; one index gives a plain value."""
+    """The lanes `indices` of a vector, in that order; one index gives a plain value.
+
+    Of a plain value, which is its own lane 0, it is that value in every lane.
+    """
 
     out: int
     source: int
+    indices: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        """One per index."""
+        return len(self.indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """The lanes `indices` of two vectors, in that order: those of `b` follow those of `a`."""
+
+    out: int
+    a: int
+    b: int
     indices: tuple[int, ...]
     dtype: DType
 
@@ -187,7 +206,7 @@ class Noop:
 
 
 Memory: TypeAlias = Local | Buffer
-Vector: TypeAlias = VConst | Vectorize | Gep
+Vector: TypeAlias = VConst | Vectorize | Gep | Shuffle
 Marker: TypeAlias = Barrier | Block | Unroll | Noop
 MachineInstruction: TypeAlias = (
     Memory | DefineVar | Special | If | EndIf | Marker | Vector | PtrCat | Wmma | Custom
@@ -203,6 +222,8 @@ def reads(instruction: MachineInstruction) -> tuple[int, ...]:
             return sources
         case Gep(source=source):
             return (source,)
+        case Shuffle(a=a, b=b):
+            return (a, b)
         case PtrCat(pointers=pointers):
             return pointers
         case Wmma(target=target, a=a, b=b, c=c):

@@ -1,7 +1,7 @@
 """The invariants of the instructions in `lowered/machine.py`; `lowered/verify.py` lists them."""
 
 from compiler.dtypes import bool_
-from compiler.lowered import custom
+from compiler.lowered import custom, machine
 from compiler.lowered.custom import CustomOperation
 from compiler.lowered.instructions import DefineGlobal, Range
 from compiler.lowered.machine import (
@@ -17,10 +17,11 @@ from compiler.lowered.machine import (
     Memory,
     Noop,
     PtrCat,
+    Shuffle,
     Special,
     Unroll,
     VConst,
-    Vectorize,
+    Vector,
     Wmma,
 )
 from compiler.lowered.registers import Registers
@@ -42,7 +43,7 @@ def check(state: Registers, instruction: MachineInstruction) -> None:
             _block(state, instruction)
         case Unroll():
             _unroll(state, instruction)
-        case VConst() | Vectorize() | Gep():
+        case VConst() | machine.Vectorize() | Gep() | Shuffle():
             _vector(state, instruction)
         case PtrCat():
             _pointers(state, instruction)
@@ -57,22 +58,27 @@ def check(state: Registers, instruction: MachineInstruction) -> None:
                 state.broken(19, "not every thread gets here", "a barrier in an If", "outside")
 
 
-def _vector(state: Registers, instruction: VConst | Vectorize | Gep) -> None:
+def _vector(state: Registers, instruction: Vector) -> None:
     """Invariants 13 and 14."""
     if isinstance(instruction, Gep):
-        _lanes_taken(state, instruction)
+        _lanes_taken(state, instruction, (instruction.source,))
+        return
+    if isinstance(instruction, Shuffle):
+        _lanes_taken(state, instruction, (instruction.a, instruction.b))
+        state.width("the second vector", instruction.b, state.lanes[instruction.a])
         return
     if instruction.lanes < 2:
         state.broken(14, "it is no vector", f"{instruction.lanes} lanes", "2 or more")
-    for register in instruction.sources if isinstance(instruction, Vectorize) else ():
+    for register in instruction.sources if isinstance(instruction, machine.Vectorize) else ():
         state.same(14, "a lane", register, instruction.dtype)
         state.width("a lane", register, 1)
 
 
-def _lanes_taken(state: Registers, instruction: Gep) -> None:
+def _lanes_taken(state: Registers, instruction: Gep | Shuffle, sources: tuple[int, ...]) -> None:
     """Invariant 14."""
-    state.same(14, "the vector", instruction.source, instruction.dtype)
-    lanes = state.lanes[instruction.source]
+    for register in sources:
+        state.same(14, "the vector", register, instruction.dtype)
+    lanes = sum(state.lanes[register] for register in sources)
     outside = [i for i in instruction.indices if not 0 <= i < lanes]
     if outside or not instruction.indices:
         got = f"lane {outside[0]}" if outside else "none"

@@ -7,11 +7,14 @@ anything. Such a range runs one iteration after the other.
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from compiler.dtypes import DType, int64
 from compiler.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
+    Alu,
     Const,
     EndRange,
     Instruction,
@@ -22,6 +25,7 @@ from compiler.lowered.instructions import (
     writes,
 )
 from compiler.lowered.machine import Buffer, Custom, DefineVar, EndIf, If, Local, Wmma
+from compiler.ops import OPS
 
 
 class Plan:
@@ -72,6 +76,9 @@ class Plan:
                     constants[out] = int(from_bits(bits, dtype))
                 case DefineVar(out=out, name=name, maximum=maximum):
                     constants[out] = self.variables.get(name, maximum)
+                case Alu(out=out, op=op, arguments=arguments, dtype=dtype) if dtype == int64:
+                    if not open_loops and all(a in constants for a in arguments):
+                        constants[out] = _computed(op, [constants[a] for a in arguments])
                 case Range():
                     self._begin(number, _extent(number, instruction, constants), open_loops)
                 case EndRange():
@@ -123,6 +130,11 @@ def _extent(number: int, instruction: Range, constants: dict[int, int]) -> int:
             "lowered interpreter", f"instruction {number}: {instruction.name} has no constant bound"
         )
     return max(constants[instruction.bound], 0)
+
+
+def _computed(op: str, operands: list[int]) -> int:
+    """An operation on known integers."""
+    return int(OPS[op].reference(*(np.array([operand]) for operand in operands))[0])
 
 
 def _elements(instruction: Instruction) -> int:

@@ -38,6 +38,7 @@ from compiler.lowered.machine import (
     Local,
     Noop,
     PtrCat,
+    Shuffle,
     Special,
     Unroll,
     VConst,
@@ -90,7 +91,8 @@ class Lowered(Stage):
             case Store(buffer=buffer, index=index, source=source, valid=valid):
                 gate = "" if valid is None else f" if %{valid}"
                 wide = "" if instruction.lanes == 1 else f" x{instruction.lanes}"
-                return f"store{wide} %{buffer}[%{index}] = %{source}{gate}"
+                past = " streamed" if instruction.is_streamed else ""
+                return f"store{wide} %{buffer}[%{index}] = %{source}{gate}{past}"
             case Wmma(target=target, a=a, b=b, c=c):
                 return f"wmma %{target} = %{a} · %{b} + %{c} {argument}"
             case _:
@@ -183,6 +185,7 @@ def _describe_machine(
     | Unroll
     | VConst
     | Gep
+    | Shuffle
     | Wmma
     | Custom,
 ) -> tuple[str, str]:
@@ -203,9 +206,10 @@ def _describe_machine(
         case VConst(bits=bits, dtype=dtype):
             values = ", ".join(str(from_bits(b, dtype)) for b in bits)
             return "vconst", f"[{values}] {_typed(dtype, instruction.lanes)}"
-        case Gep(indices=indices, dtype=dtype):
+        case Gep(indices=indices, dtype=dtype) | Shuffle(indices=indices, dtype=dtype):
             lanes = ", ".join(map(str, indices))
-            return "gep", f"[{lanes}] {_typed(dtype, instruction.lanes)}"
+            name = type(instruction).__name__.lower()
+            return name, f"[{lanes}] {_typed(dtype, instruction.lanes)}"
         case Wmma(m=m, n=n, k=k, dtype=dtype):
             return "wmma", f"{m}×{n}×{k} {dtype.short}"
         case Custom(name=name, dtype=result):

@@ -8,6 +8,7 @@ from compiler.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered.instructions import (
     Acc,
+    Alu,
     Const,
     DefineGlobal,
     EndRange,
@@ -34,7 +35,7 @@ class Registers:
         self.buffers: dict[int, DefineGlobal | Local | Buffer] = {}
         self.pointers: dict[int, PtrCat] = {}
         self.least: dict[int, int] = {}
-        """The least value of each int64 constant and variable."""
+        """The least value of each int64 constant, variable, and value computed outside loops."""
         self.accumulators: dict[int, int] = {}
         """For each accumulator how many scopes were open when it was made."""
         self.written: dict[int, int] = {}
@@ -122,6 +123,8 @@ class Registers:
                 self.least[out] = int(from_bits(bits, int64))
             case DefineVar(minimum=minimum):
                 self.least[out] = minimum
+            case Alu(dtype=dtype, lanes=1) if dtype == int64 and not self.scopes:
+                self.least[out] = 0  # what is computed runs a loop no times where it is below
 
     def _leave(self) -> None:
         """The registers of the scope opened last are not seen any more."""

@@ -15,8 +15,8 @@
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
-10. The bound of a Range is an int64 constant or a DefineVar, 0 or more; open loops differ in
-    number.
+10. The bound of a Range is an int64: a constant or a DefineVar, 0 or more, or what was computed
+    outside all loops. Open loops differ in number or part.
 11. An Alu marked `is_reduction` combines an accumulator with a value, and the next instruction
     assigns the result to that accumulator: only there may the order of operations change.
 12. An accumulator is assigned only inside reduction loops or Ifs opened after it was made, and in
@@ -24,7 +24,8 @@
     serial loops only through the argument written.
 13. An instruction of n lanes has operands of n lanes; an address has one lane, or n through
     pointers, and a gate one or n. A condition, a bound and a lane of a vector have one.
-14. A vector has 2 lanes or more, all of its type. Gep takes lanes that are there.
+14. A vector has 2 lanes or more, all of its type. Gep and Shuffle take lanes that are there,
+    Shuffle those of two vectors alike.
 15. Scratch memory has an element or more. A Buffer is made outside loops and Ifs.
 16. DefineVar and Special are outside loops and Ifs, each name is another identifier, and the
     bounds, or the launch axis, exist.
@@ -167,9 +168,9 @@ class _Check(Registers):
         """Invariant 10."""
         if self.least.get(instruction.bound, -1) < 0:
             got = f"%{instruction.bound}"
-            expected = "an int64 constant or a DefineVar, 0 or more"
+            expected = "an int64 constant or a DefineVar, 0 or more, or computed outside loops"
             self.broken(10, "the bound is wrong", got, expected)
-        if any(r.number == instruction.number for r in self.loops):
+        if any((r.number, r.part) == (instruction.number, instruction.part) for r in self.loops):
             what = "two open loops have one number"
             self.broken(10, what, instruction.number, "a number each")
 

@@ -1,0 +1,174 @@
+"""access: the instructions that read and write memory, for nodes of several registers and lanes.
+
+Along the range whose turns are lanes, an index that grows by 1 is an access to elements in a row.
+One that stays is one element, for all lanes. Any other is a gather; but where it grows by 1 along
+an unrolled range of as many turns as there are lanes, it is rows, and lanes and registers change
+places afterwards (`transpose.py`). What cannot be stored in a row is stored lane by lane.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compiler.dtypes import int64
+from compiler.loops import nodes as loops
+from compiler.loops.nodes import Range, ScalarNode
+from compiler.lowered.instructions import Alu, Load, Store
+from compiler.lowered.tiles import Tile, Turns
+from compiler.lowered.transpose import transpose
+from compiler.lowered.values import Values
+from compiler.updates import UPDATES
+
+LINE = 64
+"""Bytes that a streamed store writes at once, at an address that they divide."""
+
+
+def is_true(gate: ScalarNode) -> bool:
+    """Whether a gate is always open."""
+    return isinstance(gate, loops.Const) and bool(gate.value)
+
+
+def load(values: Values, node: loops.Load) -> None:
+    """A register for each combination that the element, or its gate, depends on."""
+    tile = values.tiles.of(node)
+    along = _rows(values, node, tile)
+    if along is not None:
+        _load_rows(values, node, tile, along)
+        return
+    for turns in tile.combinations():
+        values.hold(node, _load(values, node, tile, turns), tile.key(turns))
+
+
+def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
+    """What is read for one combination."""
+    memory, index = values.memory(node, turns), node.sources[1]
+    lanes = tile.lanes
+    valid = _valid(values, node.gate, turns)
+    if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
+        start = values.start(index, turns)
+        return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+    pointers = values.pointers(memory, lanes, node.dtype)
+    each = values.operand(index, turns, lanes)
+    return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
+
+
+def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
+    """The unrolled range along which the elements are in a row, where that is worth it."""
+    tiles, lanes = values.tiles, tile.lanes
+    stride = tiles.stride(node.sources[1], tile.vector)
+    if stride in (None, 0, 1) or node.gate is not None or lanes & (lanes - 1):
+        return None
+    for each in tile.ranges:
+        if tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0:
+            return each
+    return None
+
+
+def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> None:
+    """Rows along an unrolled range, then lanes and registers exchanged."""
+    index, lanes = node.sources[1], tile.lanes
+    stride = values.tiles.stride(index, tile.vector)
+    assert stride is not None
+    for turns in tile.combinations():
+        if turns[along] % lanes:
+            continue
+        memory = values.memory(node, turns)
+        starts = (values.start(index, turns, lane * stride) for lane in range(lanes))
+        rows = [_row(values, node, memory, start, lanes) for start in starts]
+        for turn, register in enumerate(transpose(values, rows, node.dtype)):
+            own = turns | {along: turns[along] + turn}
+            values.hold(node, register, tile.key(own))
+
+
+def _row(values: Values, node: loops.Load, memory: int, start: int, lanes: int) -> int:
+    return values.write(lambda out: Load(out, memory, start, None, node.dtype, lanes))
+
+
+def _valid(values: Values, gate: ScalarNode | None, turns: Turns) -> int | None:
+    """The register of a gate, with a lane or with several; None where it is always open."""
+    if gate is None or is_true(gate):
+        return None
+    return values.operand(gate, turns, values.tiles.of(gate).lanes)
+
+
+def store(values: Values, node: loops.Store) -> None:
+    """Each register of the value, or each of its lanes, where it belongs."""
+    index, value = node.sources[1:3]
+    tile = _written(values, node, node.ranges)
+    is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
+    for turns in tile.combinations():
+        held = values.operand(value, turns, tile.lanes)
+        plain = Store(values.memory(node, turns), -1, held, None, tile.lanes)
+        if is_row:
+            valid, start = _valid(values, node.gate, turns), values.start(index, turns)
+            is_streamed = node.is_streamed and _is_aligned(values, node, tile)
+            row = replace(plain, index=start, valid=valid, is_streamed=is_streamed)
+            values.append(row)
+            continue
+        for lane, at, valid in _places(values, index, node.gate, tile, turns):
+            source = values.lane(held, lane, value.dtype)
+            values.append(replace(plain, index=at, source=source, valid=valid, lanes=1))
+
+
+def _written(
+    values: Values, node: loops.Store | loops.Update, ranges: tuple[Range, ...]
+) -> Tile:
+    """The combinations for which a store happens."""
+    operands = [s for s in node.sources if not isinstance(s, Range)]
+    needs = frozenset(ranges).union(*(values.tiles.needs[s] for s in operands))
+    return values.tiles.over(needs)
+
+
+def _places(
+    values: Values, index: ScalarNode, gate: ScalarNode | None, tile: Tile, turns: Turns
+) -> Iterator[tuple[int, int, int | None]]:
+    """For each lane its number, the element it belongs to, and its gate."""
+    valid = _valid(values, gate, turns)
+    is_wide = gate is not None and valid is not None and values.tiles.of(gate).lanes > 1
+    stride = values.tiles.stride(index, tile.vector)
+    for lane in range(tile.lanes):
+        if stride is None:
+            whole = values.operand(index, turns, tile.lanes)
+            at = values.lane(whole, lane, int64)
+        else:
+            at = values.start(index, turns, lane * stride)
+        if is_wide and valid is not None and gate is not None:
+            yield lane, at, values.lane(valid, lane, gate.dtype)
+        else:
+            yield lane, at, valid
+
+
+def update(values: Values, node: loops.Update) -> None:
+    """Read each element, join, write it back, all under the gate."""
+    index, value, gate = node.sources[1:4]
+    tile = _written(values, node, node.ranges)
+    is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
+    for turns in tile.combinations():
+        joined, target = values.operand(value, turns, tile.lanes), values.memory(node, turns)
+        if is_row:
+            valid, start = _valid(values, gate, turns), values.start(index, turns)
+            _join(values, node, Store(target, start, joined, valid, tile.lanes))
+            continue
+        for lane, at, valid in _places(values, index, gate, tile, turns):
+            source = values.lane(joined, lane, value.dtype)
+            _join(values, node, Store(target, at, source, valid))
+
+
+def _join(values: Values, node: loops.Update, plain: Store) -> None:
+    """One update: `plain` is the store of what is joined with the element."""
+    combine, value = UPDATES[node.op].combine, plain.source
+    if combine is not None:
+        lanes, dtype = plain.lanes, node.dtype
+        held = values.write(
+            lambda out: Load(out, plain.buffer, plain.index, plain.valid, dtype, lanes)
+        )
+        both = (held, plain.source)
+        value = values.write(lambda out: Alu(out, combine, both, dtype, lanes=lanes))
+    values.append(replace(plain, source=value))
+
+
+def _is_aligned(values: Values, node: loops.Store, tile: Tile) -> bool:
+    """Whether every register is stored in whole lines, if the memory begins with one."""
+    size = tile.lanes * node.dtype.itemsize
+    if size % LINE or node.gate is not None:
+        return False
+    return values.tiles.divisor(node.sources[1], tile.vector) * node.dtype.itemsize % LINE == 0
