@@ -6,7 +6,7 @@ from compiler.llvm.types import memory_type
 from compiler.llvm.writer import SourceLine, Writer
 from compiler.lowered.machine import Memory, Wmma
 
-LIMIT = 2**18
+LIMIT = 2**21
 """Bytes of scratch memory of one kernel: a thread's stack may have no more than 512 KiB."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""

@@ -93,6 +93,8 @@ class _Placement:
         self.body = body
         self.needs = dependencies(body)
         self.placed: dict[Block, set[ScalarNode]] = {}
+        self.shared: dict[Block, Block] = {}
+        """For each loop that nests before this one opened, the one open inside of it."""
 
     def run(self) -> Block:
         """Place every store and update; each opens the loops that the one before did not."""
@@ -105,6 +107,7 @@ class _Placement:
                 self._place([(nest, path)])
                 continue
             shared = _shared(path, nest.ranges)
+            self.shared = dict(itertools.pairwise(shared))
             path = self._opened(shared, [r for r in nest.ranges if is_loop(r)][len(shared) - 1 :])
             self._place(self._inside(_Close(nest, path, len(shared))))
         return top
@@ -166,14 +169,14 @@ class _Placement:
         home = path[close.outside - 1]
         if isinstance(node, Reduce):
             # without a loop of its own, the fold follows its beginning in one block
-            home.items.append(Begin(node))
-            path[-1].items.append(Fold(node))
+            self._append(home, Begin(node))
+            self._append(path[-1], Fold(node))
         else:
-            path[-1].items.append(node)
+            self._append(path[-1], node)
         for outer, inner in itertools.pairwise(path[close.outside - 1 :]):
-            outer.items.append(inner)
+            self._append(outer, inner)
         if isinstance(node, Reduce):
-            home.items.append(node)
+            self._append(home, node)
         self.placed[home].add(node)
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
@@ -184,8 +187,14 @@ class _Placement:
 
     def _put(self, node: ScalarNode, block: Block) -> None:
         if not isinstance(node, After):
-            block.items.append(node)
+            self._append(block, node)
             self.placed[block].add(node)
+
+    def _append(self, block: Block, item: Item) -> None:
+        """Put `item` last, but before a loop that is still open."""
+        inner = self.shared.get(block)
+        place = len(block.items) if inner is None else block.items.index(inner)
+        block.items.insert(place, item)
 
 
 def _shared(path: Path, ranges: tuple[Range, ...]) -> Path:
