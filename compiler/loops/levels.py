@@ -3,7 +3,7 @@
 from typing import Any
 
 from compiler.loops.axes import swapped_body
-from compiler.loops.nodes import Alu, Body, Const, Custom, Level, Range, ScalarNode
+from compiler.loops.nodes import Alu, Body, Const, Custom, Level, Range, ScalarNode, Store, Update
 from compiler.loops.placement import dependencies
 from compiler.node import toposort
 from compiler.trace import Provenance
@@ -23,6 +23,13 @@ def at_level(
 def length(axis: Range) -> int | None:
     """The extent, where it is a constant."""
     return axis.extent if isinstance(axis.sources[0], Const) else None
+
+
+def fills_scratch(body: Body, axis: Range) -> bool:
+    """Whether scratch memory is filled anew in each turn of `axis`: then these stay apart."""
+    needs = dependencies(body)
+    effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
+    return any(axis in needs[effect] for effect in effects)
 
 
 def obstacle(body: Body, axis: Range) -> str:

@@ -44,8 +44,8 @@ def parallelize(
 
 def _check(body: Body, axis: Range, choice: Parallelize) -> None:
     """Refuse an axis whose turns cannot be done by different runs."""
-    if choice.tasks < 1:
-        refuse(choice, f"{axis.name} over no tasks", "1 or more")
+    if choice.tasks < 2:
+        refuse(choice, f"{axis.name} over {choice.tasks} tasks", "2 or more")
     if axis.role != "normal":
         refuse(choice, f"the turns of {axis.name} depend on one another", "an axis of the output")
     if axis.level != "loop":
@@ -56,7 +56,7 @@ def _check(body: Body, axis: Range, choice: Parallelize) -> None:
     if not owners:
         refuse(choice, f"{axis.name} is an axis of scratch memory", "an axis of the output")
     for store in owners:
-        outside = next(r for r in store.ranges if r.level in ("loop", "core"))
+        outside = store.ranges[0]
         if outside is not axis:
             refuse(choice, f"{axis.name} stands inside {outside.name}", "the outermost loop")
     others = {r.tasks for r in axes(body).values() if r.level == "core"}

@@ -147,11 +147,7 @@ def _left(axis: Range, size: int) -> Part | None:
     if axis.extent < size:
         return rest, (rest,)
     begin = alu("mul", _divided(axis, size, "idiv"), index(size))
-    value = alu("add", begin, rest)
-    if not _is_fixed(axis):
-        # Always below the extent; but only so do the bounds say it.
-        value = alu("min", value, index(axis.extent - 1))
-    return value, (rest,)
+    return alu("add", begin, rest), (rest,)
 
 
 def _divided(axis: Range, size: int, op: str) -> ScalarNode:

@@ -18,7 +18,7 @@ from typing import Any
 
 from compiler.loops.axes import find, record, refuse
 from compiler.loops.choices import Choices, Unroll
-from compiler.loops.levels import at_level, length
+from compiler.loops.levels import at_level, fills_scratch, length
 from compiler.loops.nodes import Body, Range
 from compiler.trace import Match, Provenance
 
@@ -37,20 +37,22 @@ def unroll(
         axis = find(body, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(axis, choice)
+        _check(body, axis, choice)
         made = at_level(body, axis, "unroll", provenance)
         record(matches, choice, body, made)
         body = made
     return body
 
 
-def _check(axis: Range, choice: Unroll) -> None:
+def _check(body: Body, axis: Range, choice: Unroll) -> None:
     """Refuse an axis whose turns cannot stand side by side."""
     turns = length(axis)
-    if turns is None or turns > MOST:
+    if turns is None or not 1 <= turns <= MOST:
         got = "a variable number of" if turns is None else str(turns)
-        refuse(choice, f"{axis.name} has {got} turns", f"at most {MOST}: tile it")
+        refuse(choice, f"{axis.name} has {got} turns", f"1 to {MOST}: tile it")
     if axis.role == "serial":
         refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
     if axis.level != "loop":
         refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
+    if fills_scratch(body, axis):
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")

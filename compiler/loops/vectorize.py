@@ -20,7 +20,7 @@ from typing import Any
 
 from compiler.loops.axes import find, record, refuse
 from compiler.loops.choices import Choices, Vectorize
-from compiler.loops.levels import at_level, length, obstacle
+from compiler.loops.levels import at_level, fills_scratch, length, obstacle
 from compiler.loops.nodes import Body, Range
 from compiler.trace import Match, Provenance
 
@@ -56,6 +56,8 @@ def _check(body: Body, axis: Range, choice: Vectorize) -> None:
         refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
     if axis.level != "loop":
         refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
+    if fills_scratch(body, axis):
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
     found = obstacle(body, axis)
     if found:
         refuse(choice, f"{axis.name} cannot be lanes: {found}")
