@@ -54,7 +54,7 @@ def test_a_product_is_packed_and_shared_out_by_rows() -> None:
 
 def test_what_is_too_small_stays_plain() -> None:
     for name in PROGRAMS:
-        assert choose(body_of(name, 1, 1, 1), DEFAULT) == Choices()
+        assert choose(body_of(name, 1, 1, 2), DEFAULT) == Choices()
 
 
 def test_steps_of_accesses() -> None:
