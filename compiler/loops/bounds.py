@@ -22,7 +22,7 @@ def alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
             corners = [x * y for x in a for y in b]
             return min(corners), max(corners)
         case "idiv" if b[0] == b[1] > 0:
-            return _truncate(a[0], b[0]), _truncate(a[1], b[0])
+            return truncate(a[0], b[0]), truncate(a[1], b[0])
         case "mod" if b[0] == b[1] > 0 and a[0] >= 0:
             return (a[0], a[1]) if a[1] < b[0] else (0, b[0] - 1)
         case "max":
@@ -41,6 +41,6 @@ def alu_bounds(op: str, a: tuple[int, int], b: tuple[int, int]) -> Bounds:
             return None
 
 
-def _truncate(a: int, b: int) -> int:
-    """a / b towards zero, for positive b."""
-    return a // b if a >= 0 else -(-a // b)
+def truncate(a: int, b: int) -> int:
+    """a / b towards zero."""
+    return a // b if (a >= 0) == (b > 0) else -(-a // b)

@@ -3,11 +3,21 @@
     (i*10 + j) * 2 + 4   is the sum   20·i + 2·j + 4:   terms {i: 20, j: 2}, constant 4
 """
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
 from compiler.dtypes import int64
-from compiler.loops.nodes import Alu, Const, ScalarNode, alu, index
+from compiler.loops.bounds import truncate
+from compiler.loops.nodes import Alu, Const, DefineVar, ScalarNode, alu, index
+from compiler.node import toposort
+
+_DIVIDES = frozenset(("idiv", "mod"))
+_EXACT: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "max": max, "min": min,
+    "idiv": truncate, "mod": lambda a, b: a - b * truncate(a, b),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +92,25 @@ def _split(node: ScalarNode) -> list[tuple[ScalarNode, int]] | None:
             return [(b, int(a.value))]
         case _:
             return None
+
+
+def at_greatest(node: ScalarNode) -> int | None:
+    """The value of an expression of constants and variables where each variable is greatest.
+
+    None where it is no such expression. That is not its greatest value: `n % 8` is 0 at n = 16.
+    """
+    values: dict[ScalarNode, int | None] = {}
+    for each in toposort([node]):
+        values[each] = None
+        match each:
+            case Const() if each.bounds is not None:
+                values[each] = each.bounds[0]
+            case DefineVar():
+                values[each] = each.high
+            case Alu(op=op, sources=(a, b)) if op in _EXACT:
+                first, second = values[a], values[b]
+                if first is not None and second is not None and (second or op not in _DIVIDES):
+                    values[each] = _EXACT[op](first, second)
+            case _:
+                pass
+    return values[node]

@@ -8,6 +8,7 @@ import pytest
 from compiler import dtypes, functions
 from compiler.errors import InternalError
 from compiler.loops.nodes import (
+    After,
     Argument,
     Bitcast,
     Body,
@@ -15,7 +16,9 @@ from compiler.loops.nodes import (
     Const,
     Custom,
     DefineVar,
+    Level,
     Load,
+    Local,
     Range,
     Reduce,
     ScalarNode,
@@ -28,6 +31,7 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.verify import verify
 from compiler.ops import REDUCTIONS
+from tests.loops.bodies import BODIES
 from tests.loops.programs import PROGRAMS, forms, kernels
 
 f32, i64, bool_ = dtypes.float32, dtypes.int64, dtypes.bool_
@@ -61,6 +65,46 @@ def gated(where: ScalarNode) -> Load:
 
 S = axis(4, 4, "serial")
 TRUE = const(True, bool_)
+LOCAL = Local((), 0, f32, 4)
+K = axis(4, 5, "normal")
+FILL = Store((LOCAL, K, ONE, K))
+KEPT = After((LOCAL, FILL))
+LANE = Range((index(4),), 6, "normal", 0, "vector")
+OTHER = Range((index(4),), 7, "normal", 0, "vector")
+L = axis(8, 10, "normal")
+CORE = Range((index(6),), 8, "normal", 0, "core", (), 2)
+
+
+def ranged(extent: int, part: tuple[int, ...] = (), level: Level = "loop", tasks: int = 0) -> Range:
+    return Range((index(extent),), 9, "normal", 0, level, part, tasks)
+
+
+def nested(where: ScalarNode, value: ScalarNode, *ranges: Any) -> Load:
+    """An element of scratch memory that was filled so."""
+    return Load((After((LOCAL, Store((LOCAL, where, value, *ranges)))), index(0)))
+
+
+def joined(memory: ScalarNode, *ranges: Range, where: ScalarNode | None = None) -> Update:
+    """Scratch memory, to which ones are added."""
+    return Update((memory, where or ranges[-1], ONE, TRUE, *ranges), "add")
+
+
+def halves(second: int, count: int = 3) -> Body:
+    """Two stores: of the first three elements, and of some that begin at `second`."""
+    first, other = ranged(3, (0,)), ranged(count, (2,))
+    return Body((Store((OUT, first, ONE, first)),
+                 Store((OUT, alu("add", other, index(second)), ONE, other))))  # fmt: skip
+
+
+def masked(limit: int, where: ScalarNode | None = None) -> Body:
+    """A store by 4 lanes, under a gate."""
+    outer, lane = ranged(2, (0,)), ranged(4, (1,), "vector")
+    i = alu("add", times(outer, 4), lane)
+    return Body((Store((OUT, where or i, ONE, outer, lane, alu("lt", i, index(limit)))),))
+
+
+def times(each: ScalarNode, by: int) -> ScalarNode:
+    return alu("mul", each, index(by))
 
 
 def update(
@@ -100,7 +144,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (5, store(fold(ONE, axis(4, 0, "reduction"))), "two ranges have one number", "0", "each"),
     (6, store(fold(ONE, axis(4, 9, "normal"))), "i9 has the wrong role", "normal", "reduction"),
     (6, store(ONE, AT, I0, I1, R), "r2 has the wrong role", "reduction", "normal"),
-    (6, store(alu("add", fold(ONE, R), fold(X, R))), "r2 belongs to two", "reduce sum", "one"),
+    (6, store(fold(alu("mul", fold(X, R), X), R)), "r2 belongs to two", "reduce sum", "one"),
     (6, store(ONE, AT, I0, I1, I1), "i1 belongs to two nests", "store out", "one"),
     (6, store(fold(X)), "a reduction over no range", "0", "1 or more"),
     (7, store(Load((IN, R))), "r2 is used outside its loop", "r2", "only i0, i1"),
@@ -126,6 +170,59 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (9, store(ONE, alu("mul", I1, index(2))), "i0 has the wrong multiple", "0", "1"),
     (9, store(ONE, Load((INTS, AT))), "i0 has the wrong multiple", "0", "1"),
     (9, store(ONE, alu("add", AT, index(2))), "is not its ranges alone", "Alu", "a sum of ranges"),
+    (1, store(After((IN, FILL))), "wrong place, at after", "in1", "Local"),
+    (1, store(KEPT), "wrong place, at store out", "after", "Const"),
+    (1, store(Load((After((LOCAL, ONE)), AT))), "wrong place, at after", "const", "Store"),
+    (1, store(Load((After((Local((), 1, f32, 4), FILL)), I0))), "other memory",
+     "local0", "scratch"),
+    (1, store(ONE, AT, I0, I1, TRUE, TRUE), "a store has several gates", "2", "one at most"),
+    (3, store(nested(const(1, dtypes.int32), ONE)), "the index is not int64", "int32", "int64"),
+    (4, store(nested(index(0), AT)), "a store writes another type", "int64", "float32"),
+    (5, store(ONE, ranged(6), ranged(6), ranged(1, (0,))), "is cut and", "i9",
+     "parts"),
+    (5, store(fold(X, Range((index(2),), 0, "reduction", 0, "loop", (1,)))), "is cut",
+     "i0", "parts"),
+    (1, store(fold(ONE, Range((Load((INTS, AT)),), 9, "reduction"))), "wrong place", "load",
+     "Alu"),
+    (5, store(fold(ONE, Range((alu("min", I0, index(2)),), 9, "reduction"))), "extent is",
+     "i0", "constants and variables"),
+    (6, store(nested(K, nested(K, ONE, K), K)), "i5 belongs to two", "store local0", "one of"),
+    (7, store(nested(R, ONE)), "r2 is used outside its loop", "r2", "only i0, i1"),
+    (8, store(Load((KEPT, AT))), "may be outside", "bounds 0 … 5", "0 … 3"),
+    (8, store(nested(alu("add", K, index(1)), ONE, K)), "may be", "bounds 1 … 4", "0 … 3"),
+    (8, store(nested(L, ONE, L, alu("lt", L, index(5)))), "may be", "bounds 0 … 4", "0 … 3"),
+    (9, masked(5), "do not write each element", "5", "6, each once"),
+    (9, masked(6, times(ranged(4, (1,), "vector"), 1)), "the gate bounds no axes", "Alu", "a < N"),
+    (9, halves(2), "two stores write one argument", "the same", "others"),
+    (9, halves(3, 2), "do not write each element", "5", "6, each once"),
+    (11, store(fold(ONE, Range((N,), 9, "reduction", 0, "unroll"))), "the turns of an unroll",
+     "(0, 8)", "from 1 to 64"),
+    (11, store(ONE, LANE, LANE, OTHER), "lanes of two ranges", "i6, i7", "one"),
+    (11, Body((*store(ONE).sources, joined(
+        OUT, Range((index(2),), 9, "serial", 0, "unroll"), S))), "a loop inside", "s9, s4", "outs"),
+    (11, Body((*store(ONE).sources, joined(
+        OUT, Range((index(2),), 9, "serial", 0, "vector"), where=index(1)))),
+     "lanes of s9 may hit one element", "s9", "a multiple"),
+    (12, store(ONE, ranged(6, (), "core"), ranged(6, (), "core")), "of tasks", "0", "2 or"),
+    (12, store(ONE, ranged(6, (), "loop", 2), ranged(6, (), "loop", 2)), "of tasks", "2",
+     "0"),
+    (12, store(ONE, alu("add", times(I0, 6), CORE), I0, CORE, to=Argument((), 0, f32, 12, True)),
+     "i8 is inside", "store out", "outermost"),
+    (12, store(nested(alu("min", CORE, index(3)), ONE, CORE)), "i8 is inside", "local0",
+     "outermost"),
+    (12, Body((*store(ONE).sources, joined(
+        OUT, Range((index(2),), 9, "serial", 0, "core", (), 2), where=index(1)))),
+     "turns of s9 may hit one element", "s9", "apart"),
+    (13, store(Load((LOCAL, index(0)))), "read before all effects", "none", "after all"),
+    (13, store(alu("add", Load((KEPT, index(0))), Load((After((KEPT, joined(
+        KEPT, axis(4, 9, "serial")))), index(0))))), "read before all",
+     "update local0", "after all"),
+    (13, store(Load((After((LOCAL, joined(LOCAL, axis(4, 9, "serial")))), index(0)))),
+     "an update of what was not written", "no store", "a store"),
+    (13, store(alu("add", Load((KEPT, index(0))), nested(index(0), ONE))), "before all", "store",
+     "after"),
+    (14, store(nested(index(0), Cast((LANE,), f32)), LANE, LANE), "depends on turns",
+     "i6", "loops"),
 )  # fmt: skip
 
 
@@ -215,8 +312,15 @@ def test_kinds_of_values_are_values() -> None:
     verify(store(fold(Cast((R,), f32), R)))
 
 
-def times(each: ScalarNode, by: int) -> ScalarNode:
-    return alu("mul", each, index(by))
+@pytest.mark.parametrize("name", BODIES)
+def test_what_transformations_make_is_right(name: str) -> None:
+    verify(BODIES[name]().body)
+
+
+def test_a_range_may_belong_to_several_nests() -> None:
+    verify(store(alu("add", fold(ONE, R), fold(X, R))))
+    verify(halves(3))
+    verify(store(nested(L, ONE, L, alu("lt", L, index(4)))))
 
 
 def test_a_part_is_written_once() -> None:

@@ -1,0 +1,98 @@
+"""The invariants of a kernel's loops, as `verify.py` checks them. A broken one is an error of this
+compiler.
+
+ 1. Every node stands where it may: Stores and Updates under the Body or an After, memory only as
+    what a Load, Store or Update accesses, and only Ranges (and a Store's one gate, which is bool)
+    as the loops of a Reduce, Store or Update. An After is of memory, and its effects are on it.
+ 2. The operands of an Alu have the number and types its row accepts, and it is a machine
+    operation: it has no expansion. Bitcast keeps the width.
+ 3. The index of a Load, Store or Update is int64, and a gate is bool.
+ 4. One Argument per slot. Slot 0 is stored to and updated, and nothing else is; it is loaded from
+    only where the Store that takes the value writes, so that each element is read before it is
+    written, and then nothing updates it. A Store or Update writes the type of its memory, an
+    Update by a row of `updates.UPDATES` that there is, and after a Store to its memory: it reads
+    what it joins.
+ 5. The extent of a range is an int64 expression of constants and variables, 0 or more; no two
+    ranges have one number and one part, and no two variables one name. The ranges of one number
+    have one role, and none is a part of another: an axis that is cut is cut everywhere.
+ 6. Normal ranges are the loops of Stores, serial ranges of Updates, reduction ranges of Reduces.
+    No nest has a range twice, or one that a nest inside it has. A Reduce has at least one, and its
+    row accepts the type.
+ 7. No value depends on a range outside the nests that the range belongs to.
+ 8. Every access is inside its memory for all values of the ranges: its index has bounds within
+    0 … size - 1, or it is a gated load, or it depends on a range of extent 0 and so never happens.
+    The gate of a store counts where it bounds axes of the store: `i0.0*8 + i0.1 < 22`.
+    (An Update is gated and yet has such bounds: its gate decides which elements, not whether
+    they are there.)
+ 9. The stores to a buffer write each element exactly once (updates may hit one never or often):
+    the index of one is a sum of multiples of its ranges, each multiple the product of the
+    extents of those below it; several write as many elements as there are, none of which two of
+    them write. Those that are `is_part` write no element twice: the index may begin anywhere, and
+    each multiple is more than what those below it reach together.
+10. A Custom has a registered name. An inline one is a value, of scalars of its operands' types; any
+    other stands under the Body, alone, and writes the first of its arguments.
+11. Turns of `unroll` and `vector` ranges are at most `MOST_TURNS`, a constant. A value depends on
+    at most one vector range. In an Update no loop is inside these, so that the order of its turns
+    stays, and no two lanes hit one element.
+12. A core range is the outermost one of a nest under the Body, normal, or of an Update whose
+    turns hit elements of their own. All have one number of tasks, 2 or more; no other range has.
+13. One Local per number, of 1 element or more. It is first stored to; what loads from it comes
+    after all its effects.
+14. An effect on scratch memory depends on no unroll or vector range but its own: the memory is
+    there once.
+
+Where an extent is a variable, 8 and 9 hold for its greatest value, and so for the others: a range
+that ends earlier reaches less, and writes the elements that are meaningful.
+
+Not checked: that a gate keeps its load inside the buffer, that an element of scratch memory was
+written before it is read (the interpreter checks each access), and that bounds are right (they are
+found as the node is made, and tested in `simplify`'s tests).
+"""
+
+from typing import NoReturn
+
+from compiler.errors import InternalError
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Load,
+    Local,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+    memory,
+)
+
+MOST_TURNS = 64
+"""Turns of a range that stand side by side, in registers or in the lanes of one."""
+
+
+def broken(node: ScalarNode, number: int, what: str, got: object, expected: object) -> NoReturn:
+    """Raise the error that names the invariant and the node."""
+    raise InternalError(
+        "loops",
+        f"invariant {number}: {what}, at {describe(node)}",
+        got=str(got),
+        expected=str(expected),
+    )
+
+
+def describe(node: ScalarNode) -> str:
+    """A short name for a node in messages: `load in1`, `store out`, `add`, `i0`."""
+    match node:
+        case Range() | Argument() | Local():
+            return node.name
+        case Load() | Store() | Update() if node.sources and _is_memory(node.sources[0]):
+            return f"{type(node).__name__.lower()} {memory(node).name}"
+        case Alu() | Reduce():
+            return node.op if isinstance(node, Alu) else f"reduce {node.op}"
+        case _:
+            return type(node).__name__.lower()
+
+
+def _is_memory(node: ScalarNode) -> bool:
+    while node.sources:
+        node = node.sources[0]
+    return isinstance(node, Argument | Local)

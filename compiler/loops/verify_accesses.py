@@ -1,0 +1,261 @@
+"""verify_accesses: invariants 8 and 9 of `invariants.py`: no access outside its memory, and every
+element written exactly once.
+
+A store writes a box: `start` plus, for each of its axes, a multiple of 0 … turns-1. Two boxes are
+apart where, at some stride, their multiples are: the main part of rows and the rest are
+
+    i0*1000 + i1.0*16 + i1.1      start 0     1000 × 8 turns, 16 × 62, 1 × 16
+    i0*1000 + 992 + i1.2          start 992   1000 × 8 turns,          1 × 8
+
+which both run through all multiples of 1000, but through others, 0 … 61 and 62, of 16.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.loops.invariants import broken
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Const,
+    Load,
+    Range,
+    ScalarNode,
+    Store,
+    Update,
+    memory,
+)
+from compiler.loops.symbolic import Sum, as_sum, at_greatest
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """Elements `start` plus multiples of each stride, of `turns` many; strides descend."""
+
+    start: int
+    axes: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        return math.prod(turns for _, turns in self.axes)
+
+    @property
+    def last(self) -> int:
+        return self.start + sum(stride * (turns - 1) for stride, turns in self.axes)
+
+
+def verify_accesses(
+    body: Body, order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[Range]]
+) -> None:
+    """Check every access of `body`, and that its stores write all elements, each once.
+
+    Raises `InternalError` with the number of the first invariant broken, and the node.
+    """
+    stores = [n for n in body.sources if isinstance(n, Store)]
+    if len(stores) == 1 and stores[0].gate is None and not stores[0].is_part:
+        _covers(stores[0])
+    elif stores:
+        _cover(stores)
+    for node in order:
+        if isinstance(node, Load | Store | Update):
+            _inside(node, needs)
+
+
+def _inside(
+    node: Load | Store | Update, needs: Mapping[ScalarNode, frozenset[Range]]
+) -> None:
+    """Invariant 8."""
+    size, where = memory(node).size, node.sources[1]
+    if isinstance(node, Load) and node.gate is not None:
+        return
+    loops = needs[where] | set(() if isinstance(node, Load) else node.ranges)
+    if any(r.extent == 0 for r in loops):
+        return
+    bounds = where.bounds
+    if bounds is None or bounds[0] < 0 or bounds[1] >= size:
+        bounds = _reach(where, node.gate if isinstance(node, Store) else None) or bounds
+    if bounds is None or bounds[0] < 0 or bounds[1] >= size:
+        got = f"bounds {bounds[0]} … {bounds[1]}" if bounds else "an index without bounds"
+        expected = f"inside 0 … {size - 1}, or a gate"
+        broken(node, 8, "an access may be outside its buffer", got, expected)
+
+
+def _reach(where: ScalarNode, gate: ScalarNode | None) -> tuple[int, int] | None:
+    """Bounds of an index that take together what belongs together.
+
+    The whole tiles and the rest of an axis, n//8*8 and less than n%8, are n together; axes that a
+    gate bounds reach no further than it says.
+    """
+    total = as_sum(where)
+    terms, low, high = dict(total.terms), total.constant, total.constant
+    for bounded, limit in filter(None, _limits(gate)):
+        stride = _common(terms, bounded)
+        if stride is not None and limit > 0:
+            high += stride * (limit - 1)
+            for term in bounded.terms:
+                del terms[term]
+    for each, stride in list(terms.items()):
+        if (tiles := _tiles(each, stride, terms)) is not None:
+            greatest = at_greatest(tiles.sources[0])
+            if greatest is not None:
+                high += stride * max(greatest - 1, 0)
+                del terms[each], terms[tiles]
+    for term, stride in terms.items():
+        if term.bounds is None:
+            return None
+        ends = sorted(stride * bound for bound in term.bounds)
+        low, high = low + ends[0], high + ends[1]
+    return low, high
+
+
+def _tiles(each: ScalarNode, stride: int, terms: Mapping[ScalarNode, int]) -> ScalarNode | None:
+    """The term n//T, times T, that goes with a range of n%T turns."""
+    if not isinstance(each, Range) or stride <= 0:
+        return None
+    match each.sources[0]:
+        case Alu(op="mod", sources=(n, Const() as size)):
+            for term, factor in terms.items():
+                match term:
+                    case Alu(op="idiv", sources=(m, Const() as by)) if m is n:
+                        if by.value == size.value and factor == stride * int(size.value):
+                            return term
+    return None
+
+
+def _limits(gate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
+    """Sums of ranges that a gate bounds, without their constants, and what they are less than.
+
+    None for each condition of the gate that is of another form.
+    """
+    found: list[tuple[Sum, int] | None] = []
+    stack = [] if gate is None else [gate]
+    while stack:
+        match stack.pop():
+            case Alu(op="and", sources=sources):
+                stack.extend(sources)
+            case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
+                bounded = as_sum(a)
+                is_sum = all(isinstance(t, Range) and c > 0 for t, c in bounded.terms.items())
+                kept = Sum(bounded.terms, 0), limit - bounded.constant
+                found.append(kept if is_sum and bounded.terms else None)
+            case _:
+                found.append(None)
+    return found
+
+
+def _common(terms: Mapping[ScalarNode, int], bounded: Sum) -> int | None:
+    """How often the bounded sum is in the terms, where it is in there as a whole."""
+    strides = {divmod(terms.get(term, 0), c) for term, c in bounded.terms.items()}
+    stride, rest = strides.pop() if len(strides) == 1 else (0, 0)
+    return stride if stride > 0 and not rest else None
+
+
+def _covers(store: Store) -> None:
+    """Invariant 9, for one store to all of a buffer."""
+    argument, total = memory(store), as_sum(store.sources[1])
+    assert isinstance(argument, Argument)
+    size = math.prod(r.extent for r in store.ranges)
+    if size != argument.size:
+        broken(store, 9, "the loops do not run once per element", size, argument.size)
+    if size == 0:
+        return
+    expected = 1
+    strides = {r: total.terms.get(r, 0) for r in store.ranges if r.extent > 1}
+    for each, stride in sorted(strides.items(), key=lambda item: item[1]):
+        if stride != expected:
+            broken(store, 9, f"{each.name} has the wrong multiple", stride, expected)
+        expected *= each.extent
+    if total.constant or not set(total.terms) <= set(store.ranges):
+        broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
+
+
+def _cover(stores: list[Store]) -> None:
+    """Invariant 9, for stores to parts of a buffer, or under gates."""
+    boxes = [(store, _box(store, len(stores) > 1)) for store in stores]
+    full = [(store, box) for store, box in boxes if box.count]
+    for store, box in full:
+        _apart(store, box)
+    for (_, box), (other, second) in itertools.combinations(full, 2):
+        if not _are_apart(box, second):
+            broken(other, 9, "two stores write one argument", "the same elements", "others each")
+    count, size = sum(box.count for _, box in boxes), memory(stores[0]).size
+    if not all(store.is_part for store in stores) and count != size:
+        what = "the stores do not write each element"
+        broken(stores[-1], 9, what, count, f"{size}, each once")
+
+
+def _box(store: Store, is_rest: bool) -> _Box:
+    """What a store writes where variables are greatest; a rest may begin at `n // 8 * 8`."""
+    total = as_sum(store.sources[1])
+    start, terms, turns = total.constant, dict(total.terms), _turns(store)
+    axes: list[tuple[int, int]] = []
+    for found in _limits(store.gate):
+        if found is None and store.is_part:
+            continue
+        bounded, limit = found or (Sum({}, 0), 0)
+        stride, reach = _common(terms, bounded), _reach_of(bounded, turns)
+        if stride is None or reach is None or not set(bounded.terms) <= set(turns):
+            broken(store, 9, "the gate bounds no axes of the store", store.gate, "a < N")
+        axes.append((stride, max(min(limit, reach), 0)))
+        for term in bounded.terms:
+            del terms[term], turns[term]
+    for term in [t for t in terms if not isinstance(t, Range)]:
+        value = at_greatest(term)
+        if value is not None and is_rest:
+            start += terms.pop(term) * value
+    if not set(terms) <= set(store.ranges):
+        broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
+    axes += [(terms.get(each, 0), number) for each, number in turns.items() if number != 1]
+    return _Box(start, tuple(sorted(axes, reverse=True)))
+
+
+def _turns(store: Store) -> dict[ScalarNode, int]:
+    """How often each range of a store turns where variables are greatest."""
+    found = {each: at_greatest(each.sources[0]) for each in store.ranges}
+    return {each: 0 if number is None else number for each, number in found.items()}
+
+
+def _reach_of(bounded: Sum, turns: Mapping[ScalarNode, int]) -> int | None:
+    """How many values a sum of ranges takes, where it takes each of them once; or None."""
+    reach = 1
+    for term, stride in sorted(bounded.terms.items(), key=lambda item: item[1]):
+        if stride != reach:
+            return None
+        reach *= turns.get(term, 0)
+    return reach
+
+
+def _apart(store: Store, box: _Box) -> None:
+    """Invariant 9, for one of several stores: no element twice."""
+    reach = 0
+    names = {c: t.name for t, c in as_sum(store.sources[1]).terms.items() if isinstance(t, Range)}
+    for stride, turns in reversed(box.axes):
+        if stride <= reach:
+            what = f"{names.get(stride, store.ranges[-1].name)} may write an element again"
+            broken(store, 9, what, f"multiple {stride}", f"more than {reach}")
+        reach += stride * (turns - 1)
+
+
+def _are_apart(a: _Box, b: _Box) -> bool:
+    """Whether two boxes share no element; not where that takes more than their strides."""
+    while a.last >= b.start and b.last >= a.start:
+        if not a.axes and not b.axes:
+            return False
+        stride = max(axes[0][0] for axes in (a.axes, b.axes) if axes)
+        (first, a), (second, b) = _split(a, stride), _split(b, stride)
+        if a.last >= stride or b.last >= stride:
+            return False
+        if first[1] < second[0] or second[1] < first[0]:
+            return True
+    return True
+
+
+def _split(box: _Box, stride: int) -> tuple[tuple[int, int], _Box]:
+    """The first and last multiple of `stride` in a box, and the box below that."""
+    first, start = divmod(box.start, stride)
+    if box.axes and box.axes[0][0] == stride:
+        return (first, first + box.axes[0][1] - 1), _Box(start, box.axes[1:])
+    return (first, first), _Box(start, box.axes)
