@@ -24,6 +24,8 @@ from compiler.llvm.source import Source
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import Instruction
 
+LINE = 64
+"""Bytes of a cache line: scratch memory begins with one."""
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 
@@ -36,7 +38,8 @@ class CpuProgram:
         self._spec = spec
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
-        count = len(spec.globals) + len(self._parameters)
+        self._scratch = spec.scratch
+        count = len(spec.globals) + len(self._parameters) + bool(self._scratch)
         self._loaded = jit.load(spec.source.text, spec.name, count, compiled.level)
 
     @property
@@ -61,6 +64,9 @@ class CpuProgram:
 
         The launch size follows from the values, so `dims` changes nothing here.
         """
+        if self._scratch:
+            self._execute_in_scratch(buffers, values)
+            return
         if self._is_plain:
             if not self._parameters and not values:
                 self._loaded.entry(*buffers)
@@ -70,6 +76,14 @@ class CpuProgram:
             return
         for row in runs(self._spec, values):
             self._loaded.entry(*buffers, *(row[name] for name in self._parameters))
+
+
+    def _execute_in_scratch(self, buffers: Sequence[int], values: Sequence[int]) -> None:
+        """Run with memory that this run alone has."""
+        memory = np.empty(self._scratch + LINE, np.uint8)
+        address = -(-memory.ctypes.data // LINE) * LINE
+        for row in runs(self._spec, values):
+            self._loaded.entry(*buffers, *(row[name] for name in self._parameters), address)
 
 
 def _is_plain(spec: ProgramSpec) -> bool:

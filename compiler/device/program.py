@@ -19,8 +19,9 @@ from compiler.device.launch import (
     resolve_launch_dims,
 )
 from compiler.device.metadata import CORE, Given, Metadata, derive, derive_instructions, merge
+from compiler.llvm.scratch import layout
 from compiler.loops.nodes import Body
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import DefineGlobal, Instruction, Store
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
 
 
@@ -67,6 +68,19 @@ class ProgramSpec:
         if not self.instructions:
             return self.metadata.var_names
         return tuple(i.name for i in self.instructions if isinstance(i, DefineVar | Special))
+
+    @property
+    def scratch(self) -> int:
+        """The bytes of scratch memory that a run is given behind its other arguments; 0: none."""
+        return layout(self.instructions).size
+
+    @property
+    def aligned(self) -> tuple[int, ...]:
+        """The slots, ascending, whose buffers have to begin at a multiple of 64 bytes."""
+        stores = (i for i in self.instructions if isinstance(i, Store) and i.is_streamed)
+        streamed = {store.buffer for store in stores}
+        arguments = (i for i in self.instructions if isinstance(i, DefineGlobal))
+        return tuple(a.slot for a in arguments if a.out in streamed)
 
     def launch_dims(self, values: Values | None = None) -> LaunchDims:
         """How often the program runs with these values of its variables."""

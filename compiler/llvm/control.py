@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from compiler.dtypes import DType, int64
 from compiler.llvm.types import register_type
 from compiler.llvm.writer import SourceLine, Writer
-from compiler.lowered.instructions import Acc, Assign, EndRange, Instruction, Range
+from compiler.lowered.instructions import (
+    Acc,
+    Assign,
+    EndRange,
+    Instruction,
+    Range,
+    register_lanes,
+)
 
 FIRST_METADATA = 1_000_000
 """The numbers below are left to the debug locations that `llvm/listing.py` adds."""
@@ -24,6 +31,10 @@ class _Loop:
     head: int = 0
     unroll: int = 0
     """How often the loop is to be unrolled; 0 leaves it to LLVM."""
+    is_explicit: bool = False
+    """Whether there are vectors inside: then LLVM need not look for any."""
+    is_certain: bool = False
+    """Whether it runs once or more: then it tests behind its body."""
 
 
 @dataclass(slots=True)
@@ -50,7 +61,10 @@ class Control:
         """How often the next loop is to be unrolled; 0 leaves it to LLVM."""
         self._loops: list[_Loop] = []
         self._branches: list[_Branch] = []
+        self.constants: dict[int, int] = {}
+        """The registers whose value is a known integer."""
         self._assigned = _assigned_in_loops(instructions)
+        self._explicit = _with_vectors(instructions)
 
     def set(self, register: int, value: str, dtype: DType, lanes: int = 1) -> None:
         """The register has this value, of the current instruction."""
@@ -65,8 +79,11 @@ class Control:
         stem = f"{instruction.name}.{number}"
         loop = _Loop(instruction, stem, writer.block, self._assigned.get(number, []))
         loop.unroll, self.unroll = self.unroll, 0
-        writer.line(f"br label %{stem}.head")
-        writer.label(f"{stem}.head")
+        loop.is_explicit = number in self._explicit
+        loop.is_certain = self.constants.get(instruction.bound, 0) > 0
+        top = "body" if loop.is_certain else "head"
+        writer.line(f"br label %{stem}.{top}")
+        writer.label(f"{stem}.{top}")
         counter = f"%{stem}"
         loop.head = len(writer.lines)
         writer.line(f"{counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, @LATCH ]")
@@ -76,10 +93,9 @@ class Control:
             loop.phis[register] = (len(writer.lines), phi, entry)
             writer.line("")  # completed by `end_loop`, which knows the value carried around
             self.values[register] = phi
-        bound = self.values[instruction.bound]
-        test = writer.value(f"icmp slt i64 {counter}, {bound}", f"%{stem}.more")
-        writer.line(f"br i1 {test}, label %{stem}.body, label %{stem}.exit")
-        writer.label(f"{stem}.body")
+        if not loop.is_certain:
+            self._test(loop, counter)
+            writer.label(f"{stem}.body")
         self.set(instruction.out, counter, int64)
         self._loops.append(loop)
 
@@ -88,7 +104,10 @@ class Control:
         writer, loop = self.writer, self._loops.pop()
         counter, latch = f"%{loop.stem}", writer.block
         writer.line(f"{counter}.next = add nuw nsw i64 {counter}, 1")
-        writer.line(f"br label %{loop.stem}.head{self._loop_metadata(loop)}")
+        if loop.is_certain:
+            self._test(loop, f"{counter}.next", self._loop_metadata(loop))
+        else:
+            writer.line(f"br label %{loop.stem}.head{self._loop_metadata(loop)}")
         text = f"  {counter} = phi i64 [ 0, %{loop.before} ], [ {counter}.next, %{latch} ]"
         self._complete(loop.head, text, self.made_by[loop.range.out])
         for register, (line, phi, entry) in loop.phis.items():
@@ -96,21 +115,36 @@ class Control:
             around = self.values[register]
             text = f"  {phi} = phi {t} [ {entry}, %{loop.before} ], [ {around}, %{latch} ]"
             self._complete(line, text, self.made_by[register])
-            self.values[register] = phi
+            self.values[register] = around if loop.is_certain else phi
         writer.label(f"{loop.stem}.exit")
+
+    def _test(self, loop: _Loop, counter: str, metadata: str = "") -> None:
+        """Go on with the body of a loop, or leave it."""
+        stem, bound = loop.stem, self.values[loop.range.bound]
+        test = self.writer.value(f"icmp slt i64 {counter}, {bound}", f"%{stem}.more")
+        target = f"label %{stem}.body, label %{stem}.exit"
+        self.writer.line(f"br i1 {test}, {target}{metadata}")
 
     def _complete(self, line: int, text: str, instruction: int | None) -> None:
         """Replace a line written before its text, and what it belongs to, were known."""
         self.writer.lines[line] = SourceLine(text, instruction)
 
     def _loop_metadata(self, loop: _Loop) -> str:
-        """The note on the jump back that tells LLVM how often to unroll."""
-        if not loop.unroll:
+        """The notes on the jump back: how often to unroll, and to leave vectors as they are."""
+        notes = []
+        if loop.unroll:
+            notes.append(f'!"llvm.loop.unroll.count", i32 {loop.unroll}')
+        elif loop.is_explicit:
+            notes.append('!"llvm.loop.unroll.disable"')
+        if loop.is_explicit:
+            notes.append('!"llvm.loop.vectorize.enable", i1 false')
+        if not notes:
             return ""
         metadata = self.writer.metadata
         number = FIRST_METADATA + len(metadata)
-        metadata.append(f"!{number} = distinct !{{!{number}, !{number + 1}}}")
-        metadata.append(f'!{number + 1} = !{{!"llvm.loop.unroll.count", i32 {loop.unroll}}}')
+        parts = ", ".join(f"!{number + 1 + place}" for place in range(len(notes)))
+        metadata.append(f"!{number} = distinct !{{!{number}, {parts}}}")
+        metadata += [f"!{number + n} = !{{{note}}}" for n, note in enumerate(notes, start=1)]
         return f", !llvm.loop !{number}"
 
     def begin_if(self, number: int, condition: str) -> None:
@@ -136,6 +170,21 @@ class Control:
             name = f"%acc{register}.{branch.stem}"
             self.values[register] = writer.value(phi, name)
             self.made_by[register] = writer.instruction
+
+
+def _with_vectors(instructions: tuple[Instruction, ...]) -> set[int]:
+    """The loops (by the index of their Range) with an instruction of several lanes inside."""
+    found: set[int] = set()
+    open_loops: list[int] = []
+    for number, instruction in enumerate(instructions):
+        match instruction:
+            case Range():
+                open_loops.append(number)
+            case EndRange():
+                open_loops.pop()
+            case _ if register_lanes(instruction) > 1:
+                found.update(open_loops)
+    return found
 
 
 def _assigned_in_loops(instructions: tuple[Instruction, ...]) -> dict[int, list[int]]:

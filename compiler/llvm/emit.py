@@ -4,16 +4,17 @@
              3  %3 = range %2 i0
              4    %4 = load f32 %1[%3]   …
     After:   …
-             br label %i0.3.head
-             i0.3.head:
+             br label %i0.3.body
+             i0.3.body:
                %i0.3 = phi i64 [ 0, %entry ], [ %i0.3.next, %i0.3.body ]
-               %i0.3.more = icmp slt i64 %i0.3, 64
-               br i1 %i0.3.more, label %i0.3.body, label %i0.3.exit
              …
                %v4 = load float, ptr %t1
              …
+               %i0.3.next = add nuw nsw i64 %i0.3, 1
+               %i0.3.more = icmp slt i64 %i0.3.next, 64
+               br i1 %i0.3.more, label %i0.3.body, label %i0.3.exit
 
-A loop tests before it runs, so an empty range runs zero times. Accumulators become phi nodes of
+A loop that may run zero times tests before it runs. Accumulators become phi nodes of
 the loops and Ifs that assign them. A gated access is a branch around it: memory is not touched;
 a gate of several lanes is an intrinsic that does the same in each.
 
@@ -67,7 +68,7 @@ def emit(name: str, instructions: tuple[Instruction, ...]) -> list[SourceLine]:
     """The module with function `name`.
 
     Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
-    program order. Raises `SizeError` where scratch memory does not fit on the stack.
+    program order, then, if it needs much, a pointer to scratch memory (`llvm/scratch.py`).
     """
     return _Emitter(name, instructions).run()
 
@@ -79,13 +80,11 @@ class _Emitter(Control):
         super().__init__(instructions)
         self.name = name
         self.instructions = instructions
-        self.constants: dict[int, int] = {}
         self.memories: dict[int, tuple[str, DType]] = {}
         """For each memory its pointer, or a vector of pointers, and the type of its elements."""
         self.joined: set[int] = set()
         """The registers that hold vectors of pointers."""
-        self.scratch = 0
-        """The bytes of scratch memory so far."""
+        self.scratch = scratch.layout(instructions)
 
     def run(self) -> list[SourceLine]:
         """Write every instruction, then wrap the lines in a module."""
@@ -93,6 +92,8 @@ class _Emitter(Control):
             self.writer.instruction = number
             self._instruction(number, instruction)
         self.writer.instruction = None
+        if any(isinstance(i, Store) and i.is_streamed for i in self.instructions):
+            self.writer.line("fence seq_cst")  # what was streamed is seen by who runs next
         self.writer.line("ret void")
         return self._module()
 
@@ -101,9 +102,11 @@ class _Emitter(Control):
         # What a function from outside does to a buffer that it may write is not known.
         calls = (i.arguments for i in self.instructions if isinstance(i, Custom))
         loaded = loaded.union(*calls)
+        streamed = {i.buffer for i in self.instructions if isinstance(i, Store) and i.is_streamed}
         arguments = ", ".join(
             [
-                f"ptr noalias nocapture {_access(b, b.out in loaded)}%{b.name}"
+                f"ptr noalias nocapture {_access(b, b.out in loaded)}"
+                f"{'align 64 ' if b.out in streamed else ''}%{b.name}"
                 for b in self.instructions
                 if isinstance(b, DefineGlobal)
             ]
@@ -112,6 +115,7 @@ class _Emitter(Control):
                 for v in self.instructions
                 if isinstance(v, DefineVar | Special)
             ]
+            + ["ptr noalias nocapture align 64 %scratch"] * bool(self.scratch.size)
         )
         lines = [SourceLine(f"define void @{self.name}({arguments}) #0 {{")]
         lines += [SourceLine("entry:"), *self.writer.allocations, *self.writer.lines]
@@ -156,7 +160,7 @@ class _Emitter(Control):
         """Write one instruction of `lowered/machine.py`; a Block or Noop is no code."""
         match instruction:
             case Local(out=out, dtype=dtype) | Buffer(out=out, dtype=dtype):
-                self.scratch = scratch.allocate(self.writer, instruction, self.scratch)
+                scratch.allocate(self.writer, instruction, self.scratch)
                 self.memories[out] = (f"%{instruction.name}", dtype)
             case DefineVar(out=out) | Special(out=out):
                 self.set(out, f"%var.{instruction.name}", int64)
@@ -300,7 +304,11 @@ class _Emitter(Control):
             gate = None
         address = self._address(instruction.buffer, instruction.index, lanes)
         dtype = self.dtypes[instruction.source]
-        vectors.store(writer, dtype, lanes, self.values[instruction.source], address, gate)
+        value = self.values[instruction.source]
+        if instruction.is_streamed:
+            vectors.stream(writer, dtype, lanes, value, address)
+        else:
+            vectors.store(writer, dtype, lanes, value, address, gate)
         if is_branch:
             writer.line(f"br label %{stem}.out")
             writer.label(f"{stem}.out")

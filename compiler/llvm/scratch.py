@@ -1,34 +1,51 @@
-"""LLVM IR for scratch memory, on the stack, and for products of tiles in memory."""
+"""LLVM IR for scratch memory, on the stack or behind an argument, and for products of tiles.
+
+A little scratch memory is on the stack. Where a kernel needs more, all of it is in memory that
+the caller gives as the last argument, `%scratch`, each part at an address of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from compiler.dtypes import DType
-from compiler.errors import SizeError
 from compiler.llvm.types import memory_type
 from compiler.llvm.writer import SourceLine, Writer
+from compiler.lowered.instructions import Instruction
 from compiler.lowered.machine import Memory, Wmma
 
-LIMIT = 2**21
-"""Bytes of scratch memory of one kernel: a thread's stack may have no more than 512 KiB."""
+STACK = 2**15
+"""Bytes of scratch memory that a kernel takes from the stack: as much as a first cache holds."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""
 
 
-def allocate(writer: Writer, memory: Memory, taken: int) -> int:
-    """Take a memory from the stack once, at the entry; returns the bytes `taken` with it.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The bytes that the caller has to give, 0 for none, and by register where each part is."""
 
-    Raises `SizeError` where that is more than `LIMIT`.
-    """
-    need = -(-memory.size * memory.dtype.itemsize // ALIGNMENT) * ALIGNMENT
-    if taken + need > LIMIT:
-        raise SizeError(
-            "llvm",
-            f"{memory.name} does not fit on the stack",
-            got=f"{memory.size:,} elements of {memory.dtype}, after {taken:,} bytes",
-            expected=f"at most {LIMIT:,} bytes of scratch memory in one kernel",
-        )
+    size: int
+    offsets: dict[int, int]
+
+
+def layout(instructions: Sequence[Instruction]) -> Layout:
+    """Where the scratch memory of a kernel is."""
+    offsets: dict[int, int] = {}
+    size = 0
+    for each in instructions:
+        if isinstance(each, Memory):
+            offsets[each.out] = size
+            size += -(-each.size * each.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+    return Layout(size, offsets) if size > STACK else Layout(0, {})
+
+
+def allocate(writer: Writer, memory: Memory, where: Layout) -> None:
+    """Make a memory known once, at the entry."""
     t = f"[{memory.size} x {memory_type(memory.dtype)}]"
-    text = f"  %{memory.name} = alloca {t}, align {ALIGNMENT}"
-    writer.allocations.append(SourceLine(text, writer.instruction))
-    return taken + need
+    text = f"alloca {t}, align {ALIGNMENT}"
+    if where.size:
+        text = f"getelementptr inbounds i8, ptr %scratch, i64 {where.offsets[memory.out]}"
+    line = SourceLine(f"  %{memory.name} = {text}", writer.instruction)
+    writer.allocations.append(line)
 
 
 def multiply(writer: Writer, instruction: Wmma, pointers: tuple[str, str, str, str]) -> None:

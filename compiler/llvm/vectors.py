@@ -117,6 +117,14 @@ def store(
     writer.line(f"call void {function}({operands})")
 
 
+def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -> None:
+    """Write whole lines past the caches; `address` is one that they begin at."""
+    t = memory_type(dtype, lanes)
+    if dtype == bool_:
+        value = writer.value(f"zext {vector_type('i1', lanes)} {value} to {t}")
+    writer.line(f"store {t} {value}, ptr {address}, align 64, !nontemporal {writer.one()}")
+
+
 def _alignment(dtype: DType, lanes: int) -> str:
     """That of one element; LLVM takes more for granted of a vector unless told."""
     return "" if lanes == 1 else f", align {dtype.itemsize}"

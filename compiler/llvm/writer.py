@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+ONE = 999_999
+"""The number of a metadata node; those from a million on are of loops."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -37,6 +40,13 @@ class Writer:
         """Begin a basic block."""
         self.block = name
         self.lines.append(SourceLine(f"{name}:", self.instruction))
+
+    def one(self) -> str:
+        """The metadata node that holds a 1, once in a module."""
+        text = f"!{ONE} = !{{i32 1}}"
+        if text not in self.metadata:
+            self.metadata.append(text)
+        return f"!{ONE}"
 
     def fresh(self, stem: str = "t") -> str:
         """A name not used before."""

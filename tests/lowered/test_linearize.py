@@ -9,14 +9,13 @@ import pytest
 
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
-from compiler.loops.nodes import Body, Range
-from compiler.loops.verify import verify as verify_loops
+from compiler.llvm.scratch import layout
+from compiler.loops.nodes import Body
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.interpret import interpret
 from compiler.lowered.linearize import linearize
 from compiler.lowered.machine import DefineVar
 from compiler.lowered.verify import verify
-from compiler.node import toposort
 from tests.loops.bodies import BODIES, Example
 
 Array = np.ndarray[Any, Any]
@@ -30,6 +29,13 @@ def rows_of(body: Body) -> tuple[Instruction, ...]:
     return tuple(linear.instructions)
 
 
+def aligned(size: int) -> Array:
+    """Bytes that begin at a cache line."""
+    memory = np.empty(size + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    return memory[begin : begin + size]
+
+
 def runs(rows: Sequence[Instruction], variables: dict[str, int]) -> list[dict[str, int]]:
     """The values of all variables in each run of a kernel."""
     cores = [i.maximum for i in rows if isinstance(i, DefineVar) and i.name == "core_id"]
@@ -38,19 +44,28 @@ def runs(rows: Sequence[Instruction], variables: dict[str, int]) -> list[dict[st
     return [variables | {"core_id": core} for core in range(cores[0] + 1)]
 
 
-def interpreted(rows: Sequence[Instruction], arrays: list[Array], variables: dict[str, int]) -> Array:
+def interpreted(
+    rows: tuple[Instruction, ...], arrays: list[Array], variables: dict[str, int]
+) -> Array:
+    """The result on the lowered interpreter."""
     for values in runs(rows, variables):
         interpret(rows, arrays, variables=values)
     return arrays[0]
 
 
-def run_machine(rows: tuple[Instruction, ...], arrays: list[Array], variables: dict[str, int]) -> Array:
+def run_machine(
+    rows: tuple[Instruction, ...], arrays: list[Array], variables: dict[str, int]
+) -> Array:
+    """The result as machine code."""
     text = "\n".join(line.text for line in emit("k", rows))
     names = [i.name for i in rows if isinstance(i, DefineVar)]
-    loaded = jit.load(text, "k", len(arrays) + len(names))
+    size = layout(rows).size
+    scratch = aligned(size)
+    loaded = jit.load(text, "k", len(arrays) + len(names) + bool(size))
+    last = [scratch.ctypes.data] if size else []
     for values in runs(rows, variables):
         pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
-        loaded.entry(*pointers, *(values[name] for name in names))
+        loaded.entry(*pointers, *(values[name] for name in names), *last)
     return arrays[0]
 
 
