@@ -1,7 +1,7 @@
 """Axes by name, and bodies with some of their nodes replaced: what every transformation needs.
 
 A choice names an axis. There may be no such axis although the choice is right: a part of an axis
-that is shorter than its tile has no turns. Such a choice does nothing; any other wrong name is
+that would have no turns, or one, is no loop. Such a choice does nothing; any other wrong name is
 refused.
 """
 

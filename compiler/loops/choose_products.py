@@ -19,7 +19,7 @@ from compiler.loops.choices import (
     Unroll,
     Vectorize,
 )
-from compiler.loops.lanes import WORTH_THREADS, lane_count
+from compiler.loops.lanes import WORTH_THREADS, lane_count, shared_out
 from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Alu, Load, Range, Reduce
 from compiler.machine import MachineModel
@@ -119,16 +119,13 @@ def _tiles(
     turns = [name for name in tiles if name not in loops]
     order = (*outer, f"{columns}.0", *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     choices.append(Reorder(order, "a panel of columns serves all rows"))
-    choices += _packed(found, columns, height)
+    choices += _packed(found, width, height, outer)
     choices += [Unroll(name, why) for name in (*turns, f"{columns}.1.0")]
     choices.append(Vectorize(f"{columns}.1.1", why))
     if split:
         choices.append(Parallelize(f"{rows}.0", model.cores, "a part of the rows for each core"))
-    elif found.outside and seen.nanoseconds(model) > WORTH_THREADS:
-        first = found.outside[0]
-        if first.extent >= model.cores:
-            words = f"{first.extent} matrices over {model.cores} cores"
-            choices.append(Parallelize(first.name, model.cores, words))
+    elif found.outside:
+        choices += shared_out(seen, found.outside[0].name, found.outside[0].extent, model)
     return choices
 
 
@@ -139,10 +136,13 @@ def _split(seen: Accesses, found: Product, model: MachineModel) -> tuple[bool, i
     return is_worth and not found.outside and block >= 1, block
 
 
-def _packed(found: Product, columns: str, height: int) -> list[Choice]:
+def _packed(found: Product, width: int, height: int, outer: list[str]) -> list[Choice]:
     """The panel of one tile of columns in scratch memory, where it is read often enough."""
     uses = found.rows.extent // height
     if uses < WORTH_PACKING:
         return []
+    around = [*(r.name for r in found.outside), *outer]
+    if found.columns.extent > width:
+        around.append(f"{found.columns.name}.0")
     words = f"the panel is read by {uses} tiles of rows, each time from end to end"
-    return [Pack(found.panel.argument.slot, f"{columns}.0", words)]
+    return [Pack(found.panel.argument.slot, around[-1] if around else "", words)]

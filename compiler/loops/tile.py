@@ -14,8 +14,8 @@
 What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
 joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is
 not touched ("mask"): loads and stores get a gate, what is folded the identity. A nest that would
-have no turns is left out. An axis whose extent is a variable n has n // size tiles and n % size
-turns left.
+have no turns is left out, and a loop that would have one. An axis whose extent is a variable n has
+n // size tiles and n % size turns left.
 
 Relies on: `collapse` has run: each axis is as long as it can be.
 Ensures: the same elements and folds; the order of a fold differs where there is a rest.
@@ -70,7 +70,7 @@ def tile(
         axis = find(body, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(axis, choice)
+        _check(axis, choice, choices)
         if choice.tail == "mask":
             cut = _masked(body, axis, choice.size, provenance)
         else:
@@ -80,7 +80,7 @@ def tile(
     return simplify(body, provenance)
 
 
-def _check(axis: Range, choice: Tile) -> None:
+def _check(axis: Range, choice: Tile, choices: Choices) -> None:
     """Refuse what cannot be cut."""
     if choice.size < 1:
         refuse(choice, "a tile has no turns", "1 or more")
@@ -88,6 +88,10 @@ def _check(axis: Range, choice: Tile) -> None:
         refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
     if axis.role == "serial":
         refuse(choice, f"{axis.name} is the order of updates, which stays", "another axis")
+    masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
+    if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
+        what = f"{axis.name} is part of an axis whose rest is masked"
+        refuse(choice, what, f"a size that divides its {axis.extent} turns")
 
 
 def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
@@ -132,11 +136,14 @@ def _folds(
 
 def _whole(axis: Range, size: int) -> Part | None:
     """The whole tiles of an axis; None where there are none."""
-    count = _divided(axis, size, "idiv")
-    if axis.extent < size:
-        return None
+    return _tiles(axis, _divided(axis, size, "idiv"), size) if axis.extent >= size else None
+
+
+def _tiles(axis: Range, count: ScalarNode, size: int) -> Part:
+    """`count` tiles of `size` turns each."""
     outer, inner = _part(axis, 0, count), _part(axis, 1, index(size))
-    return alu("add", alu("mul", outer, index(size)), inner), (outer, inner)
+    value = alu("add", alu("mul", outer, index(size)), inner)
+    return value, tuple(r for r in (outer, inner) if isinstance(r, Range))
 
 
 def _left(axis: Range, size: int) -> Part | None:
@@ -144,10 +151,9 @@ def _left(axis: Range, size: int) -> Part | None:
     if axis.extent == 0 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
     rest = _part(axis, 2, _divided(axis, size, "mod"))
-    if axis.extent < size:
-        return rest, (rest,)
+    ranges = (rest,) if isinstance(rest, Range) else ()
     begin = alu("mul", _divided(axis, size, "idiv"), index(size))
-    return alu("add", begin, rest), (rest,)
+    return (alu("add", begin, rest) if axis.extent >= size else rest), ranges
 
 
 def _divided(axis: Range, size: int, op: str) -> ScalarNode:
@@ -162,7 +168,10 @@ def _is_fixed(axis: Range) -> bool:
     return isinstance(axis.sources[0], Const)
 
 
-def _part(axis: Range, part: int, extent: ScalarNode) -> Range:
+def _part(axis: Range, part: int, extent: ScalarNode) -> ScalarNode:
+    """One part of an axis as a range; 0 where it has one turn, which needs no loop."""
+    if isinstance(extent, Const) and extent.value == 1:
+        return index(0)
     return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
 
 
@@ -174,6 +183,8 @@ def _over(
     _note(part, axis, provenance)
     reads = tuple(swapped(s, {axis: value}, provenance, is_copy) for s in operands(nest))
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
+    if isinstance(nest, Reduce) and not loops:
+        return reads[0]
     made = remade(nest, reads, loops)
     if is_copy:
         copied(made, nest, provenance)
@@ -196,8 +207,7 @@ def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
         return body
     up = alu("add", axis.sources[0], index(size - 1))
     count = index(-(-axis.extent // size)) if _is_fixed(axis) else alu("idiv", up, index(size))
-    parts = _part(axis, 0, count), _part(axis, 1, index(size))
-    value = alu("add", alu("mul", parts[0], index(size)), parts[1])
+    value, parts = _tiles(axis, count, size)
     is_whole = _is_fixed(axis) and axis.extent % size == 0
     inside = None if is_whole else alu("lt", value, axis.sources[0])
     needs = dependencies(body)
@@ -209,6 +219,8 @@ def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
         if isinstance(node, Nest) and axis in node.ranges:
             reads = tuple(new[s] for s in operands(node))
             loops = [p for r in node.ranges for p in (parts if r is axis else (new[r],))]
+            if isinstance(node, Reduce) and not loops:
+                return reads[0]
             return remade(node, _nothing_outside(node, reads, inside), loops)
         made = node.with_sources(sources)
         is_gated = isinstance(node, Load) and axis in needs[node]

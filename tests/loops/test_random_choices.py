@@ -59,7 +59,7 @@ def legal(body: Body, rows: list[Choice]) -> Choices:
     return Choices(kept)
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(sorted(PROGRAMS)), *[st.sampled_from(SIZES)] * 3)
 def test_random_choices_compute_the_same(
     data: st.DataObject, name: str, m: int, n: int, k: int

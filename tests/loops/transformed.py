@@ -100,7 +100,7 @@ def body_of(name: str, m: int, n: int, k: int) -> Body:
 def transform(body: Body, given: str | Choices) -> Body:
     """`body` after the passes that do what the choices say, each verified."""
     provenance: Provenance[Any] = Provenance()
-    options = Options(verify=False, trace=True)
+    options = Options(verify=True, trace=True)
     return run_passes("loops", body, provenance, options, "loops:0:", "k0", parse(given))[0]
 
 
@@ -122,7 +122,7 @@ def result(body: Body, values: list[Array]) -> Array:
 
 def assert_same(before: Body, after: Body) -> None:
     """Both compute the same: integers exactly, floats to a few roundings."""
-    # verify(after)
+    verify(after)
     values = arguments_of(before)
     expected, found = result(before, values), result(after, values)
     if expected.dtype.kind == "f":
