@@ -18,6 +18,7 @@ from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify as simplify_graph
 from compiler.llvm.emit import emit
 from compiler.loops import verify as verify_loops
+from compiler.loops.accumulate import accumulate
 from compiler.loops.choices import Choices
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
@@ -89,8 +90,10 @@ PIPELINE: tuple[Step, ...] = (
          "after tile; before pack: the order says which loops read a tile again", True, True),
     Step("loops", "pack", pack,
          "after reorder: a tile is what the loops inside read, in the order they do", True, True),
+    Step("loops", "accumulate", accumulate,
+         "after reorder: a row of sums has the axes of the output that stand inside", True, True),
     Step("loops", "unroll", unroll,
-         "after pack, which copies in loops of its own", True, True),
+         "after pack and accumulate, which fill scratch memory in loops of their own", True, True),
     Step("loops", "vectorize", vectorize,
          "after unroll: a register per turn first, then what is in it", True, True),
     Step("loops", "parallelize", parallelize,

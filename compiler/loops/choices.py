@@ -7,8 +7,8 @@
                                          to scratch memory in the order in which it is read
            | Keep(axis, into)            values computed along `axis` and again along `into`,
                                          computed once and kept in scratch memory
-           | Accumulate(axis, rows)      a reduction over `axis` adds to scratch memory, `rows` of
-                                         its turns at a time
+           | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
+                                         its turns at a time, for the columns inside `at`
            | Unroll(axis)                turns side by side
            | Vectorize(axis)             turns as lanes
            | Parallelize(axis, tasks)    turns shared out over so many tasks
@@ -67,10 +67,11 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """Fold reduction `axis` into scratch memory, `rows` turns at a time."""
+    """Fold reduction `axis` into scratch memory, `rows` turns at a time, inside axis `at`."""
 
     axis: str
     rows: int
+    at: str = ""
     because: str = ""
 
 

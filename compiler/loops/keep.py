@@ -35,6 +35,7 @@ from compiler.loops.nodes import (
     Update,
 )
 from compiler.loops.placement import dependencies
+from compiler.loops.staging import next_local
 from compiler.node import toposort, users
 from compiler.trace import Match, Provenance
 
@@ -96,11 +97,9 @@ def _kept(
 ) -> Body:
     """`body` with one value and its twin read from a row of scratch memory."""
     (value, axis), (twin, into) = first, second
-    order: list[ScalarNode] = toposort([body])
-    count = sum(isinstance(n, Local) for n in order)
     own = Range(axis.sources, next_number(body), "normal")
     copied(own, axis, provenance)
-    local = Local((), count, value.dtype, axis.extent)
+    local = Local((), next_local(body), value.dtype, axis.extent)
     computed = swapped(value, {axis: own}, provenance, True)
     row = After((local, Store((local, own, computed, own))))
     loads: dict[ScalarNode, ScalarNode] = {

@@ -27,33 +27,30 @@ Ensures: the same values.
 import math
 from typing import Any
 
-from compiler.loops.axes import (
-    copied,
-    find,
-    next_number,
-    record,
-    refuse,
-    swapped,
-    swapped_body,
-)
-from compiler.loops.choices import Choice, Choices, Pack, Unroll, Vectorize
+from compiler.loops.axes import find, record, refuse, swapped, swapped_body
+from compiler.loops.choices import Choices, Pack
 from compiler.loops.nodes import (
     After,
     Argument,
     Body,
-    Const,
-    Level,
     Load,
     Local,
     Range,
     Reduce,
     ScalarNode,
     Store,
-    index,
     linear,
 )
 from compiler.loops.placement import dependencies
 from compiler.loops.simplify import simplify
+from compiler.loops.staging import (
+    axes_inside,
+    free_numbers,
+    level_of,
+    next_local,
+    own_loops,
+    variable_axis,
+)
 from compiler.loops.symbolic import as_sum
 from compiler.node import toposort
 from compiler.trace import Match, Provenance
@@ -75,7 +72,7 @@ def pack(
             continue
         before = body
         for load, dims in _tiles(body, choice, at).items():
-            body = _staged(body, load, dims, choice, choices, provenance)
+            body = _staged(body, load, dims, choices, provenance)
         record(matches, choice, before, body)
     return simplify(body, provenance) if choices.of(Pack) else body
 
@@ -90,7 +87,7 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
     result: dict[Load, tuple[Range, ...]] = {}
     for load in loads:
         dims = _dims(body, load, at, needs, order)
-        if dims and any(r.role == "reduction" for r in dims):
+        if dims:
             result[load] = dims
     if not result:
         where = choice.at or "the whole kernel"
@@ -112,31 +109,16 @@ def _dims(
     order: list[ScalarNode],
 ) -> tuple[Range, ...]:
     """The axes of the tile that `load` reads in one turn of `at`; none where `at` has no load."""
-    stores = [n for n in body.sources if isinstance(n, Store) and load in _below(n)]
-    inside: list[Range] = []
-    for store in stores:
-        if at is not None and at not in store.ranges:
-            return ()
-        first = store.ranges.index(at) + 1 if at is not None else 0
-        inside += [r for r in store.ranges[first:] if r not in inside]
-        if needs[load] & set(store.ranges[:first]) & set(inside):
-            return ()  # an axis outside for one nest and inside for another
-    folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges]
-    found = [r for r in (*folded, *inside) if r in needs[load]]
-    return tuple(dict.fromkeys(found))
-
-
-def _below(store: Store) -> set[ScalarNode]:
-    """Every node that a store depends on."""
-    order: list[ScalarNode] = toposort([store])
-    return set(order)
+    inside = axes_inside(body, load, at, needs[load])
+    folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges if r in needs[load]]
+    return () if inside is None or not folded else tuple(dict.fromkeys((*folded, *inside)))
 
 
 def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
     """Refuse a tile whose size is not known or that is no tile."""
-    for each in dims:
-        if not isinstance(each.sources[0], Const):
-            refuse(choice, f"{each.name} has a variable number of turns", "a fixed one")
+    variable = variable_axis(dims)
+    if variable is not None:
+        refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
     if math.prod(r.extent for r in dims) * 8 > MOST:
         axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
         refuse(choice, f"the tile is too large: {axes}", f"at most {MOST:,} bytes")
@@ -146,31 +128,16 @@ def _staged(
     body: Body,
     load: Load,
     dims: tuple[Range, ...],
-    choice: Choice,
     choices: Choices,
     provenance: Provenance[Any],
 ) -> Body:
     """`body` with `load` reading a copy of its tile."""
-    order: list[ScalarNode] = toposort([body])
-    count = sum(isinstance(n, Local) for n in order)
     shape = tuple(r.extent for r in dims)
-    local = Local((), count, load.dtype, math.prod(shape))
-    first = next_number(body)
+    local = Local((), next_local(body), load.dtype, math.prod(shape))
     steps = as_sum(load.sources[1]).terms
-    copies = tuple(
-        Range((index(r.extent),), first + n, "normal", 0, _level(r, steps.get(r), choices))
-        for n, r in enumerate(dims)
-    )
+    levels = [level_of(r, steps.get(r) == 1, choices) for r in dims]
+    copies = own_loops(free_numbers(body), dims, levels, provenance)
     value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))
     made = Load((After((local, filled)), linear(dims, shape)))
-    for old, new in zip(dims, copies, strict=True):
-        copied(new, old, provenance)
     return swapped_body(body, {load: made}, provenance)
-
-
-def _level(axis: Range, step: int | None, choices: Choices) -> Level:
-    """How the copy runs along an axis: as the loops that read it, where that is in order."""
-    if any(c.axis == axis.name for c in choices.of(Vectorize)) and step == 1:
-        return "vector"
-    return "unroll" if any(c.axis == axis.name for c in choices.of(Unroll)) else "loop"

@@ -29,7 +29,7 @@ ROWS: st.SearchStrategy[Choice] = st.one_of(
     st.builds(Reorder, st.lists(AXES, min_size=1, unique=True).map(tuple)),
     st.builds(Pack, SMALL, st.one_of(AXES, st.just(""))),
     st.builds(Keep, AXES, AXES),
-    st.builds(Accumulate, AXES, SMALL),
+    st.builds(Accumulate, AXES, SMALL, AXES),
     st.builds(Unroll, AXES),
     st.builds(Vectorize, AXES),
     st.builds(Parallelize, AXES, SMALL),

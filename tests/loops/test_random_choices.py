@@ -30,7 +30,6 @@ def choices_for(draw: st.DrawFn, body: Body) -> list[Choice]:
     axis = st.sampled_from(names)
     rows: list[Choice] = []
     rows += draw(st.lists(st.builds(Keep, axis, axis), max_size=1))
-    rows += draw(st.lists(st.builds(Accumulate, axis, st.integers(1, 4)), max_size=1))
     for _ in range(draw(st.integers(0, 4))):
         size = draw(st.sampled_from((1, 2, 3, 4, 8, 16, 20)))
         cut = draw(st.sampled_from(names))
@@ -41,6 +40,8 @@ def choices_for(draw: st.DrawFn, body: Body) -> list[Choice]:
         rows.append(Reorder(tuple(draw(st.permutations(names)))))
     slots = st.integers(1, 2)
     rows += draw(st.lists(st.builds(Pack, slots, part | st.just("")), max_size=2))
+    inside = part | st.just("")
+    rows += draw(st.lists(st.builds(Accumulate, axis, st.integers(1, 4), inside), max_size=1))
     rows += draw(st.lists(st.builds(Unroll, part), max_size=3))
     rows += draw(st.lists(st.builds(Vectorize, part), max_size=3))
     rows += draw(st.lists(st.builds(Parallelize, part, st.integers(2, 3)), max_size=2))
