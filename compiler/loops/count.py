@@ -6,13 +6,17 @@
                  %9 = sum(%9, in1[i0*784 + r2] * in2[i1 + r2*10])
                out[i0*10 + i1] = %9
 
-LLVM unrolls short inner loops, so the loop around them is the one whose strides count.
+LLVM unrolls short inner loops, so the loop around them is the one whose strides count. Where
+ranges are lanes, these are the vectors, and LLVM is left none to find. Operations and accesses are
+counted by element: as often as there are lanes and unrolled turns.
 
 Relies on: the body is placed as `placement.py` says; invariants of `loops/verify.py`.
 Ensures: every load, store, operation and fold of the body is in exactly one stretch.
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 from compiler.dtypes import DType
 from compiler.loops.nodes import (
@@ -22,12 +26,25 @@ from compiler.loops.nodes import (
     Cast,
     Const,
     Load,
+    Local,
     Range,
+    Reduce,
     ScalarNode,
     Store,
     Update,
+    memory,
 )
-from compiler.loops.placement import Begin, Block, Fold, Item, dependencies, fused_products, place
+from compiler.loops.placement import (
+    Begin,
+    Block,
+    Fold,
+    Item,
+    Nest,
+    dependencies,
+    fused_products,
+    is_loop,
+    place,
+)
 from compiler.machine import NEVER_VECTOR
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
@@ -55,6 +72,7 @@ class _Count:
         self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
         self.stretches: list[Stretch] = []
         self.touched: list[tuple[Load | Store | Update, Path]] = []
+        self.has_lanes = any(r.level == "vector" for need in self.needs.values() for r in need)
 
     def run(self) -> Work:
         """Walk the blocks, outermost first."""
@@ -69,30 +87,52 @@ class _Count:
             for inner in reversed(inside):
                 assert inner.range is not None
                 stack.append((inner, (*path, inner.range)))
-        return Work(tuple(self.stretches), self._footprints(), registers(top))
+        return Work(tuple(self.stretches), self._footprints(), registers(top, self.needs))
 
     def _stretch(self, block: Block, path: Path) -> None:
-        items = [i for i in block.items if not isinstance(i, Block | Begin | Argument)]
+        """The stretches of a block: one for each set of ranges that are side by side in it."""
+        groups: dict[frozenset[Range], list[Item]] = {}
+        for item in block.items:
+            if not isinstance(item, Block | Begin | Argument):
+                groups.setdefault(self._sides(item), []).append(item)
         is_inner = _trips_inside(block) <= UNROLLED
-        lane = _lane(path)
+        loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
+        for sides, items in groups.items():
+            made = self._together(items, path, sides, is_inner)
+            if made is not None:
+                self.stretches.append(replace(made, loops=loops))
+                loops = 0
+
+    def _sides(self, item: Item) -> frozenset[Range]:
+        """The ranges whose turns are all in one turn of the block where `item` stands."""
+        assert not isinstance(item, Block)
+        node = item.reduce if isinstance(item, Begin | Fold) else item
+        is_nest = isinstance(node, Store | Update) or isinstance(item, Fold)
+        own = node.ranges if is_nest and isinstance(node, Nest) else ()
+        return frozenset(r for r in (*self.needs[node], *own) if not is_loop(r))
+
+    def _together(
+        self, items: list[Item], path: Path, sides: frozenset[Range], is_inner: bool
+    ) -> Stretch | None:
+        """The stretch of the items with these ranges side by side, if it takes anything."""
+        vector = next((r for r in sides if r.level == "vector"), None)
+        lane = vector or (path[-1] if self.has_lanes and path else _lane(path))
         operations = [o for i in items for o in self._operations(i)]
         touching = [i for i in items if isinstance(i, Load | Store | Update)]
-        accesses = [self._access(i, path, lane) for i in touching]
+        accesses = [self._access(i, (*path, *sides), lane) for i in touching]
         if not operations and not accesses:
-            return
+            return None
         is_ordered = any(isinstance(i, Update) for i in items)
-        is_gated = any(isinstance(i, Load) and i.gate is not None for i in items)
-        is_vector = (
-            is_inner and lane is not None and lane.extent > 1
+        is_gated = any(isinstance(i, Load | Store) and i.gate is not None for i in items)
+        is_vector = vector is not None or (
+            is_inner and lane is not None and lane.extent > 1 and not self.has_lanes
             and not is_gated and not is_ordered
             and all(a.is_contiguous for a in accesses)
-            and not any(o.name in NEVER_VECTOR for o in operations)
         )  # fmt: skip
-        trips = math.prod(r.extent for r in path)
-        loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
+        is_vector = is_vector and not any(o.name in NEVER_VECTOR for o in operations)
+        trips = math.prod(r.extent for r in (*path, *sides))
         axis = None if lane is None else lane.number
-        made = Stretch(trips, is_vector, loops, tuple(operations), tuple(accesses), axis)
-        self.stretches.append(made)
+        return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis)
 
     def _operations(self, item: Item) -> list[Operation]:
         """What an item computes; addresses are free but for divisions."""
@@ -111,8 +151,8 @@ class _Count:
                 return []
 
     def _access(self, node: Load | Store | Update, path: Path, lane: Range | None) -> Access:
-        argument, index = node.sources[0], node.sources[1]
-        assert isinstance(argument, Argument)
+        argument, index = memory(node), node.sources[1]
+        slot = argument.slot if isinstance(argument, Argument) else -1 - argument.number
         self.touched.append((node, path))
         strides = self.strides[index]
         stride = strides.get(lane, 0) if lane is not None else 0
@@ -121,18 +161,20 @@ class _Count:
         depth = depth if depth < len(path) else 0
         reused = _span(strides, path[depth:], argument)
         return Access(
-            argument.slot, argument.element.itemsize, not isinstance(node, Load), stride, reused
+            slot, argument.element.itemsize, not isinstance(node, Load), stride, reused
         )
 
     def _footprints(self) -> tuple[Footprint, ...]:
         """Per argument: bytes touched inside each output loop; where several accesses, the most."""
         stores = (s.ranges for s in self.body.sources if isinstance(s, Store))
         outputs = max(stores, key=len, default=())
+        outputs = tuple(r for r in outputs if is_loop(r))
         repeats = [math.prod(r.extent for r in outputs[:d]) for d in range(len(outputs) + 1)]
         found: dict[int, tuple[bool, list[int]]] = {}
         for node, path in self.touched:
-            argument = node.sources[0]
-            assert isinstance(argument, Argument)
+            argument = memory(node)
+            if isinstance(argument, Local):
+                continue  # it stays in the first cache
             strides = self.strides[node.sources[1]]
             spans = [_span(strides, path[d:], argument) for d in range(len(repeats))]
             held = found.setdefault(argument.slot, (argument.is_written, spans))
@@ -219,7 +261,9 @@ def _sum(
     return {r: s for r, s in result.items() if s != 0}
 
 
-def _span(strides: dict[Range, int | None], loops: Path, argument: Argument) -> int:
+def _span(
+    strides: dict[Range, int | None], loops: Path, argument: Argument | Local
+) -> int:
     """Bytes that an index goes through in these loops: whole cache lines, at most the argument."""
     moving = [r for r in loops if r in strides]
     elements = math.prod(r.extent for r in moving)
@@ -229,10 +273,11 @@ def _span(strides: dict[Range, int | None], loops: Path, argument: Argument) -> 
     return min(max(elements * width, 1), max(argument.size * argument.element.itemsize, 1))
 
 
-def registers(top: Block) -> int:
+def registers(top: Block, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
     """The most values alive at once in the nest `top`, each from its making to its last use.
 
-    A value made before a loop and used in it stays alive for the whole loop.
+    A value made before a loop and used in it stays alive for the whole loop. One that depends on
+    unrolled ranges is a register for each of their turns.
     """
     order: list[Item] = []
     loops: list[tuple[int, int]] = []
@@ -246,10 +291,20 @@ def registers(top: Block) -> int:
             stack.extend((each, None) for each in reversed(item.items))
         else:
             order.append(item)
-    return _most_alive(order, loops)
+    return _most_alive(order, loops, needs)
 
 
-def _most_alive(order: list[Item], loops: list[tuple[int, int]]) -> int:
+def _copies(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
+    """How many registers hold a value; the accumulator of a reduction has its own turns too."""
+    ranges = needs[node] | set(node.ranges if isinstance(node, Reduce) else ())
+    return math.prod(r.extent for r in ranges if r.level == "unroll")
+
+
+def _most_alive(
+    order: list[Item],
+    loops: list[tuple[int, int]],
+    needs: Mapping[ScalarNode, frozenset[Range]],
+) -> int:
     made: dict[ScalarNode, int] = {}
     last: dict[ScalarNode, int] = {}
     for at, item in enumerate(order):
@@ -268,8 +323,8 @@ def _most_alive(order: list[Item], loops: list[tuple[int, int]]) -> int:
     change = [0] * (len(order) + 1)
     for node, use in last.items():
         if node in made and not isinstance(node, Const | Argument | Range):
-            change[made[node]] += 1
-            change[use] -= 1
+            change[made[node]] += _copies(node, needs)
+            change[use] -= _copies(node, needs)
     alive = most = 0
     for step in change:
         alive += step

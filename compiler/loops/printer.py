@@ -8,12 +8,20 @@
         %8 = in2[i1 + r2*10]
         %9 = sum(%9, %5 * %8)
       out[i0*10 + i1] = %9
+
+Scratch memory, and ranges whose turns are side by side and thus in no loop, stand first:
+
+      local0 f32[48]   scratch
+      i0.1 in 4   unrolled
+      i1.1 in 16   lanes
+      for i0.0 in 2   over 2 tasks
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compiler.loops.nodes import (
+    After,
     Alu,
     Argument,
     Bitcast,
@@ -23,13 +31,15 @@ from compiler.loops.nodes import (
     Custom,
     DefineVar,
     Load,
+    Local,
     Range,
     Reduce,
     ScalarNode,
     Store,
     Update,
+    memory,
 )
-from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
+from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, is_loop, place
 from compiler.node import toposort
 from compiler.ops import REDUCTIONS
 from compiler.stage import Stage
@@ -72,6 +82,7 @@ class Loops(Stage):
         names += [f"{n.name} {n.dtype.short}" for n in self.nodes if isinstance(n, DefineVar)]
         inside = ", ".join(names)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
+        rows += [self._line(n, 0, _declared(n)) for n in self.nodes if _is_declared(n)]
         silent = fused_products(self.body)
         silent |= {n for n in self.nodes if isinstance(n, Const | Reduce)}
         stack: list[tuple[Item, int]] = [(place(self.body), 0)]
@@ -106,8 +117,7 @@ class Loops(Stage):
                 text = self.definition(value) if value in products else self.text(value)
                 return self._line(node, depth, f"{name} = {node.op}({name}, {text})")
             case Store():
-                target = f"{self.text(item.sources[0])}[{self.address(item.sources[1])}]"
-                return self._line(item, depth, f"{target} = {self.text(item.sources[2])}")
+                return self._line(item, depth, self._store(item))
             case Custom(result=None):
                 return self._line(item, depth, self.definition(item))
             case Update():
@@ -116,6 +126,13 @@ class Loops(Stage):
                 assert isinstance(item, ScalarNode)
                 text = f"%{self.numbers[item]} = {self.definition(item)}"
                 return self._line(item, depth, f"{text:<{50 - 2 * depth}} {item.dtype.short}")
+
+    def _store(self, node: Store) -> str:
+        """`out[i0*8 + i1] = %4 if i1 < 5`"""
+        text = f"{self.text(node.sources[0])}[{self.address(node.sources[1])}]"
+        text += f" = {self.text(node.sources[2])}"
+        text += f" if {self.address(node.gate)}" if node.gate else ""
+        return f"{text}   streamed" if node.is_streamed else text
 
     def _update(self, node: Update) -> str:
         """`out[%5] = add(out[%5], %4) if %6 < 10`"""
@@ -149,8 +166,10 @@ class Loops(Stage):
         match node:
             case Const():
                 return str(node.value)
-            case Range() | Argument() | DefineVar():
+            case Range() | Argument() | Local() | DefineVar():
                 return node.name
+            case After():
+                return memory(node).name
             case Alu() if node.bounds is not None:
                 return f"({self.address(node)})"
             case _:
@@ -180,18 +199,45 @@ class Loops(Stage):
         return graph
 
 
+def _is_declared(node: ScalarNode) -> bool:
+    """Whether a node has a line of its own at the beginning: no loop is opened for it."""
+    return isinstance(node, Local) or (isinstance(node, Range) and not is_loop(node))
+
+
+def _declared(node: ScalarNode) -> str:
+    """`i0.1 in 8   unrolled`, `local0 f32[10]   scratch`"""
+    if isinstance(node, Range):
+        return f"{node.name} in {_bound(node)}{_words(node)}"
+    assert isinstance(node, Local)
+    return f"{node.name} {node.element.short}[{node.size}]   scratch"
+
+
 def _loop(node: Range) -> str:
     """`for r2 in 784   reduction`, `for i0 in n   (at most 1024)`"""
-    role = "" if node.role == "normal" else f"   {node.role}"
-    role += f"   unroll {node.unroll}" if node.unroll else ""
-    limit = f"   (at most {node.extent})" if isinstance(node.sources[0], DefineVar) else ""
-    return f"for {node.name} in {_bound(node)}{role}{limit}"
+    limit = "" if isinstance(node.sources[0], Const) else f"   (at most {node.extent})"
+    return f"for {node.name} in {_bound(node)}{_words(node)}{limit}"
+
+
+def _words(node: Range) -> str:
+    """What a range is besides its extent: its role, how its turns are run."""
+    levels = {"loop": "", "unroll": "   unrolled", "vector": "   lanes",
+              "core": f"   over {node.tasks} tasks"}  # fmt: skip
+    words = "" if node.role == "normal" else f"   {node.role}"
+    return words + (f"   unroll {node.unroll}" if node.unroll else "") + levels[node.level]
 
 
 def _bound(node: Range) -> str:
-    """The extent of a loop: a number, or the name of a variable."""
-    bound = node.sources[0]
-    return bound.name if isinstance(bound, DefineVar) else str(node.extent)
+    """The extent of a range: a number, or an expression of variables."""
+    done: dict[ScalarNode, str] = {}
+    for each in toposort([node.sources[0]]):
+        match each:
+            case Const():
+                done[each] = str(each.value)
+            case DefineVar():
+                done[each] = each.name
+            case _:
+                done[each] = _infix(each, done)
+    return done[node.sources[0]]
 
 
 def _is_inline(node: ScalarNode) -> bool:
@@ -212,6 +258,7 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
     kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer",
+             Local: "buffer", After: "control",
              Load: "memory", Store: "memory", Update: "memory", Cast: "cast",
               Bitcast: "cast", Reduce: "reduce",
              Body: "control"}  # fmt: skip
@@ -221,10 +268,10 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
         case Const():
             argument = str(node.value)
         case Range():
-            op, argument = node.name, _bound(node)
+            op, argument = node.name, " ".join(f"{_bound(node)}{_words(node)}".split())
         case DefineVar():
             op, argument = "variable", f"{node.name} {node.low} … {node.high}"
-        case Argument():
+        case Argument() | Local():
             op, argument = node.name, f"{node.element.short}[{node.size}]"
         case Alu():
             op = node.op
@@ -240,7 +287,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
         "op": op,
         "kind": "index" if is_index else kinds.get(type(node), "elementwise"),
         "argument": argument,
-        "dtype": "" if isinstance(node, Body | Store | Update) else node.dtype.short,
+        "dtype": "" if isinstance(node, Body | Store | Update | After) else node.dtype.short,
         "shape": "",
         "name": "",
         "parents": (),

@@ -3,12 +3,18 @@
     Before:  for i0 in 64, i1 in 16         After:  space: i0:64, i1:16, r2:784 reduction;
                for r2 in 784 reduction                serial i0 i1 r2
 
-A loop runs on one core, turn by turn; LLVM makes vectors of those whose turns read and write one
-element after the other (`count.py`), and each loop is one tile.
+The parts of an axis that was cut are its tiles; what is left over by them is an axis of its own,
+unless it is masked. Lanes are vectors, a range that tasks share out is a block on each core, and
+all others run turn by turn. Where no range is lanes, LLVM makes vectors of the loops whose turns
+read and write one element after the other (`count.py`).
 """
 
+import math
+
 from compiler.loops.count import count, lanes
-from compiler.loops.nodes import Body, DefineVar, Range
+from compiler.loops.gates import limits
+from compiler.loops.nodes import Body, DefineVar, Load, Range, ScalarNode, Store, axis_name
+from compiler.loops.symbolic import at_greatest
 from compiler.node import toposort
 from compiler.schedule.space import (
     Axis,
@@ -18,27 +24,107 @@ from compiler.schedule.space import (
     Mapping,
     ReductionPlan,
     ScheduleContext,
+    Unroll,
     Vectorize,
 )
+from compiler.schedule.work import Work
+
+Tiles = list[Range]
+"""The parts of one axis, outer to inner."""
 
 
 def iteration_space(body: Body, device: str = "CPU") -> KernelSpace:
     """The axes of `body` in order of number, where they run, and what LLVM is left to do."""
-    ranges = sorted((n for n in toposort([body]) if isinstance(n, Range)), key=lambda r: r.number)
-    axes = tuple(_axis(each) for each in ranges)
-    work = count(body)
-    vectors = {n: width for n, r in enumerate(ranges) if (width := lanes(work, r)) > 1}
-    serial = tuple(n for n in range(len(axes)) if n not in vectors)
-    tiles = tuple((axis.size,) for axis in axes)
-    space = IterationSpace(axes, Mapping(vec=tuple(vectors), serial=serial), tiles)
-    hints: tuple[LoopHint, ...] = tuple(Vectorize(n, width) for n, width in vectors.items())
+    order: list[ScalarNode] = toposort([body])
+    groups = _groups([n for n in order if isinstance(n, Range)])
+    masks = _masks(order)
+    axes = tuple(_axis(tiles, masks) for tiles in groups)
+    tiles = tuple(tuple(_turns(part) for part in parts) for parts in groups)
+    masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
+    found = _found_by_llvm(order, groups, count(body))
+    space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
+    hints = (*_hints(groups), *(Vectorize(n, width) for n, width in found.items()))
     folded = tuple(n for n, axis in enumerate(axes) if axis.role == "reduction")
-    plan = ReductionPlan(folded, "tree" if set(folded) & set(vectors) else "none")
-    context = ScheduleContext(device=device)
+    is_tree = any(n in found or _is_wide(groups[n]) for n in folded)
+    tasks = max((part.tasks for parts in groups for part in parts), default=0)
+    context = ScheduleContext(global_dims=(max(tasks, 1), 1, 1), device=device)
+    plan = ReductionPlan(folded, "tree" if is_tree else "none")
     return KernelSpace(space, hints, plan if folded else None, context)
 
 
-def _axis(each: Range) -> Axis:
-    extent = each.sources[0]
-    variable = extent.name if isinstance(extent, DefineVar) else ""
-    return Axis(each.name, each.extent, each.role, variable)
+def _groups(ranges: list[Range]) -> list[Tiles]:
+    """The ranges by axis; what tiles left over, part 2, and its parts are one of their own."""
+    found: dict[tuple[int, tuple[int, ...]], Tiles] = {}
+    for each in sorted(ranges, key=lambda r: (r.number, r.part)):
+        found.setdefault((each.number, _rest(each)), []).append(each)
+    return list(found.values())
+
+
+def _rest(each: Range) -> tuple[int, ...]:
+    """The part that is left over and that a range is a part of, if there is one."""
+    last = max((n + 1 for n, cut in enumerate(each.part) if cut == 2), default=0)
+    return each.part[:last]
+
+
+def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
+    """How long the axes are that run further, by their ranges: what gates say."""
+    gates = {n.gate for n in order if isinstance(n, Load | Store)}
+    found: dict[frozenset[ScalarNode], int] = {}
+    for gate in gates:
+        for bounded, limit in filter(None, limits(gate)):
+            turns = [_turns(r) for r in bounded.terms if isinstance(r, Range)]
+            if limit < math.prod(turns) and len(turns) > 1:
+                found[frozenset(bounded.terms)] = limit
+    return found
+
+
+def _turns(each: Range) -> int:
+    """How often a range turns where variables are greatest."""
+    turns = at_greatest(each.sources[0])
+    return each.extent if turns is None else turns
+
+
+def _axis(parts: Tiles, masks: dict[frozenset[ScalarNode], int]) -> Axis:
+    first = parts[0]
+    variables = [n.name for n in toposort([first.sources[0]]) if isinstance(n, DefineVar)]
+    name = axis_name(first.role, first.number, _rest(first))
+    size = masks.get(frozenset(parts), math.prod(map(_turns, parts)))
+    return Axis(name, size, first.role, variables[0] if variables else "")
+
+
+def _found_by_llvm(order: list[ScalarNode], groups: list[Tiles], work: Work) -> dict[int, int]:
+    """The axes whose innermost loop LLVM makes vectors of, with the lanes of these."""
+    if any(isinstance(n, Range) and n.level == "vector" for n in order):
+        return {}
+    inner = {n: parts[-1] for n, parts in enumerate(groups) if parts[-1].level == "loop"}
+    return {n: width for n, each in inner.items() if (width := lanes(work, each)) > 1}
+
+
+def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
+    """Each part of each axis at the level where it runs."""
+    block: list[int] = []
+    vec: list[int] = []
+    serial: list[int] = []
+    for number, parts in enumerate(groups):
+        for part in parts:
+            is_lanes = part.level == "vector" or (number in found and part is parts[-1])
+            level = block if part.level == "core" else vec if is_lanes else serial
+            level.append(number)
+    return Mapping(block=tuple(block), vec=tuple(vec), serial=tuple(serial))
+
+
+def _hints(groups: list[Tiles]) -> list[LoopHint]:
+    """What ranges ask for; one turn asks for nothing."""
+    made: list[LoopHint] = []
+    for number, parts in enumerate(groups):
+        for part in parts:
+            if part.extent > 1 and part.level == "vector":
+                made.append(Vectorize(number, part.extent))
+            elif part.extent > 1 and part.level == "unroll":
+                made.append(Unroll(number, part.extent))
+    return made
+
+
+def _is_wide(parts: Tiles) -> bool:
+    """Whether a reduction has several accumulators, which are folded in the end."""
+    return any(part.level in ("unroll", "vector") for part in parts)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compiler.loops.gates import limits
 from compiler.loops.invariants import broken
 from compiler.loops.nodes import (
     Alu,
@@ -91,7 +92,7 @@ def _reach(where: ScalarNode, gate: ScalarNode | None) -> tuple[int, int] | None
     """
     total = as_sum(where)
     terms, low, high = dict(total.terms), total.constant, total.constant
-    for bounded, limit in filter(None, _limits(gate)):
+    for bounded, limit in filter(None, limits(gate)):
         stride = _common(terms, bounded)
         if stride is not None and limit > 0:
             high += stride * (limit - 1)
@@ -123,27 +124,6 @@ def _tiles(each: ScalarNode, stride: int, terms: Mapping[ScalarNode, int]) -> Sc
                         if by.value == size.value and factor == stride * int(size.value):
                             return term
     return None
-
-
-def _limits(gate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
-    """Sums of ranges that a gate bounds, without their constants, and what they are less than.
-
-    None for each condition of the gate that is of another form.
-    """
-    found: list[tuple[Sum, int] | None] = []
-    stack = [] if gate is None else [gate]
-    while stack:
-        match stack.pop():
-            case Alu(op="and", sources=sources):
-                stack.extend(sources)
-            case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
-                bounded = as_sum(a)
-                is_sum = all(isinstance(t, Range) and c > 0 for t, c in bounded.terms.items())
-                kept = Sum(bounded.terms, 0), limit - bounded.constant
-                found.append(kept if is_sum and bounded.terms else None)
-            case _:
-                found.append(None)
-    return found
 
 
 def _common(terms: Mapping[ScalarNode, int], bounded: Sum) -> int | None:
@@ -192,7 +172,7 @@ def _box(store: Store, is_rest: bool) -> _Box:
     total = as_sum(store.sources[1])
     start, terms, turns = total.constant, dict(total.terms), _turns(store)
     axes: list[tuple[int, int]] = []
-    for found in _limits(store.gate):
+    for found in limits(store.gate):
         if found is None and store.is_part:
             continue
         bounded, limit = found or (Sum({}, 0), 0)

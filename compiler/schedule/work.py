@@ -22,6 +22,7 @@ class Access:
 
     `stride` is in elements along the inner loop: 0 the same element, 1 the next one, None one
     that data or a division decide. `reused` are the bytes met before the same ones come again.
+    `slot` is negative for scratch memory.
     """
 
     slot: int

@@ -1,6 +1,7 @@
 """What running loops takes: trips, strides, vectors, footprints, registers; the space they span."""
 
 import numpy as np
+import pytest
 
 import compiler
 from compiler import Tensor
@@ -8,6 +9,7 @@ from compiler.loops.count import count
 from compiler.loops.space import iteration_space
 from compiler.machine import DEFAULT, MachineModel
 from compiler.schedule.work import Work, estimate
+from tests.loops.bodies import BODIES
 
 
 def work(value: Tensor) -> Work:
@@ -112,6 +114,24 @@ def test_size_zero_and_rank_zero_are_counted() -> None:
         assert estimate(work(value), DEFAULT) >= DEFAULT.launch_ns
 
 
+def test_tiles_are_counted_by_element() -> None:
+    body = BODIES["matmul in tiles"]().body
+    made = count(body)
+    (folded,) = [s for s in made.stretches if s.operations]
+    assert folded.trips == 8 * 6 * 32 and folded.is_vector and folded.axis == 1
+    loads = {a.slot: (s.trips, s.is_vector) for s in made.stretches for a in s.accesses}
+    assert loads[1] == (2 * 2 * 6 * 4, False), "one element of a row for all lanes"
+    assert loads[2] == (2 * 2 * 6 * 16, True), "a vector of columns for all rows"
+    assert made.registers >= 4, "an accumulator for each row"
+
+
+def test_scratch_memory_is_near() -> None:
+    made = count(BODIES["packed panel"]().body)
+    assert [each.slot for each in made.footprints] == [0, 1, 2]
+    written = {a.slot: s.trips for s in made.stretches for a in s.accesses if a.is_write}
+    assert written == {-1: 2 * 48, 0: 64}
+
+
 # --- the space ------------------------------------------------------------------------------------
 
 
@@ -124,6 +144,32 @@ def test_the_space_of_a_product_is_serial() -> None:
     assert space(data(64, 784) @ data(784, 10)) == (
         "space: i0:64, i1:10, r2:784 reduction; serial i0 i1 r2"
     )
+
+
+SPACES = {
+    "matmul in tiles": "space: i0:8, i1:32, r2:6 reduction; block i0; vec i1; serial i0 i1 r2; "
+    "unroll i0 by 4; vectorize i1 by 16",
+    "masked tail": "space: i0:22; vec i0; serial i0; vectorize i0 by 8",
+    "peeled row sum": "space: i0:3, r1:16 reduction, r1.2:5 reduction; vec r1; "
+    "serial i0 r1 r1 r1.2; unroll r1 by 2; vectorize r1 by 8",
+    "main and rest": "space: i0:3, i1:8, i1.2:3, r2:11 reduction; vec i1; serial i0 i1.2 r2; "
+    "vectorize i1 by 8",
+    "variable tiles": "space: i0:n ≤ 16, i0.2:n ≤ 4; vec i0; serial i0 i0.2; vectorize i0 by 8",
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_parts_are_tiles(name: str) -> None:
+    assert str(iteration_space(BODIES[name]().body)) == SPACES[name]
+
+
+def test_what_runs_further_is_masked_and_what_is_shared_out_has_tasks() -> None:
+    tail = iteration_space(BODIES["masked tail"]().body).space
+    assert tail.masked == (0,) and tail.tiles == ((3, 8),)
+    tiled = iteration_space(BODIES["matmul in tiles"]().body)
+    assert tiled.context.global_dims == (2, 1, 1)
+    peeled = iteration_space(BODIES["peeled row sum"]().body).reduction
+    assert peeled is not None and peeled.within == "tree" and peeled.axes == (1, 2)
 
 
 def test_loops_that_become_vectors_are_mapped_so() -> None:
