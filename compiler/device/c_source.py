@@ -8,9 +8,10 @@
         }
     }
 
-Each line is one instruction. The meanings are those of the operation table: signed arithmetic is
-done unsigned so that it wraps, division and shifts are guarded, half precision is computed in
-single. Where an operation takes more than a line, a helper function precedes the kernel.
+Each line is one instruction; what has lanes is an array, computed lane by lane. The meanings are
+those of the operation table: signed arithmetic is done unsigned so that it wraps, division and
+shifts are guarded, half precision is computed in single. Where an operation takes more than a
+line, a helper function precedes the kernel.
 """
 
 from collections.abc import Iterable, Sequence
@@ -69,7 +70,7 @@ class CRenderer:
 
     def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
         """The program of these instructions. Raises `ProgramError` for one that C has no line for:
-        vectors, tiles and custom functions.
+        tiles and custom functions.
         """
         source = _Writer(instructions).function(name)
         return program_spec(name, source, self.device, instructions)
@@ -82,14 +83,13 @@ class _Writer:
         self.instructions = instructions
         self.names: dict[int, str] = {}
         self.dtypes: dict[int, DType] = {}
+        self.lanes: dict[int, int] = {}
         self.helpers: dict[str, str] = {}
         self.lines: list[str] = []
         self.depth = 1
 
     def function(self, name: str) -> CSource:
         for number, instruction in enumerate(self.instructions):
-            if register_lanes(instruction) > 1:
-                _no_line(number, instruction)
             self._instruction(number, instruction)
         head = f"void {name}({', '.join(self._parameters()) or 'void'})"
         return CSource("\n".join([head, "{", *self.lines, "}"]), self.helpers)
@@ -111,13 +111,27 @@ class _Writer:
     def _line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def _define(self, register: int, dtype: DType, text: str) -> None:
-        """`const T vN = text;`"""
-        self._name(register, f"v{register}", dtype)
-        self._line(f"const {type_name(dtype)} v{register} = {text};")
+    def _define(self, register: int, dtype: DType, text: str, lanes: int = 1) -> None:
+        """`const T vN = text;`, or in each lane `l` the same."""
+        self._name(register, f"v{register}", dtype, lanes)
+        if lanes == 1:
+            self._line(f"const {type_name(dtype)} v{register} = {text};")
+            return
+        self._line(f"{type_name(dtype)} v{register}[{lanes}];")
+        self._each(lanes, f"v{register}[l] = {text};")
 
-    def _name(self, register: int, name: str, dtype: DType) -> None:
+    def _each(self, lanes: int, text: str) -> None:
+        """A statement, in each lane `l` where there are several."""
+        self._line(text if lanes == 1 else f"for (int l = 0; l < {lanes}; l++) {text}")
+
+    def _name(self, register: int, name: str, dtype: DType, lanes: int = 1) -> None:
         self.names[register], self.dtypes[register] = name, dtype
+        self.lanes[register] = lanes
+
+    def _of(self, register: int, lane: str = "l") -> str:
+        """An operand, in lane `lane` where it has several."""
+        name = self.names[register]
+        return name if self.lanes[register] == 1 else f"{name}[{lane}]"
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         names = self.names
@@ -126,7 +140,8 @@ class _Writer:
                 self._name(out, name, dtype)
             case Const(out=out, bits=bits, dtype=dtype):
                 self._name(out, literal(bits, dtype, self.helpers), dtype)
-            case Range(out=out, bound=bound, name=name):
+            case Range(out=out, bound=bound, name=dotted):
+                name = dotted.replace(".", "_")
                 self._name(out, name, int64)
                 self._line(f"for (int64_t {name} = 0; {name} < {names[bound]}; {name}++) {{")
                 self.depth += 1
@@ -134,39 +149,74 @@ class _Writer:
                 self.depth -= 1
                 self._line("}")
             case Acc(out=out, start=start, dtype=dtype):
-                self._name(out, f"acc{out}", dtype)
-                self._line(f"{type_name(dtype)} acc{out} = {names[start]};")
+                lanes = instruction.lanes
+                self._name(out, f"acc{out}", dtype, lanes)
+                if lanes == 1:
+                    self._line(f"{type_name(dtype)} acc{out} = {names[start]};")
+                    return
+                self._line(f"{type_name(dtype)} acc{out}[{lanes}];")
+                self._each(lanes, f"acc{out}[l] = {self._of(start)};")
             case Assign(target=target, source=source):
-                self._line(f"{names[target]} = {names[source]};")
-            case Load(out=out, buffer=buffer, index=index, valid=valid, dtype=dtype):
-                read = f"{names[buffer]}[{names[index]}]"
-                gated = read if valid is None else f"{names[valid]} ? {read} : 0"
-                self._define(out, dtype, gated)
-            case Store(buffer=buffer, index=index, source=source, valid=valid):
-                gate = "" if valid is None else f"if ({names[valid]}) "
-                self._line(f"{gate}{names[buffer]}[{names[index]}] = {names[source]};")
+                self._each(self.lanes[target], f"{self._of(target)} = {self._of(source)};")
+            case Load(out=out, valid=valid, dtype=dtype, lanes=lanes):
+                read = self._element(instruction)
+                gated = read if valid is None else f"{self._of(valid)} ? {read} : 0"
+                self._define(out, dtype, gated, lanes)
+            case Store(source=source, valid=valid, lanes=lanes):
+                gate = "" if valid is None else f"if ({self._of(valid)}) "
+                text = f"{gate}{self._element(instruction)} = {self._of(source)};"
+                self._each(lanes, text)
             case Alu() | Cast() | Bitcast():
                 self._value(instruction)
             case _:
                 self._machine(number, instruction)
 
+    def _element(self, access: Load | Store) -> str:
+        """The element of memory that is accessed, in lane `l` where there are several."""
+        buffer, index = self.names[access.buffer], self._of(access.index)
+        if self.lanes[access.buffer] > 1:
+            return f"{buffer}[l][{index}]"
+        return f"{buffer}[{index}]" if access.lanes == 1 else f"{buffer}[{index} + l]"
+
     def _value(self, instruction: Alu | Cast | Bitcast) -> None:
-        out, dtype = instruction.out, instruction.dtype
+        out, dtype, lanes = instruction.out, instruction.dtype, instruction.lanes
         if isinstance(instruction, Alu):
-            operands = [self.names[r] for r in instruction.arguments]
+            operands = [self._of(r) for r in instruction.arguments]
             kind = self.dtypes[instruction.arguments[-1]]
-            self._define(out, dtype, operation(instruction.op, kind, operands, self.helpers))
+            text = operation(instruction.op, kind, operands, self.helpers)
+            self._define(out, dtype, text, lanes)
             return
         source = instruction.source
         if isinstance(instruction, Cast):
-            text = conversion(self.names[source], self.dtypes[source], dtype, self.helpers)
-            self._define(out, dtype, text)
+            text = conversion(self._of(source), self.dtypes[source], dtype, self.helpers)
+            self._define(out, dtype, text, lanes)
             return
-        before = type_name(self.dtypes[source])
-        self._name(out, f"v{out}", dtype)
-        self._line(f"const {before} bits{out} = {self.names[source]};")
-        self._line(f"{type_name(dtype)} v{out};")
+        before, size = type_name(self.dtypes[source]), "" if lanes == 1 else f"[{lanes}]"
+        self._name(out, f"v{out}", dtype, lanes)
+        self._line(f"{before} bits{out}{size};")
+        self._each(lanes, f"bits{out}{size and '[l]'} = {self._of(source)};")
+        self._line(f"{type_name(dtype)} v{out}{size};")
         self._line(f"memcpy(&v{out}, &bits{out}, sizeof v{out});")
+
+    def _vector(self, instruction: machine.Vector) -> None:
+        """An array of values that are there already."""
+        match instruction:
+            case machine.VConst(bits=bits, dtype=dtype):
+                values = [literal(each, dtype, self.helpers) for each in bits]
+            case machine.Vectorize(sources=sources):
+                values = [self.names[s] for s in sources]
+            case machine.Gep(source=source, indices=indices):
+                values = [self._of(source, str(i)) for i in indices]
+            case machine.Shuffle(a=a, b=b, indices=indices):
+                lanes = self.lanes[a]
+                values = [
+                    self._of(a, str(i)) if i < lanes else self._of(b, str(i - lanes))
+                    for i in indices
+                ]
+        out, dtype, lanes = instruction.out, instruction.dtype, instruction.lanes
+        self._name(out, f"v{out}", dtype, lanes)
+        size, text = ("", values[0]) if lanes == 1 else (f"[{lanes}]", f"{{{', '.join(values)}}}")
+        self._line(f"const {type_name(dtype)} v{out}{size} = {text};")
 
     def _machine(self, number: int, instruction: Instruction) -> None:
         match instruction:
@@ -175,6 +225,12 @@ class _Writer:
             case machine.Local(out=out, dtype=dtype) | machine.Buffer(out=out, dtype=dtype):
                 self._name(out, instruction.name, dtype)
                 self._line(f"{type_name(dtype)} {instruction.name}[{instruction.size}];")
+            case machine.VConst() | machine.Vectorize() | machine.Gep() | machine.Shuffle():
+                self._vector(instruction)
+            case machine.PtrCat(out=out, pointers=pointers, dtype=dtype, lanes=lanes):
+                self._name(out, f"v{out}", dtype, lanes)
+                each = ", ".join(self.names[p] for p in pointers)
+                self._line(f"const {type_name(dtype)} *v{out}[{lanes}] = {{{each}}};")
             case machine.If(condition=condition):
                 self._line(f"if ({self.names[condition]}) {{")
                 self.depth += 1
@@ -188,4 +244,4 @@ def _no_line(number: int, instruction: Instruction) -> NoReturn:
     what = f"instruction {number} has no line of C"
     lanes = register_lanes(instruction)
     got = f"{type(instruction).__name__}, {lanes} lanes"
-    raise ProgramError("C source", what, got=got, expected="one lane; no tiles, no custom function")
+    raise ProgramError("C source", what, got=got, expected="no tiles, no custom function")

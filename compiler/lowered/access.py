@@ -40,7 +40,7 @@ def load(values: Values, node: loops.Load) -> None:
 
 def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
     """What is read for one combination."""
-    memory, index = values.memory(node, turns), node.sources[1]
+    memory, index = values.memory(node), node.sources[1]
     lanes = tile.lanes
     valid = _valid(values, node.gate, turns)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
@@ -71,7 +71,7 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
     for turns in tile.combinations():
         if turns[along] % lanes:
             continue
-        memory = values.memory(node, turns)
+        memory = values.memory(node)
         starts = (values.start(index, turns, lane * stride) for lane in range(lanes))
         rows = [_row(values, node, memory, start, lanes) for start in starts]
         for turn, register in enumerate(transpose(values, rows, node.dtype)):
@@ -97,7 +97,7 @@ def store(values: Values, node: loops.Store) -> None:
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
     for turns in tile.combinations():
         held = values.operand(value, turns, tile.lanes)
-        plain = Store(values.memory(node, turns), -1, held, None, tile.lanes)
+        plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
             valid, start = _valid(values, node.gate, turns), values.start(index, turns)
             is_streamed = node.is_streamed and _is_aligned(values, node, tile)
@@ -143,7 +143,7 @@ def update(values: Values, node: loops.Update) -> None:
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
     for turns in tile.combinations():
-        joined, target = values.operand(value, turns, tile.lanes), values.memory(node, turns)
+        joined, target = values.operand(value, turns, tile.lanes), values.memory(node)
         if is_row:
             valid, start = _valid(values, gate, turns), values.start(index, turns)
             _join(values, node, Store(target, start, joined, valid, tile.lanes))

@@ -151,10 +151,8 @@ class _Writer:
 
     def _local(self, node: loops.Local) -> None:
         self.values.node = node
-        dtype, size, tile = node.element, node.size, self.tiles.of(node)
-        for turns in tile.combinations():
-            register = self.values.write(lambda out: Local(out, dtype, size))
-            self.values.hold(node, register, tile.key(turns))
+        dtype, size = node.element, node.size
+        self.values.hold(node, self.values.write(lambda out: Local(out, dtype, size)))
 
     def _begin_loop(self, axis: loops.Range) -> int:
         """The begin of a loop; returns the register that counts."""

@@ -92,10 +92,9 @@ class Values:
         """The one register of a node that depends on no tagged range: a memory, a loop."""
         return self._registers[node, ()]
 
-    def memory(self, access: ScalarNode, turns: Turns) -> int:
+    def memory(self, access: ScalarNode) -> int:
         """The register of the memory that an access is to."""
-        node = loops.memory(access)
-        return self._registers[node, self.tiles.of(node).key(turns)]
+        return self.plain(loops.memory(access))
 
     def constant(self, bits: int, dtype: DType) -> int:
         """The register of a constant; the head has it once."""

@@ -26,6 +26,8 @@ from compiler.options import Options
 from compiler.tensor import Tensor
 from compiler.updates import UPDATES, scattered
 from tests.evaluate import samples
+from tests.lowered.test_linearize import rows_of, runs
+from tests.lowered.tiled_bodies import CASES
 
 Array = np.ndarray[Any, Any]
 COMPILER = shutil.which("cc")
@@ -224,7 +226,20 @@ def test_the_source_reads_like_the_instructions() -> None:
 
 
 def test_what_has_no_line_of_c_is_refused() -> None:
-    vector = lowered.Load(0, 0, 0, None, float32, 4)
-    for instruction in (vector, machine.VConst(0, (1, 2), float32), machine.Gep(0, 0, (0,), int64)):
+    tiles = machine.Wmma(0, 0, 0, 0, 1, 1, 1, float32)
+    for instruction in (tiles, machine.Custom(0, "hypot", (), float32)):
         with pytest.raises(ProgramError, match="instruction 0 has no line of C"):
             CRenderer().render([instruction])
+
+
+@needs_cc
+def test_lanes_in_c(tmp_path: Path) -> None:
+    cases = {f"k{number}": make() for number, make in enumerate(CASES.values())}
+    rows = {name: rows_of(case.body) for name, case in cases.items()}
+    library = built([rendered(rows[name], name) for name in cases], tmp_path)
+    for name, case in cases.items():
+        arrays = case.arguments()
+        for values in runs(rows[name], dict(case.variables)):
+            pointers = [ctypes.c_void_p(each.ctypes.data) for each in arrays]
+            getattr(library, name)(*pointers, *map(ctypes.c_int64, values.values()))
+        case.check(arrays[0])

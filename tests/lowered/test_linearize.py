@@ -10,13 +10,16 @@ import pytest
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.scratch import layout
+from compiler.loops.interpret import interpret as interpret_loops
 from compiler.loops.nodes import Body
+from compiler.loops.verify import verify as verify_loops
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.interpret import interpret
 from compiler.lowered.linearize import linearize
 from compiler.lowered.machine import DefineVar
 from compiler.lowered.verify import verify
 from tests.loops.bodies import BODIES, Example
+from tests.lowered.tiled_bodies import CASES
 
 Array = np.ndarray[Any, Any]
 
@@ -77,3 +80,15 @@ def test_examples(name: str) -> None:
     for run in (interpreted, run_machine):
         got = run(rows, example.arguments(), dict(example.variables))
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6, err_msg=run.__name__)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tiled_bodies(name: str) -> None:
+    case = CASES[name]()
+    verify_loops(case.body)
+    rows = rows_of(case.body)
+    arrays = case.arguments()
+    interpret_loops(case.body, arrays, variables=case.variables)
+    case.check(arrays[0])
+    for run in (interpreted, run_machine):
+        case.check(run(rows, case.arguments(), dict(case.variables)))
