@@ -82,7 +82,10 @@ def accumulate(
         before = body
         for fold in _folds(body, axis):
             columns = _columns(body, fold, at, choice)
-            body = _accumulated(body, fold, columns, choice, choices, provenance)
+            if columns:
+                body = _accumulated(body, fold, columns, choice, choices, provenance)
+        if body is before:
+            refuse(choice, "what is folded has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
     return simplify(body, provenance) if choices.of(Accumulate) else body
 
@@ -107,13 +110,13 @@ def _folds(body: Body, axis: Range) -> list[Reduce]:
 def _columns(
     body: Body, fold: Reduce, at: Range | None, choice: Accumulate
 ) -> tuple[Range, ...]:
-    """The axes of the row that is added to."""
+    """The axes of the row that is added to; none where a nest is not inside `at`."""
     needs = dependencies(body)
     found = axes_inside(body, fold, at, needs[fold])
     if len(fold.ranges) != 1:
         refuse(choice, f"{choice.axis} is folded together with others", "one axis")
     if not found:
-        refuse(choice, "what is folded has no columns there", "a sum for each of several columns")
+        return ()
     variable = variable_axis(found)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")

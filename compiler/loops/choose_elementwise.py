@@ -24,7 +24,9 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | None:
     is_in_order = seen.store.step(inner) == 1 and is_read_in_order(seen, inner)
     if not is_in_order or not has_lanes(seen, inner, lanes):
         return None
-    choices: list[Choice] = in_vectors(inner, lanes, SIDE_BY_SIDE, "elements one after the other")
+    choices: list[Choice] = in_vectors(
+        inner.name, inner.extent, lanes, SIDE_BY_SIDE, "elements one after the other"
+    )
     outer, turns = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = Choices(tuple(choices)).of(Tile)[0].size

@@ -19,7 +19,7 @@ from compiler.loops.choices import (
     Unroll,
     Vectorize,
 )
-from compiler.loops.lanes import WORTH_THREADS, lane_count, shared_out
+from compiler.loops.lanes import is_worth_threads, lane_count, shared_out
 from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Alu, Load, Range, Reduce
 from compiler.machine import MachineModel
@@ -132,8 +132,7 @@ def _tiles(
 def _split(seen: Accesses, found: Product, model: MachineModel) -> tuple[bool, int]:
     """Whether the rows are shared out, and how many rows each core gets."""
     block = found.rows.extent // model.cores
-    is_worth = seen.nanoseconds(model) > WORTH_THREADS and model.cores > 1
-    return is_worth and not found.outside and block >= 1, block
+    return is_worth_threads(seen, model) and not found.outside and block >= 1, block
 
 
 def _packed(found: Product, width: int, height: int, outer: list[str]) -> list[Choice]:

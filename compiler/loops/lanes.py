@@ -32,9 +32,8 @@ def is_read_in_order(seen: Accesses, axis: Range) -> bool:
     return all(a.step(axis) in (0, 1) for a in seen.loads if axis in seen.needs[a.node])
 
 
-def in_vectors(axis: Range, lanes: int, unroll: int, what: str) -> list[Choice]:
-    """The turns of `axis` as lanes of `unroll` registers side by side, the rest as well."""
-    turns, name = axis.extent, axis.name
+def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Choice]:
+    """The turns of an axis as lanes of `unroll` registers side by side, the rest as well."""
     unroll = max(min(unroll, turns // lanes), 1)
     words = f"{what}: {turns} turns in vectors of {lanes}"
     if unroll == 1:
@@ -53,11 +52,16 @@ def in_vectors(axis: Range, lanes: int, unroll: int, what: str) -> list[Choice]:
 
 def shared_out(seen: Accesses, name: str, turns: int, model: MachineModel) -> list[Choice]:
     """The turns of the outermost axis over all cores, where the work is worth it."""
-    took = seen.nanoseconds(model)
-    if took < WORTH_THREADS or model.cores < 2 or turns < model.cores:
+    if turns < model.cores or not is_worth_threads(seen, model):
         return []
+    took = seen.nanoseconds(model)
     words = f"about {took / 1000:,.0f} µs of work, {turns} turns outside, {model.cores} cores"
     return [Parallelize(name, model.cores, words)]
+
+
+def is_worth_threads(seen: Accesses, model: MachineModel) -> bool:
+    """Whether the kernel runs long enough to be shared out."""
+    return model.cores > 1 and seen.nanoseconds(model) >= WORTH_THREADS
 
 
 def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> list[Choice]:
