@@ -7,13 +7,18 @@
 A reduction has an accumulator for each register of its result. It has more where that would be
 too few to keep the arithmetic units busy (each addition waits for the one before), up to one for
 each of its own unrolled turns.
+
+A NaN is the greatest and the least of all floats. Machines compare fast but forget NaNs, so lanes
+are compared that way, and what was NaN is noted aside in one more accumulator.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from compiler.dtypes import DType, bool_
 from compiler.loops import nodes as loops
-from compiler.loops.nodes import ScalarNode
+from compiler.loops.nodes import ScalarNode, const
 from compiler.lowered.instructions import Acc, Alu, Assign
 from compiler.lowered.machine import Gep
 from compiler.lowered.tiles import Key, Tile, Tiles, Turns
@@ -22,6 +27,8 @@ from compiler.ops import REDUCTIONS
 
 BUSY = 16
 """Vector registers of sums that keep two units of a latency of four busy, with some to spare."""
+_BETTER = {"max": "gt", "min": "lt"}
+"""How the value that such a reduction keeps compares to the others."""
 REGISTER = 64
 """Bytes of a vector register."""
 
@@ -36,6 +43,10 @@ class _Sums:
     is_loop: bool
     parallel: int
     registers: dict[tuple[Key, int], int] = field(default_factory=dict)
+    forgotten: dict[Key, int] = field(default_factory=dict)
+    """For each register of the result the accumulator that is true where a NaN was."""
+    taken: dict[Key, list[int]] = field(default_factory=dict)
+    """What the current turn of the loop took, where NaNs are noted aside."""
 
 
 class Accumulators:
@@ -57,6 +68,11 @@ class Accumulators:
             for number in range(sums.parallel):
                 register = values.write(lambda out: Acc(out, start, node.dtype, sums.lanes))
                 sums.registers[sums.outer.key(turns), number] = register
+        if _forgets(node, sums):
+            none = values.broadcast(values.constant(0, bool_), sums.lanes, bool_)
+            for turns in sums.outer.combinations():
+                register = values.write(lambda out: Acc(out, none, bool_, sums.lanes))
+                sums.forgotten[sums.outer.key(turns)] = register
 
     def fold(self, node: loops.Reduce) -> None:
         """In the innermost loop: each accumulator takes more values."""
@@ -65,6 +81,12 @@ class Accumulators:
             for outer in sums.outer.combinations():
                 place = sums.outer.key(outer), number % sums.parallel
                 self._take(node, sums, place, outer | own)
+        for key, register in sums.forgotten.items():
+            taken = sums.taken.pop(key)
+            each = [self._alu("ne", (x, x), bool_, sums.lanes) for x in taken]
+            found = self._pairs("or", each, sums.lanes)
+            joined = self._alu("or", (register, found), bool_, sums.lanes)
+            self.values.append(Assign(register, joined))
 
     def _take(
         self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], turns: Turns
@@ -80,6 +102,9 @@ class Accumulators:
             if held is None:
                 sums.registers[place] = register
                 return
+            if place[0] in sums.forgotten:
+                self._compare(node, sums, place, register)
+                return
             op, arguments = REDUCTIONS[node.op].combine, (held, register)
         is_marked = sums.is_loop
         joined = values.write(lambda out: Alu(out, op, arguments, node.dtype, is_marked, lanes))
@@ -91,43 +116,74 @@ class Accumulators:
     def finish(self, node: loops.Reduce) -> None:
         """After the loops: what several accumulators and lanes hold becomes one value."""
         sums = self._open.pop(node)
+        op = REDUCTIONS[node.op].combine
         is_folded = any(r.level == "vector" for r in node.ranges)
         for turns in sums.outer.combinations():
             key = sums.outer.key(turns)
             parts = [sums.registers[key, number] for number in range(sums.parallel)]
-            result = self._pairs(node, parts, sums.lanes)
+            if key in sums.forgotten:
+                result = self._remember(node, sums, key, parts)
+            else:
+                result = self._pairs(op, parts, sums.lanes, node.dtype)
             if is_folded:
-                result = self._halves(node, result, sums.lanes)
+                result = self._halves(op, result, sums.lanes, node.dtype)
             self.values.hold(node, result, key)
 
-    def _pairs(self, node: loops.Reduce, parts: Sequence[int], lanes: int) -> int:
+    def _compare(
+        self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], register: int
+    ) -> None:
+        """The greater, or the less, of the accumulator and a value; a NaN is left out."""
+        held = sums.registers[place]
+        sums.taken.setdefault(place[0], []).append(register)
+        self.values.append(Assign(held, self._better(node, register, held, sums.lanes)))
+
+    def _better(self, node: loops.Reduce, a: int, b: int, lanes: int) -> int:
+        """`a` where it is the greater, or the less, else `b`."""
+        is_better = self._alu(_BETTER[node.op], (a, b), bool_, lanes)
+        return self._alu("where", (is_better, a, b), node.dtype, lanes)
+
+    def _remember(self, node: loops.Reduce, sums: _Sums, key: Key, parts: Sequence[int]) -> int:
+        """The lanes of several accumulators compared, and a NaN where one was left out."""
+        result, lanes = parts[0], sums.lanes
+        for part in parts[1:]:
+            result = self._better(node, part, result, lanes)
+        nan = self.values.constant(const(math.nan, node.dtype).bits, node.dtype)
+        everywhere = self.values.broadcast(nan, lanes, node.dtype)
+        choice = (sums.forgotten[key], everywhere, result)
+        return self._alu("where", choice, node.dtype, lanes)
+
+    def _pairs(self, op: str, parts: Sequence[int], lanes: int, dtype: DType = bool_) -> int:
         """Registers folded in pairs, then pairs of these."""
         while len(parts) > 1:
             joined = [
-                self._combine(node, parts[i], parts[i + 1], lanes)
+                self._alu(op, (parts[i], parts[i + 1]), dtype, lanes)
                 for i in range(0, len(parts) - 1, 2)
             ]
             parts = [*joined, *parts[len(joined) * 2 :]]
         return parts[0]
 
-    def _halves(self, node: loops.Reduce, register: int, lanes: int) -> int:
+    def _halves(self, op: str, register: int, lanes: int, dtype: DType) -> int:
         """The lanes of a register folded: its halves, then halves of these."""
         rest: list[int] = []
         while lanes > 1:
             half = lanes // 2
             if lanes % 2:
-                rest.append(self._lanes(node, register, (lanes - 1,)))
-            low = self._lanes(node, register, tuple(range(half)))
-            high = self._lanes(node, register, tuple(range(half, 2 * half)))
-            register, lanes = self._combine(node, low, high, half), half
-        return self._pairs(node, [register, *rest], 1)
+                rest.append(self._lanes(register, (lanes - 1,), dtype))
+            low = self._lanes(register, tuple(range(half)), dtype)
+            high = self._lanes(register, tuple(range(half, 2 * half)), dtype)
+            register, lanes = self._alu(op, (low, high), dtype, half), half
+        return self._pairs(op, [register, *rest], 1, dtype)
 
-    def _lanes(self, node: loops.Reduce, register: int, lanes: tuple[int, ...]) -> int:
-        return self.values.write(lambda out: Gep(out, register, lanes, node.dtype))
+    def _lanes(self, register: int, lanes: tuple[int, ...], dtype: DType) -> int:
+        return self.values.write(lambda out: Gep(out, register, lanes, dtype))
 
-    def _combine(self, node: loops.Reduce, a: int, b: int, lanes: int) -> int:
-        op = REDUCTIONS[node.op].combine
-        return self.values.write(lambda out: Alu(out, op, (a, b), node.dtype, lanes=lanes))
+    def _alu(self, op: str, arguments: tuple[int, ...], dtype: DType, lanes: int) -> int:
+        return self.values.write(lambda out: Alu(out, op, arguments, dtype, lanes=lanes))
+
+
+def _forgets(node: loops.Reduce, sums: _Sums) -> bool:
+    """Whether NaNs are noted aside: in lanes of floats."""
+    return node.op in _BETTER and node.dtype.is_float and sums.lanes > 1
 
 
 def identity(node: loops.Reduce) -> loops.Const:
