@@ -6,7 +6,15 @@ from compiler.loops.accesses import accesses
 from compiler.loops.choices import Choices, Parallelize, Stream, parse, text
 from compiler.loops.choose import choose
 from compiler.machine import DEFAULT
-from tests.loops.transformed import PROGRAMS, SIZES, assert_same, body_of, transform
+from tests.loops.transformed import (
+    PROGRAMS,
+    SIZES,
+    assert_close,
+    assert_same,
+    body_of,
+    on_machine,
+    transform,
+)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -16,6 +24,13 @@ def test_what_is_chosen_computes_the_same(name: str, n: int) -> None:
         before = body_of(name, m, n, k)
         chosen = choose(before, DEFAULT)
         assert_same(before, transform(before, chosen))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(17, 97, 31), (64, 64, 64)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_machine_code_of_what_is_chosen(name: str, m: int, n: int, k: int) -> None:
+    expected, found = on_machine(name, m, n, k, "auto")
+    assert_close(found, expected)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from compiler import dtypes
+from compiler.device.device import CPU
 from compiler.graph.nodes import Expand, Iota, Pad, Permute, Reduce, Reshape, Shrink, TensorNode
+from compiler.kernels import compile_kernel, program_spec
 from compiler.loops.choices import Choices, parse
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Argument, Body
@@ -124,7 +126,11 @@ def assert_same(before: Body, after: Body) -> None:
     """Both compute the same: integers exactly, floats to a few roundings."""
     verify(after)
     values = arguments_of(before)
-    expected, found = result(before, values), result(after, values)
+    assert_close(result(after, values), result(before, values))
+
+
+def assert_close(found: Array, expected: Array) -> None:
+    """Equal integers; floats to a few roundings."""
     if expected.dtype.kind == "f":
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     else:
@@ -141,3 +147,17 @@ def printed(body: Body) -> str:
             numbers=provenance.numbers, parents={},
         )
     )  # fmt: skip
+
+
+def on_machine(name: str, m: int, n: int, k: int, loops: Any) -> tuple[Array, Array]:
+    """What machine code of a program's last kernel computes, plain and as `loops` says."""
+    body = kernels(PROGRAMS[name](m, n, k))[-1]
+    results = []
+    for each in ("plain", loops):
+        options = Options(loops=each)
+        kernel = compile_kernel("k0", body, options, 0)
+        values = arguments_of(kernel.loops)
+        program = CPU.load(CPU.compile(program_spec(kernel, CPU), 2))
+        program.execute([value.ctypes.data for value in values])
+        results.append(values[0])
+    return results[0], results[1]
