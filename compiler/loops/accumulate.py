@@ -1,20 +1,29 @@
 """accumulate: a reduction over a strided axis adds whole rows to scratch memory.
 
-    Before:  for i0 in 64                    choice: accumulate r1 4
+    Choice:  accumulate r1 4
+    Before:  for i0 in 64
+               acc %0 = 0.0
                for r1 in 100   reduction
-                 %4 = sum(%4, in1[r1*64 + i0])
-               out[i0] = %4
-    After:   for i2 in 64
-               for r4 in 4   reduction, unroll
-                 %5 = sum(%5, in1[r4*64 + i2])
-               local0[i2] = %5
-             for s5 in 24
-               for s6 in 64
-                 for r7 in 4   reduction, unroll
-                   %8 = sum(%8, in1[s5*256 + r7*64 + s6 + 256])
-                 local0[s6] = add(local0[s6], %8)
+                 %1 = in1[r1*64 + i0]
+                 %0 = sum(%0, %1)
+               out[i0] = %0
+    After:   local0 f32[64]   scratch
+             r3 in 4   reduction   unrolled
+             r6 in 4   reduction   unrolled
+             for i2 in 64
+               %0 = in1[r3*64 + i2]
+               acc %1 = 0.0
+               %1 = sum(%1, %0)
+               local0[i2] = %1
+             for s4 in 24   serial
+               for s5 in 64   serial
+                 %2 = in1[s4*256 + r6*64 + s5 + 256]
+                 acc %3 = 0.0
+                 %3 = sum(%3, %2)
+                 local0[s5] = add(local0[s5], %3) if True
              for i0 in 64
-               out[i0] = local0[i0]
+               %4 = local0[i0]
+               out[i0] = %4
 
 The plain loop goes down one column after the other, and uses little of each line of memory that it
 reads. Here every row is read from begin to end, a few at a time, while the sums of all columns stay

@@ -1,17 +1,42 @@
 """keep: what several passes over a row compute is computed once, into scratch memory.
 
-    Before:  for r3 in 64   reduction        choice: keep r3 i1
-               %5 = exp(in1[i0*64 + r3] - %2)
-               %6 = sum(%6, %5)
-             for i1 in 64
-               %8 = exp(in1[i0*64 + i1] - %2)
-               out[i0*64 + i1] = %8 / %6
-    After:   for i4 in 64
-               local0[i4] = exp(in1[i0*64 + i4] - %2)
-             for r3 in 64   reduction
-               %6 = sum(%6, local0[r3])
-             for i1 in 64
-               out[i0*64 + i1] = local0[i1] / %6
+    Choice:  keep r3 i1
+    Before:  for i0 in 4
+               acc %0 = -inf
+               for r2 in 64   reduction
+                 %1 = in1[i0*64 + r2]
+                 %0 = max(%0, %1)
+               acc %2 = 0.0
+               for r3 in 64   reduction
+                 %3 = in1[i0*64 + r3]
+                 %4 = %3 - %0
+                 %5 = exp(%4)
+                 %2 = sum(%2, %5)
+               for i1 in 64
+                 %6 = in1[i0*64 + i1]
+                 %7 = %6 - %0
+                 %8 = exp(%7)
+                 %9 = %8 / %2
+                 out[i0*64 + i1] = %9
+    After:   local0 f32[64]   scratch
+             for i0 in 4
+               acc %0 = -inf
+               for r2 in 64   reduction
+                 %1 = in1[i0*64 + r2]
+                 %0 = max(%0, %1)
+               for i4 in 64
+                 %2 = in1[i0*64 + i4]
+                 %3 = %2 - %0
+                 %4 = exp(%3)
+                 local0[i4] = %4
+               acc %5 = 0.0
+               for r3 in 64   reduction
+                 %6 = local0[r3]
+                 %5 = sum(%5, %6)
+               for i1 in 64
+                 %7 = local0[i1]
+                 %8 = %7 / %5
+                 out[i0*64 + i1] = %8
 
 The two axes have one extent, and the values are those that differ in nothing but the axis. The row
 stays in a near cache for as long as it is needed; it pays where the value is dear to compute.

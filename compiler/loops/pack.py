@@ -1,18 +1,29 @@
 """pack: what the inner loops read again and again is copied to scratch memory, in their order.
 
-    Before:  for i1.0 in 2                   choice: pack 2 i1.0
+    Choice:  pack 2 i1.0
+    Before:  for i1.0 in 2
                for i0 in 64
                  for i1.1 in 16
+                   acc %0 = 0.0
                    for r2 in 100   reduction
-                     %8 = in2[r2*32 + i1.0*16 + i1.1]
-    After:   for i1.0 in 2
+                     %1 = in1[i0*100 + r2]
+                     %2 = in2[r2*32 + i1.0*16 + i1.1]
+                     %0 = sum(%0, %1 * %2)
+                   out[i0*32 + i1.0*16 + i1.1] = %0
+    After:   local0 f32[1600]   scratch
+             for i1.0 in 2
                for i3 in 100
                  for i4 in 16
-                   local0[i3*16 + i4] = in2[i3*32 + i1.0*16 + i4]
+                   %0 = in2[i3*32 + i1.0*16 + i4]
+                   local0[i3*16 + i4] = %0
                for i0 in 64
                  for i1.1 in 16
+                   acc %1 = 0.0
                    for r2 in 100   reduction
-                     %8 = local0[r2*16 + i1.1]
+                     %2 = in1[i0*100 + r2]
+                     %3 = local0[r2*16 + i1.1]
+                     %1 = sum(%1, %2 * %3)
+                   out[i0*32 + i1.0*16 + i1.1] = %1
 
 The tile is what one turn of the axis named reads: it has an axis for each loop further inside that
 the index depends on, those of the reduction first, then those of the store, as the loops have them.

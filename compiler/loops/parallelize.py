@@ -1,11 +1,14 @@
 """parallelize: the turns of an axis are shared out over several runs of the kernel.
 
-    Before:  for i0 in 512                   choice: parallelize i0 2
-               for i1 in 64
-                 out[i0*64 + i1] = …
-    After:   for i0 in 512   core, 2 tasks
-               for i1 in 64
-                 out[i0*64 + i1] = …
+    Choice:  parallelize i0 2
+    Before:  for i0 in 512
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
+    After:   for i0 in 512   over 2 tasks
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
 
 Run number k of n takes the turns from 512*k // n on. The runs may happen at once, on cores of
 their own, so nothing that one writes may be read by another: no updates, no reduction. A nest

@@ -1,11 +1,14 @@
 """reorder: the loops of a nest in another order; elsewhere "interchange" or "permutation".
 
-    Before:  for i0.0 in 4                   choice: reorder i0.0 i1.0 i0.1
-               for i0.1 in 8
-                 for i1.0 in 16
-    After:   for i0.0 in 4
-               for i1.0 in 16
-                 for i0.1 in 8
+    Choice:  reorder i1 i0
+    Before:  for i0 in 8
+               for i1 in 4
+                 %0 = in1[i1*8 + i0]
+                 out[i0*4 + i1] = %0
+    After:   for i1 in 4
+               for i0 in 8
+                 %0 = in1[i1*8 + i0]
+                 out[i0*4 + i1] = %0
 
 In each nest the axes named take the places that they have there together, in the order given;
 those that a nest does not have are skipped. The order of updates stays.

@@ -1,7 +1,16 @@
 """stream: stores go past the caches.
 
-    Before:  out[i0.0*16 + i0.1] = %3              choice: stream 0
-    After:   out[i0.0*16 + i0.1] = %3   streamed
+    Choice:  stream 0
+    Before:  i0.1 in 16   lanes
+             for i0.0 in 4
+               %0 = in1[i0.0*16 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*16 + i0.1] = %1
+    After:   i0.1 in 16   lanes
+             for i0.0 in 4
+               %0 = in1[i0.0*16 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*16 + i0.1] = %1   streamed
 
 An ordinary store first reads the line it writes to, and pushes others out of the caches. Where the
 output is larger than these, and nobody reads it soon, that is wasted. Only whole vectors are worth

@@ -1,15 +1,19 @@
 """tile: an axis is cut into turns of a fixed size; elsewhere "strip-mining" or "blocking".
 
-    Before:  for i0 in 50                    choice: tile i0 16 peel
-               %3 = in1[i0]
-               out[i0] = %3
+    Choice:  tile i0 16 peel
+    Before:  for i0 in 50
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
     After:   for i0.0 in 3
                for i0.1 in 16
-                 %3 = in1[i0.0*16 + i0.1]
-                 out[i0.0*16 + i0.1] = %3
+                 %0 = in1[i0.0*16 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*16 + i0.1] = %1
              for i0.2 in 2
-               %4 = in1[i0.2 + 48]
-               out[i0.2 + 48] = %4
+               %2 = in1[i0.2 + 48]
+               %3 = exp(%2)
+               out[i0.2 + 48] = %3
 
 What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
 joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is

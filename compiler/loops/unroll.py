@@ -1,11 +1,16 @@
 """unroll: the turns of an axis stand side by side in the code.
 
-    Before:  for i0.1 in 4                   choice: unroll i0.1
-               %3 = in1[i0.0*4 + i0.1]
-               out[i0.0*4 + i0.1] = %3
-    After:   i0.1 = 0 … 3   unroll
-             %3 = in1[i0.0*4 + i0.1]
-             out[i0.0*4 + i0.1] = %3
+    Choice:  unroll i0.1
+    Before:  for i0.0 in 16
+               for i0.1 in 4
+                 %0 = in1[i0.0*4 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*4 + i0.1] = %1
+    After:   i0.1 in 4   unrolled
+             for i0.0 in 16
+               %0 = in1[i0.0*4 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*4 + i0.1] = %1
 
 A value that depends on the axis is a register per turn, what does not is computed once for all of
 them: so a tile of accumulators shares its loads. Elsewhere, with reordering, "register blocking".

@@ -1,13 +1,16 @@
 """vectorize: the turns of an axis become the lanes of vector registers.
 
-    Before:  for i0.0 in 3                   choice: vectorize i0.1
+    Choice:  vectorize i0.1
+    Before:  for i0.0 in 4
                for i0.1 in 16
-                 %3 = in1[i0.0*16 + i0.1]
-                 out[i0.0*16 + i0.1] = %3
-    After:   for i0.0 in 3
-               i0.1 = 0 … 15   vector
-               %3 = in1[i0.0*16 + i0.1]
-               out[i0.0*16 + i0.1] = %3
+                 %0 = in1[i0.0*16 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*16 + i0.1] = %1
+    After:   i0.1 in 16   lanes
+             for i0.0 in 4
+               %0 = in1[i0.0*16 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*16 + i0.1] = %1
 
 Every value that depends on the axis is then a vector, of which there is one kind in an expression.
 A reduction over such an axis folds vectors, and their lanes at the end.
