@@ -154,11 +154,10 @@ def _covers(store: Store) -> None:
 
 def _cover(stores: list[Store]) -> None:
     """Invariant 9, for stores to parts of a buffer, or under gates."""
-    boxes = [(store, _box(store, len(stores) > 1)) for store in stores]
-    full = [(store, box) for store, box in boxes if box.count]
-    for store, box in full:
+    boxes = [(store, box) for store in stores for box in _boxes(store, len(stores) > 1)]
+    for store, box in boxes:
         _apart(store, box)
-    for (_, box), (other, second) in itertools.combinations(full, 2):
+    for (_, box), (other, second) in itertools.combinations(boxes, 2):
         if not _are_apart(box, second):
             broken(other, 9, "two stores write one argument", "the same elements", "others each")
     count, size = sum(box.count for _, box in boxes), memory(stores[0]).size
@@ -167,45 +166,74 @@ def _cover(stores: list[Store]) -> None:
         broken(stores[-1], 9, what, count, f"{size}, each once")
 
 
-def _box(store: Store, is_rest: bool) -> _Box:
-    """What a store writes where variables are greatest; a rest may begin at `n // 8 * 8`."""
+def _boxes(store: Store, is_rest: bool) -> list[_Box]:
+    """What a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
+
+    A gate bounds axes: what is written is the turns that are whole, and the last one, which is not.
+    """
     total = as_sum(store.sources[1])
     start, terms, turns = total.constant, dict(total.terms), _turns(store)
-    axes: list[tuple[int, int]] = []
+    made = [_Box(0, ())]
     for found in limits(store.gate):
         if found is None and store.is_part:
             continue
         bounded, limit = found or (Sum({}, 0), 0)
-        stride, reach = _common(terms, bounded), _reach_of(bounded, turns)
-        if stride is None or reach is None or not set(bounded.terms) <= set(turns):
+        stride = _common(terms, bounded)
+        if stride is None or not set(bounded.terms) <= set(turns):
             broken(store, 9, "the gate bounds no axes of the store", store.gate, "a < N")
-        axes.append((stride, max(min(limit, reach), 0)))
+        digits = _digits([(c, turns.pop(term)) for term, c in bounded.terms.items()])
+        if digits is None:
+            broken(store, 9, "the gate bounds axes that overlap", bounded.node(), "multiples")
+        below = _below(digits, limit)
+        made = [_joined(box, part, stride) for box in made for part in below]
         for term in bounded.terms:
-            del terms[term], turns[term]
+            del terms[term]
     for term in [t for t in terms if not isinstance(t, Range)]:
         value = at_greatest(term)
         if value is not None and is_rest:
             start += terms.pop(term) * value
     if not set(terms) <= set(store.ranges):
         broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
-    axes += [(terms.get(each, 0), number) for each, number in turns.items() if number != 1]
-    return _Box(start, tuple(sorted(axes, reverse=True)))
+    others = tuple((terms.get(each, 0), number) for each, number in turns.items())
+    made = [_joined(box, _Box(start, others), 1) for box in made]
+    return [box for box in made if box.count]
+
+
+def _joined(box: _Box, part: _Box, stride: int) -> _Box:
+    """A box that has the axes of two, those of the second `stride` times as far apart."""
+    axes = [(stride * step, turns) for step, turns in part.axes if turns != 1]
+    return _Box(box.start + stride * part.start, tuple(sorted((*box.axes, *axes), reverse=True)))
+
+
+def _digits(turns: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
+    """Strides and turns, strides descending; None where those below a stride reach it."""
+    digits = tuple(sorted((each for each in turns if each[1] != 1), reverse=True))
+    for number, (stride, _) in enumerate(digits):
+        if _Box(0, digits[number + 1 :]).last >= stride:
+            return None
+    return digits
+
+
+def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
+    """The turns whose sum is less than `limit`, as boxes: whole turns of a digit, then the rest."""
+    if limit <= 0:
+        return []
+    if not digits:
+        return [_Box(0, ())]
+    (stride, turns), *others = digits
+    rest = tuple(others)
+    whole = min(max((limit - 1 - _Box(0, rest).last) // stride + 1, 0), turns)
+    made = [_Box(0, ((stride, whole), *rest))] if whole else []
+    if whole < turns:
+        last = _below(rest, limit - whole * stride)
+        made += [_Box(whole * stride + box.start, box.axes) for box in last]
+    return made
 
 
 def _turns(store: Store) -> dict[ScalarNode, int]:
     """How often each range of a store turns where variables are greatest."""
     found = {each: at_greatest(each.sources[0]) for each in store.ranges}
     return {each: 0 if number is None else number for each, number in found.items()}
-
-
-def _reach_of(bounded: Sum, turns: Mapping[ScalarNode, int]) -> int | None:
-    """How many values a sum of ranges takes, where it takes each of them once; or None."""
-    reach = 1
-    for term, stride in sorted(bounded.terms.items(), key=lambda item: item[1]):
-        if stride != reach:
-            return None
-        reach *= turns.get(term, 0)
-    return reach
 
 
 def _apart(store: Store, box: _Box) -> None:

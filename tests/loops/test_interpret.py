@@ -98,6 +98,22 @@ def test_memory_is_bounded_by_blocks() -> None:
     np.testing.assert_allclose(values[0], reference(body, values), rtol=1e-4, atol=1e-4)
 
 
+def test_scratch_memory_is_bounded_by_blocks() -> None:
+    """The rows of 1000 elements that 4000 turns keep are never there together: 16 MiB."""
+    i, k, j = axis(4000, 0, "normal"), axis(1000, 1, "normal"), axis(1000, 2, "normal")
+    local, row = Local((), 0, f32, 1000), Load((Argument((), 1, f32, 4000, False), i))
+    filled = After((local, Store((local, k, row, k))))
+    target = Argument((), 0, f32, 4_000_000, True)
+    where = alu("add", alu("mul", i, index(1000)), j)
+    values = [np.zeros(4_000_000, np.float32), np.arange(4000, dtype=np.float32)]
+    tracemalloc.start()
+    interpret(Body((Store((target, where, Load((filled, j)), i, j)),)), values, 2**16)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * 2**20
+    np.testing.assert_array_equal(values[0], np.repeat(values[1], 1000))
+
+
 def store(value: ScalarNode, *ranges: Range) -> Body:
     return Body((Store((OUT, ranges[0] if ranges else index(0), value, *ranges)),))
 

@@ -193,6 +193,9 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (8, store(nested(L, ONE, L, alu("lt", L, index(5)))), "may be", "bounds 0 … 4", "0 … 3"),
     (9, masked(5), "do not write each element", "5", "6, each once"),
     (9, masked(6, times(ranged(4, (1,), "vector"), 1)), "the gate bounds no axes", "Alu", "a < N"),
+    (9, Body((Store((OUT, alu("add", times(I0, 2), I1), ONE, I0, I1,
+                     alu("lt", alu("add", times(I0, 2), I1), index(6)))),)),
+     "the gate bounds axes that overlap", "Alu", "multiples"),
     (9, halves(2), "two stores write one argument", "the same", "others"),
     (9, halves(3, 2), "do not write each element", "5", "6, each once"),
     (11, store(fold(ONE, Range((N,), 9, "reduction", 0, "unroll"))), "the turns of an unroll",
@@ -321,6 +324,29 @@ def test_a_range_may_belong_to_several_nests() -> None:
     verify(store(alu("add", fold(ONE, R), fold(X, R))))
     verify(halves(3))
     verify(store(nested(L, ONE, L, alu("lt", L, index(4)))))
+
+
+@pytest.mark.parametrize("size", (19, 20, 22, 37, 39, 40))
+def test_a_gate_bounds_an_axis_whose_tiles_are_cut_again(size: int) -> None:
+    """Tiles of 20 under a gate, each in 3 times 6 elements and a rest of 2."""
+    tile, third, one, rest = (ranged(n, part) for n, part in (
+        (2, (0,)), (3, (1, 0)), (6, (1, 1)), (2, (1, 2))))  # fmt: skip
+    row, to = axis(3, 1, "normal"), Argument((), 0, f32, 3 * size, True)
+
+    def nest(*parts: tuple[ScalarNode, int], start: int = 0) -> Store:
+        at: ScalarNode = index(start)
+        for each, stride in parts:
+            at = alu("add", at, times(each, stride))
+        where = alu("add", times(row, size), at)
+        loops = (row, *(each for each, _ in parts))
+        return Store((to, where, ONE, *loops, alu("lt", at, index(size))))
+
+    main = nest((tile, 20), (third, 6), (one, 1))
+    verify(Body((main, nest((tile, 20), (rest, 1), start=18))))
+    with pytest.raises(InternalError, match="invariant 9: the stores do not write each element"):
+        verify(Body((main,)))
+    with pytest.raises(InternalError, match="invariant 9: two stores write one argument"):
+        verify(Body((main, nest((tile, 20), (rest, 1), start=17))))
 
 
 def test_a_part_is_written_once() -> None:
