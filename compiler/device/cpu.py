@@ -22,10 +22,8 @@ from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.source import Source
 from compiler.loops.nodes import Const
-from compiler.lowered.instructions import Instruction
+from compiler.lowered.instructions import LINE, Instruction
 
-LINE = 64
-"""Bytes of a cache line: scratch memory begins with one."""
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 

@@ -50,8 +50,9 @@ def emit(
     return _integer(writer, op, dtype, operands, name, divisor, lanes)
 
 
-def _flags(is_reduction: bool) -> str:
-    return "reassoc contract" if is_reduction else "contract"
+def _flags(is_reduction: bool, lanes: int) -> str:
+    """What LLVM may change; a reduction in lanes has its order already."""
+    return "reassoc contract" if is_reduction and lanes == 1 else "contract"
 
 
 def _multiply_add(
@@ -69,7 +70,7 @@ def _multiply_add(
         product = writer.value(f"mul {t} {a}, {b}")
         return writer.value(f"add {t} {product}, {c}", name)
     product = writer.value(f"fmul contract {t} {a}, {b}")
-    return writer.value(f"fadd {_flags(is_reduction)} {t} {product}, {c}", name)
+    return writer.value(f"fadd {_flags(is_reduction, lanes)} {t} {product}, {c}", name)
 
 
 def _float(
@@ -84,7 +85,7 @@ def _float(
     t = register_type(dtype, lanes)
     if op in FLOAT_BINARY:
         a, b = operands
-        return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction)} {t} {a}, {b}", name)
+        return writer.value(f"{FLOAT_BINARY[op]} {_flags(is_reduction, lanes)} {t} {a}, {b}", name)
     if op in FLOAT_COMPARE:
         return writer.value(f"fcmp {FLOAT_COMPARE[op]} {t} {operands[0]}, {operands[1]}", name)
     if op == "neg":

@@ -12,14 +12,11 @@ from dataclasses import replace
 from compiler.dtypes import int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
-from compiler.lowered.instructions import Alu, Load, Store
+from compiler.lowered.instructions import LINE, Alu, Load, Store
 from compiler.lowered.tiles import Tile, Turns
 from compiler.lowered.transpose import transpose
 from compiler.lowered.values import Values
 from compiler.updates import UPDATES
-
-LINE = 64
-"""Bytes that a streamed store writes at once, at an address that they divide."""
 
 
 def is_true(gate: ScalarNode) -> bool:
@@ -169,6 +166,6 @@ def _join(values: Values, node: loops.Update, plain: Store) -> None:
 def _is_aligned(values: Values, node: loops.Store, tile: Tile) -> bool:
     """Whether every register is stored in whole lines, if the memory begins with one."""
     size = tile.lanes * node.dtype.itemsize
-    if size % LINE or node.gate is not None:
+    if size % LINE or node.gate is not None or isinstance(loops.memory(node), loops.Local):
         return False
     return values.tiles.divisor(node.sources[1], tile.vector) * node.dtype.itemsize % LINE == 0

@@ -34,6 +34,9 @@ from compiler.dtypes import DType, int64
 from compiler.loops.nodes import Role, argument_name, axis_name
 from compiler.lowered import machine
 
+LINE = 64
+"""Bytes of a line of a cache: what a streamed store writes is one, or several."""
+
 
 @dataclass(frozen=True, slots=True)
 class DefineGlobal:

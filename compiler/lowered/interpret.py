@@ -23,6 +23,7 @@ from compiler.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
+    LINE,
     Acc,
     Alu,
     Assign,
@@ -330,6 +331,8 @@ class _Run:
         index = self.values[instruction.index] + np.arange(instruction.lanes)
         where = f"lowered interpreter: instruction {number}"
         gate = self._gate(instruction.valid)
+        if instruction.is_streamed and np.any(index[..., 0] * cells.flat.itemsize % LINE):
+            raise InternalError(where, f"what is streamed to {cells.name} begins inside a line")
         self._write(cells, index, self.values[instruction.source], gate, where)
 
     def _write(
@@ -376,11 +379,9 @@ class _Run:
         assert operation is not None, "invariant 23"
         values: list[Any] = []
         for register, operand in zip(instruction.arguments, operation.operands, strict=True):
-            if operand.is_memory:
-                values.append(self.memories[register][0].flat)
-            else:
-                value = self.values[register]
-                values.append(value if operation.is_inline else value.reshape(())[()])
+            value = self.memories[register][0].flat if operand.is_memory else self.values[register]
+            is_whole = operand.is_memory or operation.is_inline
+            values.append(value if is_whole else value.reshape(())[()])
         result = operation.reference(*values)
         if instruction.out is None or operation.result is None:
             return

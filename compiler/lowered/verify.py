@@ -10,8 +10,8 @@
     type, and its row has no expansion. Bitcast keeps the width.
  7. A Load reads an argument that is not written, and a Store writes one that is; scratch memory
     may be both, and in a serial loop the argument written. Elsewhere the argument written is read
-    just where the one Store to it then writes, at the same index. The type is the buffer's, the
-    index int64, the gate bool.
+    just where a Store that follows writes, at the same index, one for each index, and no other
+    Store writes it. The type is the buffer's, the index int64, the gate bool.
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
@@ -39,9 +39,10 @@
 22. The memories of a Wmma have its type and hold just m·k, k·n, m·n and m·n elements; the target
     may be written, and is neither factor.
 23. A Custom is registered, with operands and result of the types declared.
+24. A streamed Store has no gate and writes whole lines of 64 bytes, of an argument.
 
 Not checked: that indices are inside their buffers (`loops/verify.py` proves it, and
-`lowered/interpret.py` checks each access).
+`lowered/interpret.py` checks each access, and that a streamed one begins a line).
 """
 
 from collections.abc import Sequence
@@ -49,6 +50,7 @@ from collections.abc import Sequence
 from compiler.dtypes import DType, bool_, int64
 from compiler.lowered import machine_rules
 from compiler.lowered.instructions import (
+    LINE,
     Acc,
     Alu,
     Assign,
@@ -129,7 +131,7 @@ class _Check(Registers):
             self.value(register)
 
     def _instruction(self, instruction: Instruction) -> None:
-        """Invariants 3 and 5 to 23, whichever are about instructions of this kind."""
+        """Invariants 3 and 5 to 24, whichever are about instructions of this kind."""
         match instruction:
             case DefineGlobal():
                 self._define(instruction)
@@ -217,8 +219,20 @@ class _Check(Registers):
         if isinstance(instruction, Store):
             self.same(7, "the value stored", instruction.source, dtype)
             self.width("the value stored", instruction.source, lanes)
+            if instruction.is_streamed:
+                self._stream(instruction, dtype)
         elif instruction.dtype != dtype:
             self.broken(7, "a load of another type", instruction.dtype, dtype)
+
+    def _stream(self, instruction: Store, dtype: DType) -> None:
+        """Invariant 24."""
+        size = instruction.lanes * dtype.itemsize
+        is_argument = isinstance(self.buffers[instruction.buffer], DefineGlobal)
+        if size % LINE or instruction.valid is not None or not is_argument:
+            gate = "" if instruction.valid is None else ", under a gate"
+            where = "of an argument" if is_argument else "of scratch memory"
+            got = f"{size} bytes {where}{gate}"
+            self.broken(24, "it cannot be streamed", got, "whole lines of 64 bytes of an argument")
 
     def _own_addresses(self, instruction: Load | Store) -> tuple[int, ...]:
         return (instruction.lanes,) if instruction.buffer in self.pointers else ()
@@ -246,13 +260,17 @@ class _Check(Registers):
         return buffer.dtype
 
     def _is_overwritten(self, load: Load | Store) -> bool:
-        """Whether the one Store to what is loaded follows, at the index of the load."""
-        stores = [
-            (place, i)
+        """Whether a Store at the index of the load follows, and all to the memory do so."""
+        memory = load.buffer
+        places = [
+            (i.index, place)
             for place, i in enumerate(self.instructions)
-            if isinstance(i, Store) and i.buffer == load.buffer
+            if isinstance(i, Store) and i.buffer == memory
         ]
-        return len(stores) == 1 and stores[0][0] > self.number and stores[0][1].index == load.index
+        stored = dict(places)
+        loads = (i for i in self.instructions if isinstance(i, Load) and i.buffer == memory)
+        is_each = len(stored) == len(places) and set(stored) <= {i.index for i in loads}
+        return is_each and stored.get(load.index, -1) > self.number
 
     def _alu(self, instruction: Alu) -> None:
         """Invariants 6, 11 and 13."""

@@ -49,6 +49,7 @@ from tests.lowered.vector_programs import (
     converted_vectors,
     gather_through_pointers,
     lanes_joined_and_taken,
+    lanes_of_two,
     masked_vectors,
     vector_accumulator,
     vector_constants,
@@ -324,8 +325,9 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     for each in (
         local_in_a_loop, buffer_between_loops, bools_in_scratch, variables,
         if_carries_accumulators, nested_ifs_with_loops, an_if_guards_memory, vector_constants,
-        lanes_joined_and_taken, vector_accumulator, masked_vectors, vectors_under_one_gate,
-        converted_vectors, gather_through_pointers, product_of_tiles, product_in_scratch,
+        lanes_joined_and_taken, lanes_of_two, vector_accumulator, masked_vectors,
+        vectors_under_one_gate, converted_vectors, gather_through_pointers,
+        product_of_tiles, product_in_scratch,
         custom_statement, custom_inline, markers,
     )
 }  # fmt: skip

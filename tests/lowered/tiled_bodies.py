@@ -296,6 +296,34 @@ def streamed(size: int, lanes: int) -> Case:
     return Case(body, (given,), given)
 
 
+def in_place(size: int, lanes: int) -> Case:
+    """The argument written is doubled: in vectors, two at a time, then the rest."""
+    outer, side = axis(size // (2 * lanes), 0, (0,)), axis(2, 0, (1, 0), "unroll")
+    lane, rest = axis(lanes, 0, (1, 1), "vector"), axis(size % (2 * lanes), 0, (2,))
+    out = writes(size)
+
+    def nest(i: ScalarNode, *ranges: Range) -> Store:
+        before = Load((out, i))
+        return Store((out, i, alu("add", before, before), *ranges))
+
+    main = nest(plus(times(outer, 2 * lanes), times(side, lanes), lane), outer, side, lane)
+    last = nest(plus(size // (2 * lanes) * 2 * lanes, rest), rest)
+    return Case(Body((main, last)), (), np.full(size, 154, np.float32))
+
+
+def left_to_one(rows: int, tasks: int) -> Case:
+    """Rows over several runs, and a rest that one of them writes, counted up once."""
+    i, rest = axis(rows, 0, (0,), "core", tasks=tasks), axis(3, 0, (2,))
+    out, x = writes(rows + 3, i32), reads(1, rows + 3, i32)
+    last = plus(rows, rest)
+    serial = axis(3, 1, (), "loop", "serial")
+    joined = Update((out, plus(rows, serial), const(5, i32), TRUE, serial), "add")
+    copies = Store((out, i, Load((x, i)), i)), Store((out, last, Load((x, last)), rest))
+    body = Body((*copies, joined))
+    given = data(rows + 3, i32)
+    return Case(body, (given,), given + np.array([0] * rows + [5] * 3, np.int32))
+
+
 def shared_out(rows: int, tasks: int) -> Case:
     """Rows over more or fewer runs than there are rows; a row statistic in each."""
     length = 16
@@ -332,6 +360,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "softmax": lambda: softmax(3, 5, 8, 1),
     "softmax of two rows at once": lambda: softmax(2, 3, 16, 2),
     **{f"column sums of {t}": lambda t=t: column_sums(t, 7, 3, 8) for t in (f32, f64, i32)},
+    "in place": lambda: in_place(75, 16),
+    "left to one": lambda: left_to_one(10, 4),
     "streamed": lambda: streamed(100, 16),
     **{f"{rows} rows over {tasks}": lambda r=rows, t=tasks: shared_out(r, t)
        for rows, tasks in ((7, 3), (2, 5), (4, 4))},

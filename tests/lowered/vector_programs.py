@@ -17,6 +17,7 @@ from compiler.lowered.instructions import (
 from compiler.lowered.machine import (
     Gep,
     PtrCat,
+    Shuffle,
     Unroll,
     VConst,
     Vectorize,
@@ -69,6 +70,20 @@ def lanes_joined_and_taken() -> Program:
     a, b = x[::2], x[1::2]
     expected = np.stack([b, a, b - a, b - a], 1).reshape(-1)
     return Program(rows, (x,), expected, "%12 = vectorize %9 %10 %11 %11 i32x4")
+
+
+def lanes_of_two() -> Program:
+    """Two rows of four become columns; five lanes of both follow."""
+    x = integers(8)
+    rows = (
+        *arguments(i32, 13, (i32, 8)),
+        Const(2, 0, i64), Const(3, 4, i64), Const(4, 8, i64),
+        Load(5, 1, 2, None, i32, 4), Load(6, 1, 3, None, i32, 4),
+        Shuffle(7, 5, 6, (0, 4, 1, 5, 2, 6, 3, 7), i32), Shuffle(8, 6, 5, (7, 0, 0, 1, 4), i32),
+        Store(0, 2, 7, None, 8), Store(0, 4, 8, None, 5),
+    )  # fmt: skip
+    expected = np.append(x.reshape(2, 4).T.reshape(-1), x[[3, 4, 4, 5, 0]])
+    return Program(rows, (x,), expected, "%8 = shuffle %6 %5 [7, 0, 0, 1, 4] i32x5")
 
 
 def vector_accumulator() -> Program:
