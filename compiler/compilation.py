@@ -194,9 +194,11 @@ class Compilation:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, copies nobody wrote and reductions, with its reason."""
+        """Every choice about fusion, copies, reductions and loops, with its reason."""
         records = self._graph_records
-        return tuple(decisions(self._scheduled, self.simplest, records, self.entity))
+        made = decisions(self._scheduled, self.simplest, records, self.entity)
+        pairs = zip(self._kernels, self.loops, strict=True)
+        return (*made, *(d for kernel, l in pairs for d in kernel.decisions(l.entity(l.body))))
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

@@ -6,9 +6,9 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from compiler.device import device, program
@@ -18,6 +18,8 @@ from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
+from compiler.loops.choices import PLAIN, Choices, parse, show, word
+from compiler.loops.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
@@ -25,8 +27,9 @@ from compiler.lowered.linearize import linearize
 from compiler.lowered.values import Linear
 from compiler.options import Mode, Options
 from compiler.pipeline import run_passes
+from compiler.runtime.workers import core_count
 from compiler.schedule.items import Kernel, Operation
-from compiler.trace import PassRecord, Provenance
+from compiler.trace import Decision, PassRecord, Provenance
 
 KEPT = 1024
 """Loaded programs kept in memory, least recently used first out."""
@@ -46,6 +49,14 @@ class CompiledKernel:
     level: Level
     """What LLVM does to it, and why."""
     seconds: dict[str, float] = field(default_factory=dict)
+    choices: Choices = PLAIN
+
+    def decisions(self, entity: str) -> tuple[Decision, ...]:
+        """Each choice with its reason; `entity` is that of the kernel's loops."""
+        return tuple(
+            Decision(entity, word(c), True, f"{show(c)}: {c.because or 'as asked'}")
+            for c in self.choices
+        )
 
 
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
@@ -53,10 +64,12 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     clock = time.perf_counter
     start = clock()
     provenance: Provenance[TensorNode] = Provenance()
-    indexed = index(body, provenance)
-    loops, records = run_passes(
-        "loops", indexed, provenance, options, f"loops:{number}:", kernel=name
-    )
+    indexed, prefix = index(body, provenance), f"loops:{number}:"
+    loops, records = run_passes("loops", indexed, provenance, options, prefix, name)
+    choices = _choices(name, loops, options)
+    if choices:
+        loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
+        records += chosen
     looped = clock()
     linear = linearize(loops)
     if options.verify:
@@ -66,15 +79,54 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
     level = level_of(linear.instructions, options.optimize, options.mode)
     return CompiledKernel(
-        name, body, loops, linear, source, tuple(records), provenance, level, seconds
+        name, body, loops, linear, source, tuple(records), provenance, level, seconds, choices
     )
 
 
-Key: TypeAlias = tuple[Sink, str, int, Mode]
+def _choices(name: str, loops: Body, options: Options) -> Choices:
+    """How the loops of a kernel are to be transformed."""
+    match options.loops:
+        case "plain":
+            return PLAIN
+        case "auto":
+            return choose(loops, replace(options.model, cores=_cores(options)))
+        case given:
+            return parse(given.get(name, PLAIN))
+
+
+def _cores(options: Options) -> int:
+    """How many tasks may run at once."""
+    return options.threads or core_count()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program follows from, besides its body and its kind of device."""
+
+    optimize: int = 3
+    mode: Mode = "fast"
+    loops: Hashable = PLAIN
+    """The choices for its loops, or what they follow from."""
+
+
+def asked(name: str, options: Options) -> Asked:
+    """What the program of kernel `name` follows from."""
+    loops: Hashable
+    match options.loops:
+        case "plain":
+            loops = PLAIN
+        case "auto":
+            loops = options.model, _cores(options)
+        case given:
+            loops = parse(given.get(name, PLAIN))
+    return Asked(options.optimize, options.mode, loops)
+
+
+Key: TypeAlias = tuple[Sink, str, Asked]
 
 
 class Programs:
-    """Loaded programs by body, device kind, optimisation level and mode."""
+    """Loaded programs by body, device kind, and how they were made."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
@@ -91,31 +143,29 @@ class Programs:
         self.hits = self.misses = 0
 
     def get(
-        self, kernel: CompiledKernel, where: device.Device, level: int, mode: Mode = "fast"
+        self, kernel: CompiledKernel, where: device.Device, how: Asked = Asked()
     ) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
-        held = self.holds(kernel.body, where, level, mode)
+        held = self.holds(kernel.body, where, how)
         if held is not None:
             return held
-        compiled = where.compile(program_spec(kernel, where), level, mode)
-        return self.load(kernel.body, where, compiled, mode)
+        compiled = where.compile(program_spec(kernel, where), how.optimize, how.mode)
+        return self.load(kernel.body, where, compiled, how)
 
     def load(
-        self, body: Sink, where: device.Device, compiled: CompiledSpec, mode: Mode
+        self, body: Sink, where: device.Device, compiled: CompiledSpec, how: Asked
     ) -> Program:
         """The program of a body that is met for the first time, loaded and kept."""
         self.misses += 1
         loaded = where.load(compiled)
-        self._table[body, where.base_key, compiled.level, mode] = loaded
+        self._table[body, where.base_key, how] = loaded
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
         return loaded
 
-    def holds(
-        self, body: Sink, where: device.Device, level: int, mode: Mode = "fast"
-    ) -> Program | None:
+    def holds(self, body: Sink, where: device.Device, how: Asked = Asked()) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
-        key = body, where.base_key, level, mode
+        key = body, where.base_key, how
         held = self._table.get(key)
         if held is not None:
             self.hits += 1
@@ -137,22 +187,24 @@ def load_programs(
     there are several of these, LLVM works on some while `compiled` makes the next.
     """
     result: dict[tuple[Sink, str], Program] = {}
-    missing: dict[tuple[Sink, str], device.Device] = {}
+    missing: dict[tuple[Sink, str], tuple[device.Device, Asked]] = {}
     for each in operations:
         if not isinstance(each, Kernel):
             continue
         key = each.body, device.get(each.device).base_key
         if key in result or key in missing:
             continue
-        where = device.get(options.device or key[1])
-        held = PROGRAMS.holds(each.body, where, options.optimize, options.mode)
+        where, how = device.get(options.device or key[1]), asked(each.name, options)
+        held = PROGRAMS.holds(each.body, where, how)
         if held is None:
-            missing[key] = where
+            missing[key] = where, how
         else:
             result[key] = held
-    sources = ((where, program_spec(compiled(body), where)) for (body, _), where in missing.items())
-    for (body, kind), made in zip(missing, _compile(sources, len(missing), options), strict=True):
-        result[body, kind] = PROGRAMS.load(body, missing[body, kind], made, options.mode)
+    sources = (
+        (where, program_spec(compiled(body), where)) for (body, _), (where, _) in missing.items()
+    )
+    for key, made in zip(missing, _compile(sources, len(missing), options), strict=True):
+        result[key] = PROGRAMS.load(key[0], missing[key][0], made, missing[key][1])
     return result
 
 

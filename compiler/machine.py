@@ -32,7 +32,8 @@ class MachineModel:
     level that holds the array; `vector_ns`, `scalar_ns`: one simple operation on a float32
     element in vectorised and other code; `step_ns`: one turn of a loop that holds other loops;
     `operations`: ns per float32 element of what is many instructions, vectorised; `wide`: how
-    many times longer a 64-bit element takes; `launch_ns`: one call of a program.
+    many times longer a 64-bit element takes; `launch_ns`: one call of a program;
+    `cores`: how many run at once; `vector_bytes`, `registers`: those of one core for vectors.
     """
 
     name: str = "default"
@@ -44,6 +45,9 @@ class MachineModel:
     scalar_ns: float = 0.085
     step_ns: float = 4.5
     launch_ns: float = 250.0
+    cores: int = 2
+    vector_bytes: int = 64
+    registers: int = 32
     wide: float = 2.0
     operations: tuple[tuple[str, float], ...] = field(default=tuple(EXPENSIVE.items()))
 

@@ -1,8 +1,9 @@
 """Settings of one compilation. There are no others: nothing reads the environment."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
@@ -10,6 +11,13 @@ from compiler.machine import DEFAULT, MachineModel
 Mode: TypeAlias = Literal["fast", "explain"]
 Cache: TypeAlias = bool | str | Path
 MOST_THREADS = 256
+
+
+class Given(dict[str, Any]):
+    """Choices by name of kernel, as options hold them: compared by content, never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset((name, repr(choices)) for name, choices in self.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,9 @@ class Options:
     `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
     `threads`: how many threads one kernel may use; 0 means one for each core of this process.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
+    `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
+    choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
+    in text; the others are plain.
     """
 
     trace: bool = False
@@ -42,6 +53,7 @@ class Options:
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
+    loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "plain"
 
     @located
     def __post_init__(self) -> None:
@@ -57,4 +69,10 @@ class Options:
         if not isinstance(self.threads, int) or not 0 <= self.threads <= MOST_THREADS:
             what, got = "no such number of threads", repr(self.threads)
             expected = f"0 (all cores) … {MOST_THREADS}"
+            raise DataError("Options", what, got=got, expected=expected)
+        if isinstance(self.loops, Mapping):
+            object.__setattr__(self, "loops", Given(self.loops))
+        elif self.loops not in ("auto", "plain"):
+            what, got = "no such way to transform loops", repr(self.loops)
+            expected = "auto, plain or choices by name of kernel"
             raise DataError("Options", what, got=got, expected=expected)

@@ -19,11 +19,21 @@ from compiler.graph.simplify import simplify as simplify_graph
 from compiler.graph.two_stage import two_stage
 from compiler.llvm.emit import emit
 from compiler.loops import verify as verify_loops
+from compiler.loops.accumulate import accumulate
+from compiler.loops.choices import Choices
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
+from compiler.loops.keep import keep
 from compiler.loops.nodes import Body
+from compiler.loops.pack import pack
+from compiler.loops.parallelize import parallelize
 from compiler.loops.printer import scalar_facts
+from compiler.loops.reorder import reorder
 from compiler.loops.simplify import simplify as simplify_loops
+from compiler.loops.stream import stream
+from compiler.loops.tile import tile
+from compiler.loops.unroll import unroll
+from compiler.loops.vectorize import vectorize
 from compiler.lowered.linearize import linearize
 from compiler.node import Node, toposort
 from compiler.options import Options
@@ -45,6 +55,8 @@ class Step:
     function: Callable[..., Any]
     because: str
     is_pass: bool = False
+    is_chosen: bool = False
+    """Whether it is a pass that does what the choices of a kernel say."""
 
 
 PIPELINE: tuple[Step, ...] = (
@@ -70,7 +82,27 @@ PIPELINE: tuple[Step, ...] = (
     Step("loops", "simplify", simplify_loops,
          "before collapse: two loops can be told apart only by indices in simplest form", True),
     Step("loops", "collapse", collapse,
-         "last on loops: it needs the simplest indices and changes no value", True),
+         "after simplify: it needs the simplest indices; before all choices: these name its axes",
+         True),
+    Step("loops", "keep", keep,
+         "first of the choices: passes over a row are compared while their axes are whole",
+         True, True),
+    Step("loops", "tile", tile,
+         "before all that follows: they order and tag the parts that it makes", True, True),
+    Step("loops", "reorder", reorder,
+         "after tile; before pack: the order says which loops read a tile again", True, True),
+    Step("loops", "pack", pack,
+         "after reorder: a tile is what the loops inside read, in the order they do", True, True),
+    Step("loops", "accumulate", accumulate,
+         "after reorder: a row of sums has the axes of the output that stand inside", True, True),
+    Step("loops", "unroll", unroll,
+         "after pack and accumulate, which fill scratch memory in loops of their own", True, True),
+    Step("loops", "vectorize", vectorize,
+         "after unroll: a register per turn first, then what is in it", True, True),
+    Step("loops", "parallelize", parallelize,
+         "after vectorize: what runs on a core of its own is complete by then", True, True),
+    Step("loops", "stream", stream,
+         "last on loops: only stores of whole vectors go past the caches", True, True),
     Step("lowered", "linearize", linearize,
          "after all loop passes: it fixes the order of loops and instructions"),
     Step("llvm", "emit", emit,
@@ -83,6 +115,14 @@ def steps(stage: StageName) -> tuple[Step, ...]:
     return tuple(step for step in PIPELINE if step.stage == stage)
 
 
+def _passes(stage: StageName, choices: Choices | None) -> tuple[Step, ...]:
+    """The passes of a stage that need no choices, or those that `choices` are for."""
+    found = (step for step in steps(stage) if step.is_pass)
+    if choices is None:
+        return tuple(step for step in found if not step.is_chosen)
+    return tuple(step for step in found if step.is_chosen and choices.has(step.name))
+
+
 def run_passes(
     stage: StageName,
     root: N,
@@ -90,22 +130,23 @@ def run_passes(
     options: Options,
     prefix: str,
     kernel: str = "",
+    choices: Choices | None = None,
 ) -> tuple[N, list[PassRecord]]:
     """`root` after every pass of `stage`, and a record of each; verified where asked.
 
-    `prefix` begins the entity strings of the stage's nodes, e.g. "graph:".
+    `prefix` begins the entity strings of the stage's nodes, e.g. "graph:". With `choices`, the
+    passes are those that do what they say, instead of those that need none.
     """
     facts = node_facts if stage == "graph" else scalar_facts
     provenance.numbers.all(toposort([root]))
     records = []
     checked: tuple[Node, tuple[bool, ...]] | None = None
     known: set[Any] = set()
-    for step in steps(stage):
-        if not step.is_pass:
-            continue
+    for step in _passes(stage, choices):
         matches: list[Match] | None = [] if options.trace else None
+        given = (choices,) if step.is_chosen else ()
         start = time.perf_counter()
-        after: N = step.function(root, provenance, matches)
+        after: N = step.function(root, *given, provenance, matches)
         seconds = time.perf_counter() - start
         record = PassRecord(
             stage, kernel, step.name, step.because, seconds, root, after,

@@ -215,7 +215,8 @@ def structure_of(
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
     # what is recorded and estimated changes nothing that runs
-    relevant = replace(options, trace=False, model=DEFAULT)
+    model = options.model if options.loops == "auto" else DEFAULT
+    relevant = replace(options, trace=False, model=model)
     return STRUCTURES.get(root, len(found), relevant), found
 
 

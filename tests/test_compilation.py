@@ -252,9 +252,9 @@ def test_the_least_recently_used_program_goes_first() -> None:
     each = [c.kernel(b) for c, b in zip(made, body, strict=True)]
     where = device.CPU
     for kernel in (each[0], each[1], each[0], each[2]):
-        cache.get(kernel, where, 3)
-    assert cache.holds(body[1], where, 3) is None, "used longest ago"
-    assert cache.holds(body[0], where, 3) and cache.holds(body[2], where, 3)
+        cache.get(kernel, where)
+    assert cache.holds(body[1], where) is None, "used longest ago"
+    assert cache.holds(body[0], where) and cache.holds(body[2], where)
     assert cache.misses == 3
 
 

@@ -17,7 +17,18 @@ from typing import Any
 
 from compiler.dtypes import bool_, int64
 from compiler.graph.rewrite import RuleSet, rewrite, rule
-from compiler.loops.nodes import Alu, Body, Const, Load, ScalarNode, alu, const, index
+from compiler.loops.nodes import (
+    After,
+    Alu,
+    Body,
+    Const,
+    Load,
+    ScalarNode,
+    Store,
+    alu,
+    const,
+    index,
+)
 from compiler.loops.symbolic import Sum, as_sum
 from compiler.trace import Match, Provenance
 
@@ -200,11 +211,31 @@ def open_gate(node: Load) -> ScalarNode | None:
     return Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
 
 
+@rule(Store)
+def open_store(node: Store) -> ScalarNode | None:
+    """store under true = store"""
+    if not isinstance(node.gate, Const) or not node.gate.value:
+        return None
+    return node.with_sources(tuple(s for s in node.sources if s is not node.gate))
+
+
+@rule(Body, After)
+def never_stored(node: Body | After) -> ScalarNode | None:
+    """store under false = nothing, beside other stores"""
+    kept = tuple(s for s in node.sources if not _is_shut(s))
+    return node.with_sources(kept) if len(kept) > (1 if isinstance(node, After) else 0) else None
+
+
+def _is_shut(node: ScalarNode) -> bool:
+    gate = node.gate if isinstance(node, Store) else None
+    return isinstance(gate, Const) and not gate.value
+
+
 RULES = RuleSet(
     (
         decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
         divide_twice, remainder_twice, clamp_nothing, always_true, decided_choice, choice_of_truths,
-        open_gate,
+        open_gate, open_store, never_stored,
     )
 )  # fmt: skip
 

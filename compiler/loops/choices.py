@@ -1,0 +1,198 @@
+"""Choices: how the loops of one kernel are transformed, as data.
+
+    choice = Tile(axis, size, tail)      axis = axis.0 * size + axis.1; what is left over is a nest
+                                         of its own, axis.2 ("peel"), or masked ("mask")
+           | Reorder(axes)               these axes from outside to inside, in every nest
+           | Pack(slot, at)              the tile of an argument that one turn of `at` reads, copied
+                                         to scratch memory in the order in which it is read
+           | Keep(axis, into)            values computed along `axis` and again along `into`,
+                                         computed once and kept in scratch memory
+           | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
+                                         its turns at a time, for the columns inside `at`
+           | Unroll(axis)                turns side by side
+           | Vectorize(axis)             turns as lanes
+           | Parallelize(axis, tasks)    turns shared out over so many tasks
+           | Stream(slot)                stores that go past the caches
+
+An axis is named as it is printed; a part of one by its parts: `i0.1`. In text, one choice per
+line or between semicolons:
+
+    tile i0 16 peel; vectorize i0.1; parallelize i0.0 2; stream 0
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias, TypeVar
+
+from compiler.errors import ScheduleError
+
+Tail = Literal["peel", "mask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Cut `axis` into turns of `size`; the rest is peeled off or masked."""
+
+    axis: str
+    size: int
+    tail: Tail = "peel"
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """The order of `axes`, outermost first, in every nest that has them."""
+
+    axes: tuple[str, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Stage what one turn of axis `at` reads of argument `slot`; `at` "" means the whole kernel."""
+
+    slot: int
+    at: str = ""
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Keep what is computed along `axis` and, again, along `into`."""
+
+    axis: str
+    into: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """Fold reduction `axis` into scratch memory, `rows` turns at a time, inside axis `at`."""
+
+    axis: str
+    rows: int
+    at: str = ""
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """The turns of `axis` side by side."""
+
+    axis: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorize:
+    """The turns of `axis` as lanes."""
+
+    axis: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelize:
+    """The turns of `axis` shared out over `tasks` runs of the kernel."""
+
+    axis: str
+    tasks: int
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Vector stores to argument `slot` go past the caches."""
+
+    slot: int = 0
+    because: str = ""
+
+
+Choice: TypeAlias = (
+    Tile | Reorder | Pack | Keep | Accumulate | Unroll | Vectorize | Parallelize | Stream
+)
+KINDS: tuple[type[Choice], ...] = (
+    Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream,
+)  # fmt: skip
+C = TypeVar("C", bound=Choice)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Choices:
+    """The choices for one kernel; each kind has its pass, which takes them in this order."""
+
+    rows: tuple[Choice, ...] = ()
+
+    def of(self, kind: type[C]) -> tuple[C, ...]:
+        """The choices of one kind, in order."""
+        return tuple(row for row in self.rows if isinstance(row, kind))
+
+    def has(self, kind: str) -> bool:
+        """Whether there is a choice for the pass `kind`, e.g. "tile"."""
+        return any(word(row) == kind for row in self.rows)
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(map(_described, self.rows)) or "plain"
+
+    def __repr__(self) -> str:
+        return f"Choices({text(self)!r})"
+
+
+PLAIN = Choices()
+"""The loops as they are."""
+
+
+def word(choice: Choice) -> str:
+    """`tile` for a Tile: the name of the pass, and the first word of the text."""
+    return type(choice).__name__.lower()
+
+
+def text(choices: Choices) -> str:
+    """The text that `parse` reads, without the reasons."""
+    return "; ".join(map(show, choices.rows))
+
+
+def show(choice: Choice) -> str:
+    """`tile i0 16 peel`"""
+    values = (getattr(choice, f.name) for f in fields(choice) if f.name != "because")
+    return " ".join([word(choice), *filter(None, map(_shown, values))])
+
+
+def _shown(value: object) -> str:
+    return " ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _described(choice: Choice) -> str:
+    return f"{show(choice):<28} {choice.because}".rstrip()
+
+
+def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
+    """Choices from their text, or from the choices themselves."""
+    if isinstance(given, Choices):
+        return given
+    if not isinstance(given, str):
+        return Choices(tuple(given))
+    lines = given.replace("\n", ";").split(";")
+    return Choices(tuple(_parsed(line.split()) for line in lines if line.strip()))
+
+
+def _parsed(words: list[str]) -> Choice:
+    """One choice from the words of its text."""
+    kind = next((k for k in KINDS if k.__name__.lower() == words[0]), None)
+    if kind is None:
+        names = ", ".join(k.__name__.lower() for k in KINDS)
+        raise ScheduleError("choices", "no such choice", got=words[0], expected=names)
+    if kind is Reorder:
+        return Reorder(tuple(words[1:]))
+    try:
+        return kind(*[int(w) if w.isdigit() else w for w in words[1:]])  # type: ignore[arg-type]
+    except TypeError as error:
+        expected = " ".join([words[0], *(f.name for f in fields(kind) if f.name != "because")])
+        what = "a choice with too few or too many values"
+        raise ScheduleError("choices", what, got=" ".join(words), expected=expected) from error

@@ -1,0 +1,95 @@
+"""Staging: which axes a tile has that goes through scratch memory, and the loops that fill it."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from compiler.loops.axes import copied, next_number
+from compiler.loops.choices import Choice, Choices, Unroll, Vectorize
+from compiler.loops.nodes import (
+    Body,
+    Const,
+    Level,
+    Local,
+    Range,
+    Role,
+    ScalarNode,
+    Store,
+    index,
+)
+from compiler.node import toposort
+from compiler.trace import Provenance
+
+
+def axes_inside(
+    body: Body, node: ScalarNode, at: Range | None, needed: frozenset[Range]
+) -> tuple[Range, ...] | None:
+    """The axes of stores inside `at` among those that `node` needs, outermost first.
+
+    None where some store that uses `node` is not inside `at`, or has the axes elsewhere.
+    """
+    inside: list[Range] = []
+    outside: set[Range] = set()
+    for store in body.sources:
+        if not isinstance(store, Store) or node not in _below(store):
+            continue
+        if at is not None and at not in store.ranges:
+            return None
+        first = store.ranges.index(at) + 1 if at is not None else 0
+        inside += [r for r in store.ranges[first:] if r not in inside]
+        outside |= set(store.ranges[:first])
+    if needed & outside & set(inside):
+        return None
+    return tuple(r for r in inside if r in needed)
+
+
+def _below(store: Store) -> set[ScalarNode]:
+    """Every node that a store depends on."""
+    order: list[ScalarNode] = toposort([store])
+    return set(order)
+
+
+def variable_axis(dims: Iterable[Range]) -> Range | None:
+    """An axis whose extent is a variable, if there is one: no tile has such an axis."""
+    return next((r for r in dims if not isinstance(r.sources[0], Const)), None)
+
+
+def own_loops(
+    numbers: Iterator[int],
+    dims: Sequence[Range],
+    levels: Sequence[Level],
+    provenance: Provenance[Any],
+    role: Role = "normal",
+) -> tuple[Range, ...]:
+    """New ranges of the extents of `dims`, with the next of `numbers`."""
+    made = tuple(
+        Range((index(old.extent),), next(numbers), role, 0, level)
+        for old, level in zip(dims, levels, strict=True)
+    )
+    for new, old in zip(made, dims, strict=True):
+        copied(new, old, provenance)
+    return made
+
+
+def level_of(axis: Range, is_in_order: bool, choices: Choices) -> Level:
+    """How a loop over scratch memory runs along an axis: as those that use it will.
+
+    Lanes want elements one after the other.
+    """
+    names: dict[Level, tuple[Choice, ...]] = {
+        "vector": choices.of(Vectorize), "unroll": choices.of(Unroll),
+    }  # fmt: skip
+    for level, rows in names.items():
+        if any(getattr(row, "axis", "") == axis.name for row in rows):
+            return level if level == "unroll" or is_in_order else "loop"
+    return "loop"
+
+
+def free_numbers(body: Body) -> Iterator[int]:
+    """Numbers that no range has."""
+    return itertools.count(next_number(body))
+
+
+def next_local(body: Body) -> int:
+    """A number that no scratch memory has."""
+    return sum(isinstance(node, Local) for node in toposort([body]))

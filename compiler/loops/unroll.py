@@ -1,0 +1,63 @@
+"""unroll: the turns of an axis stand side by side in the code.
+
+    Choice:  unroll i0.1
+    Before:  for i0.0 in 16
+               for i0.1 in 4
+                 %0 = in1[i0.0*4 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*4 + i0.1] = %1
+    After:   i0.1 in 4   unrolled
+             for i0.0 in 16
+               %0 = in1[i0.0*4 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*4 + i0.1] = %1
+
+A value that depends on the axis is a register per turn, what does not is computed once for all of
+them: so a tile of accumulators shares its loads. Elsewhere, with reordering, "register blocking".
+
+Relies on: `tile` has cut the axis to a few turns.
+Ensures: the same values; sums over the axis are added in another order.
+"""
+
+from typing import Any
+
+from compiler.loops.axes import find, record, refuse
+from compiler.loops.choices import Choices, Unroll
+from compiler.loops.levels import at_level, fills_scratch, length
+from compiler.loops.nodes import Body, Range
+from compiler.trace import Match, Provenance
+
+MOST = 64
+"""Copies of one value; more only makes code."""
+
+
+def unroll(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the turns of every axis that an Unroll names side by side."""
+    for choice in choices.of(Unroll):
+        axis = find(body, choice.axis, choice, choices)
+        if axis is None:
+            continue
+        _check(body, axis, choice)
+        made = at_level(body, axis, "unroll", provenance)
+        record(matches, choice, body, made)
+        body = made
+    return body
+
+
+def _check(body: Body, axis: Range, choice: Unroll) -> None:
+    """Refuse an axis whose turns cannot stand side by side."""
+    turns = length(axis)
+    if turns is None or not 1 <= turns <= MOST:
+        got = "a variable number of" if turns is None else str(turns)
+        refuse(choice, f"{axis.name} has {got} turns", f"1 to {MOST}: tile it")
+    if axis.role == "serial":
+        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
+    if axis.level != "loop":
+        refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
+    if fills_scratch(body, axis):
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")

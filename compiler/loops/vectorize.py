@@ -1,0 +1,66 @@
+"""vectorize: the turns of an axis become the lanes of vector registers.
+
+    Choice:  vectorize i0.1
+    Before:  for i0.0 in 4
+               for i0.1 in 16
+                 %0 = in1[i0.0*16 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*16 + i0.1] = %1
+    After:   i0.1 in 16   lanes
+             for i0.0 in 4
+               %0 = in1[i0.0*16 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*16 + i0.1] = %1
+
+Every value that depends on the axis is then a vector, of which there is one kind in an expression.
+A reduction over such an axis folds vectors, and their lanes at the end.
+
+Relies on: `tile` has made the axis as long as a vector, or a multiple of it.
+Ensures: the same values; sums over the axis are added in another order.
+"""
+
+from typing import Any
+
+from compiler.loops.axes import find, record, refuse
+from compiler.loops.choices import Choices, Vectorize
+from compiler.loops.levels import at_level, fills_scratch, length, obstacle
+from compiler.loops.nodes import Body, Range
+from compiler.trace import Match, Provenance
+
+MOST = 64
+"""Lanes of one register, of the narrowest type."""
+
+
+def vectorize(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the turns of every axis that a Vectorize names as lanes."""
+    for choice in choices.of(Vectorize):
+        axis = find(body, choice.axis, choice, choices)
+        if axis is None:
+            continue
+        _check(body, axis, choice)
+        made = at_level(body, axis, "vector", provenance)
+        record(matches, choice, body, made)
+        body = made
+    return body
+
+
+def _check(body: Body, axis: Range, choice: Vectorize) -> None:
+    """Refuse an axis whose turns cannot be lanes."""
+    lanes = length(axis)
+    if lanes is None or not 2 <= lanes <= MOST or lanes & (lanes - 1):
+        got = "a variable number of" if lanes is None else str(lanes)
+        refuse(choice, f"{axis.name} has {got} turns", f"a power of two from 2 to {MOST}")
+    if axis.role == "serial":
+        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
+    if axis.level != "loop":
+        refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
+    if fills_scratch(body, axis):
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
+    found = obstacle(body, axis)
+    if found:
+        refuse(choice, f"{axis.name} cannot be lanes: {found}")

@@ -1,0 +1,40 @@
+"""Reductions over a strided axis in scratch memory."""
+
+import pytest
+
+from compiler.errors import ScheduleError
+from compiler.loops import accumulate
+from tests.loops.examples import EXAMPLES
+from tests.loops.transformed import SIZES, assert_same, body_of, transform
+
+
+def test_the_example_in_the_docstring() -> None:
+    assert EXAMPLES["accumulate"].text in (accumulate.__doc__ or "")
+
+
+@pytest.mark.parametrize("n", SIZES[1:])
+@pytest.mark.parametrize(("name", "choices"), [
+    ("column sums", "accumulate r1 4"),
+    ("column sums", "accumulate r1 16"),
+    ("column sums", "accumulate r1 1"),
+    ("column maxima of integers", "accumulate r1 5"),
+    ("column maxima of integers", "tile i0 16; accumulate r1 4 i0.0; vectorize i0.1"),
+    ("middle sums", "accumulate r2 3 i0"),
+    ("matmul of integers", "accumulate r2 2 i0"),
+    ("column sums", "tile i0 16; tile i0.1 4; accumulate r1 4; unroll i0.1.0; vectorize i0.1.1"),
+])  # fmt: skip
+def test_same_values(name: str, choices: str, n: int) -> None:
+    before = body_of(name, 17, n, 7)
+    assert_same(before, transform(before, choices))
+
+
+@pytest.mark.parametrize(("choices", "why"), [
+    ("accumulate i0 4", "not folded"),
+    ("accumulate r1 17", "turns at a time"),
+    ("accumulate r1 0", "turns at a time"),
+    ("tile r1 4; accumulate r1.0 2", "cut"),
+    ("accumulate r1 4 i0", "no columns"),
+])  # fmt: skip
+def test_illegal_choices_are_refused(choices: str, why: str) -> None:
+    with pytest.raises(ScheduleError, match=why):
+        transform(body_of("column sums", 17, 64, 32), choices)

@@ -1,0 +1,64 @@
+"""Choices as text, and those that are no choices."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.errors import ScheduleError
+from compiler.loops.choices import (
+    PLAIN,
+    Accumulate,
+    Choice,
+    Choices,
+    Keep,
+    Pack,
+    Parallelize,
+    Reorder,
+    Stream,
+    Tile,
+    Unroll,
+    Vectorize,
+    parse,
+    text,
+)
+
+AXES = st.sampled_from(["i0", "r2", "i0.1", "i3.1.0", "r12.2"])
+SMALL = st.integers(1, 64)
+ROWS: st.SearchStrategy[Choice] = st.one_of(
+    st.builds(Tile, AXES, SMALL, st.sampled_from(["peel", "mask"])),
+    st.builds(Reorder, st.lists(AXES, min_size=1, unique=True).map(tuple)),
+    st.builds(Pack, SMALL, st.one_of(AXES, st.just(""))),
+    st.builds(Keep, AXES, AXES),
+    st.builds(Accumulate, AXES, SMALL, AXES),
+    st.builds(Unroll, AXES),
+    st.builds(Vectorize, AXES),
+    st.builds(Parallelize, AXES, SMALL),
+    st.builds(Stream, st.integers(0, 3)),
+)
+
+
+@given(st.lists(ROWS, max_size=8).map(tuple).map(Choices))
+def test_text_reads_back(choices: Choices) -> None:
+    assert parse(text(choices)) == choices
+    assert parse(choices) is choices
+    assert parse(choices.rows) == choices
+
+
+def test_printed_with_reasons() -> None:
+    choices = Choices((Tile("i0", 16, "mask", "10 of 16 are left"), Vectorize("i0.1")))
+    assert str(choices).splitlines() == [
+        "tile i0 16 mask              10 of 16 are left",
+        "vectorize i0.1",
+    ]
+    assert repr(choices) == "Choices('tile i0 16 mask; vectorize i0.1')"
+    assert str(PLAIN) == "plain"
+
+
+def test_lines_and_semicolons() -> None:
+    assert parse("tile i0 16\n vectorize i0.1 ;; ") == Choices((Tile("i0", 16), Vectorize("i0.1")))
+
+
+@pytest.mark.parametrize("wrong", ["tiles i0 3", "tile", "tile i0 3 peel because more", "unroll"])
+def test_what_is_no_choice_is_refused(wrong: str) -> None:
+    with pytest.raises(ScheduleError, match="choice"):
+        parse(wrong)

@@ -1,0 +1,79 @@
+"""What is chosen by default runs, computes the same, and says why."""
+
+import pytest
+
+from compiler.loops.accesses import accesses
+from compiler.loops.choices import Choices, Parallelize, Stream, parse, text
+from compiler.loops.choose import choose
+from compiler.machine import DEFAULT
+from tests.loops.transformed import (
+    PROGRAMS,
+    SIZES,
+    assert_close,
+    assert_same,
+    body_of,
+    on_machine,
+    transform,
+)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_chosen_computes_the_same(name: str, n: int) -> None:
+    for m, k in ((1, 3), (17, 16), (64, 31)):
+        before = body_of(name, m, n, k)
+        chosen = choose(before, DEFAULT)
+        assert_same(before, transform(before, chosen))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(17, 97, 31), (64, 64, 64)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_machine_code_of_what_is_chosen(name: str, m: int, n: int, k: int) -> None:
+    expected, found = on_machine(name, m, n, k, "auto")
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
+    chosen = choose(body_of(name, 64, 97, 64), DEFAULT)
+    assert all(choice.because for choice in chosen)
+    assert text(parse(text(chosen))) == text(chosen)
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("elementwise", "tile i1 64 peel; tile i1.1 16 peel; unroll i1.1.0; vectorize i1.1.1; "
+                    "tile i1.2 16 peel; vectorize i1.2.1"),
+    ("row sums", "tile r1 64 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
+                 "tile r1.2 16 peel; vectorize r1.2.1"),
+    ("transpose", ""),
+])  # fmt: skip
+def test_small_kernels_of_each_kind(name: str, expected: str) -> None:
+    assert text(choose(body_of(name, 7, 97, 16), DEFAULT)) == expected
+
+
+def test_cores_only_for_work_that_is_worth_it() -> None:
+    few, many = body_of("vector", 1, 1024, 1), body_of("vector", 1, 2**24, 1)
+    assert not choose(few, DEFAULT).of(Parallelize)
+    assert choose(many, DEFAULT).of(Parallelize)
+    assert choose(many, DEFAULT).of(Stream)
+    assert not choose(few, DEFAULT).of(Stream)
+
+
+def test_a_product_is_packed_and_shared_out_by_rows() -> None:
+    chosen = choose(body_of("matmul", 256, 256, 256), DEFAULT)
+    assert {type(c).__name__ for c in chosen} == {
+        "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
+    }  # fmt: skip
+    assert chosen.of(Parallelize)[0].axis == "i0.0"
+
+
+def test_what_is_too_small_stays_plain() -> None:
+    for name in PROGRAMS:
+        assert choose(body_of(name, 1, 1, 2), DEFAULT) == Choices()
+
+
+def test_steps_of_accesses() -> None:
+    seen = accesses(body_of("matmul", 8, 5, 6))
+    assert seen is not None
+    named = {a.argument.name: {r.name: s for r, s in a.steps.items()} for a in seen.loads}
+    assert named == {"in1": {"i0": 6, "r2": 1}, "in2": {"r2": 5, "i1": 1}}
