@@ -198,7 +198,8 @@ class Compilation:
         records = self._graph_records
         made = decisions(self._scheduled, self.simplest, records, self.entity)
         pairs = zip(self._kernels, self.loops, strict=True)
-        return (*made, *(d for kernel, l in pairs for d in kernel.decisions(l.entity(l.body))))
+        chosen = (d for k, loop in pairs for d in k.decisions(loop.entity(loop.body)))
+        return (*made, *chosen)
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:

@@ -122,6 +122,7 @@ def asked(name: str, options: Options) -> Asked:
     return Asked(options.optimize, options.mode, loops)
 
 
+USUAL = Asked()
 Key: TypeAlias = tuple[Sink, str, Asked]
 
 
@@ -143,7 +144,7 @@ class Programs:
         self.hits = self.misses = 0
 
     def get(
-        self, kernel: CompiledKernel, where: device.Device, how: Asked = Asked()
+        self, kernel: CompiledKernel, where: device.Device, how: Asked = USUAL
     ) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
         held = self.holds(kernel.body, where, how)
@@ -163,7 +164,7 @@ class Programs:
             self._table.popitem(last=False)
         return loaded
 
-    def holds(self, body: Sink, where: device.Device, how: Asked = Asked()) -> Program | None:
+    def holds(self, body: Sink, where: device.Device, how: Asked = USUAL) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
         key = body, where.base_key, how
         held = self._table.get(key)

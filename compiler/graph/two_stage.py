@@ -150,9 +150,9 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
     """The nodes that are computed together with a reduction below them."""
     found: set[TensorNode] = set()
     for node in order:
-        if any(isinstance(s, Reduce) or s in found for s in node.sources):
-            if not isinstance(node, Contiguous):
-                found.add(node)
+        folds = any(isinstance(s, Reduce) or s in found for s in node.sources)
+        if folds and not isinstance(node, Contiguous):
+            found.add(node)
     return found
 
 
