@@ -84,6 +84,8 @@ def derive(roots: Iterable[ScalarNode]) -> Metadata:
         match node:
             case nodes.DefineVar(name=name, low=low, high=high):
                 variables.append(Variable(name, low, high))
+            case nodes.Range(level="core", tasks=tasks):
+                variables.append(Variable(CORE, 0, tasks - 1))
             case nodes.Special(name=name):
                 claims.append(_claim(name, node.sources[0]))
             case nodes.Argument(slot=slot):
