@@ -78,14 +78,6 @@ def sizes(size: Size | None) -> list[object] | None:
 # --- ruling 25: launch axes -------------------------------------------------------------------
 
 
-def test_scratch_memory_has_no_slot() -> None:
-    for name in ("softmax row", "column sums", "packed panel"):
-        example = BODIES[name]()
-        made = derive([example.body])
-        assert made.globals == tuple(range(len(example.sizes)))
-        assert made.outs == (0,) and made.ins == made.globals[1:]
-
-
 def test_ruling_25_core_id_gives_the_global_size() -> None:
     made = derive([body(CORE, N)])
     assert sizes(made.global_size) == [4, 1, 1]
