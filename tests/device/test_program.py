@@ -48,7 +48,6 @@ from compiler.loops.nodes import (
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.tensor import Tensor
-from tests.loops.bodies import BODIES
 
 N, CORE = DefineVar((), "n", 1, 100), DefineVar((), "core_id", 0, 3)
 
@@ -74,14 +73,6 @@ def sizes(size: Size | None) -> list[object] | None:
 
 
 # --- ruling 25: launch axes -------------------------------------------------------------------
-
-
-def test_scratch_memory_has_no_slot() -> None:
-    for name in ("softmax row", "column sums", "packed panel"):
-        example = BODIES[name]()
-        made = derive([example.body])
-        assert made.globals == tuple(range(len(example.sizes)))
-        assert made.outs == (0,) and made.ins == made.globals[1:]
 
 
 def test_ruling_25_core_id_gives_the_global_size() -> None:
