@@ -39,7 +39,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.dtypes import bool_
-from compiler.loops.axes import copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.axes import axes, copied, find, record, refuse, swapped, swapped_body
 from compiler.loops.choices import Accumulate, Choices
 from compiler.loops.levels import length
 from compiler.loops.nodes import (
@@ -83,8 +83,8 @@ def accumulate(
 ) -> Body:
     """`body` with the reductions in scratch memory that Accumulates name."""
     for choice in choices.of(Accumulate):
-        axis = find(body, choice.axis, choice, choices)
-        at = find(body, choice.at, choice, choices) if choice.at else None
+        axis = find(axes(body), choice.axis, choice, choices)
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
         if axis is None or (choice.at and at is None):
             continue
         _check(axis, choice)

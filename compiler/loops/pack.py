@@ -38,7 +38,7 @@ Ensures: the same values.
 import math
 from typing import Any
 
-from compiler.loops.axes import find, record, refuse, swapped, swapped_body
+from compiler.loops.axes import axes, find, record, refuse, swapped, swapped_body
 from compiler.loops.choices import Choices, Pack
 from compiler.loops.nodes import (
     After,
@@ -78,7 +78,7 @@ def pack(
 ) -> Body:
     """`body` with the tiles that Packs name read from scratch memory."""
     for choice in choices.of(Pack):
-        at = find(body, choice.at, choice, choices) if choice.at else None
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
         if choice.at and at is None:
             continue
         before = body
