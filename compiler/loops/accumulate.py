@@ -62,7 +62,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
-    level_of,
+    levels_of,
     next_local,
     own_loops,
     variable_axis,
@@ -145,7 +145,7 @@ def _accumulated(
     head = turns % choice.rows or min(choice.rows, turns)
     shape = tuple(r.extent for r in columns)
     local = Local((), next_local(body), fold.dtype, math.prod(shape))
-    levels = [level_of(r, True, choices) for r in columns]
+    levels = levels_of(columns, [True] * len(columns), choices)
     own = own_loops(numbers, columns, levels, provenance)
     moved = dict[ScalarNode, ScalarNode](zip(columns, own, strict=True))
     begun = _partial(fold, moved, next(numbers), head, index(0), provenance)

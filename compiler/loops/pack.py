@@ -57,7 +57,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
-    level_of,
+    levels_of,
     next_local,
     own_loops,
     variable_axis,
@@ -146,7 +146,7 @@ def _staged(
     shape = tuple(r.extent for r in dims)
     local = Local((), next_local(body), load.dtype, math.prod(shape))
     steps = as_sum(load.sources[1]).terms
-    levels = [level_of(r, steps.get(r) == 1, choices) for r in dims]
+    levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
     copies = own_loops(free_numbers(body), dims, levels, provenance)
     value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))
