@@ -47,10 +47,8 @@ from compiler.loops.nodes import (
 )
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
-from compiler.lowered.linearize import linearize
 from compiler.tensor import Tensor
 from tests.loops.bodies import BODIES
-from tests.lowered.tiled_bodies import CASES
 
 N, CORE = DefineVar((), "n", 1, 100), DefineVar((), "core_id", 0, 3)
 
@@ -76,14 +74,6 @@ def sizes(size: Size | None) -> list[object] | None:
 
 
 # --- ruling 25: launch axes -------------------------------------------------------------------
-
-
-def test_scratch_memory_has_no_slot() -> None:
-    for name in ("softmax row", "column sums", "packed panel"):
-        example = BODIES[name]()
-        made = derive([example.body])
-        assert made.globals == tuple(range(len(example.sizes)))
-        assert made.outs == (0,) and made.ins == made.globals[1:]
 
 
 def test_ruling_25_core_id_gives_the_global_size() -> None:
@@ -397,36 +387,3 @@ def test_the_renderer_of_the_cpu_makes_a_program_that_runs() -> None:
     arrays = [np.zeros(6), np.arange(6.0), np.arange(6.0) + 1]
     program.execute([ctypes.c_void_p(a.ctypes.data).value or 0 for a in arrays])
     np.testing.assert_array_equal(arrays[0], arrays[1] * arrays[2] + 1)
-
-
-# --- what a run needs besides its arguments ---------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "tasks", "scratch", "aligned"),
-    [
-        ("streamed", 1, 0, (0,)),
-        ("matmul of float32", 3, 0, ()),
-        ("matmul with much scratch", 3, 301 * 32 * 4, ()),
-        ("in place", 1, 0, ()),
-    ],
-)
-def test_a_program_of_tiles(name: str, tasks: int, scratch: int, aligned: tuple[int, ...]) -> None:
-    case = CASES[name]()
-    instructions = tuple(linearize(case.body).instructions)
-    spec = cpu.LlvmRenderer().render(instructions, "tiles")
-    assert (spec.scratch, spec.aligned) == (scratch, aligned)
-    assert sizes(spec.metadata.global_size) == [tasks, 1, 1]
-    assert derive([case.body]) == derive_instructions(instructions)
-    arrays = case.arguments()
-    program = cpu.load(cpu.compile_spec(spec, 2))
-    program.execute([each.ctypes.data for each in arrays], [0] * len(program.variables))
-    case.check(arrays[0])
-
-
-def test_streamed_stores_go_past_the_caches() -> None:
-    case = CASES["streamed"]()
-    text = cpu.LlvmRenderer().render(linearize(case.body).instructions).source.text
-    assert text.count("align 64, !nontemporal") == 1
-    assert "align 64 %out" in text
-    assert "  fence seq_cst\n  ret void" in text
