@@ -48,7 +48,6 @@ from compiler.loops.nodes import (
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.tensor import Tensor
-from tests.loops.bodies import BODIES
 
 N, CORE = DefineVar((), "n", 1, 100), DefineVar((), "core_id", 0, 3)
 
