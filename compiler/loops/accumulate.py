@@ -39,7 +39,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.dtypes import bool_
-from compiler.loops.axes import copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.axes import axes, copied, find, record, refuse, swapped, swapped_body
 from compiler.loops.choices import Accumulate, Choices
 from compiler.loops.levels import length
 from compiler.loops.nodes import (
@@ -62,7 +62,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
-    level_of,
+    levels_of,
     next_local,
     own_loops,
     variable_axis,
@@ -83,8 +83,8 @@ def accumulate(
 ) -> Body:
     """`body` with the reductions in scratch memory that Accumulates name."""
     for choice in choices.of(Accumulate):
-        axis = find(body, choice.axis, choice, choices)
-        at = find(body, choice.at, choice, choices) if choice.at else None
+        axis = find(axes(body), choice.axis, choice, choices)
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
         if axis is None or (choice.at and at is None):
             continue
         _check(axis, choice)
@@ -145,7 +145,7 @@ def _accumulated(
     head = turns % choice.rows or min(choice.rows, turns)
     shape = tuple(r.extent for r in columns)
     local = Local((), next_local(body), fold.dtype, math.prod(shape))
-    levels = [level_of(r, True, choices) for r in columns]
+    levels = levels_of(columns, [True] * len(columns), choices)
     own = own_loops(numbers, columns, levels, provenance)
     moved = dict[ScalarNode, ScalarNode](zip(columns, own, strict=True))
     begun = _partial(fold, moved, next(numbers), head, index(0), provenance)

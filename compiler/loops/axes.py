@@ -22,9 +22,10 @@ def axes(body: Body) -> dict[str, Range]:
     return {node.name: node for node in toposort([body]) if isinstance(node, Range)}
 
 
-def find(body: Body, name: str, choice: Choice, choices: Choices) -> Range | None:
+def find(
+    known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
+) -> Range | None:
     """The range called `name`; None where a cut left it no turns. Refuses any other name."""
-    known = axes(body)
     if name in known:
         return known[name]
     beginnings = tuple(f"{tile.axis}." for tile in choices.of(Tile))

@@ -46,7 +46,9 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
     """Register tiles, the operand with the columns packed; cores over the rows."""
     lanes = lane_count(seen, model)
     found = _product(seen)
-    if found is None or found.columns.extent < lanes or obstacle(seen.body, found.columns):
+    if found is None or found.columns.extent < lanes:
+        return None
+    if obstacle(seen.order, found.columns, seen.needs):
         return None
     vectors, height = _tile(found, lanes)
     choices = _tiles(seen, found, vectors, height, lanes, model)

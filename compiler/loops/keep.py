@@ -47,7 +47,16 @@ Ensures: the same values.
 
 from typing import Any
 
-from compiler.loops.axes import copied, find, next_number, record, refuse, swapped, swapped_body
+from compiler.loops.axes import (
+    axes,
+    copied,
+    find,
+    next_number,
+    record,
+    refuse,
+    swapped,
+    swapped_body,
+)
 from compiler.loops.choices import Choices, Keep
 from compiler.loops.nodes import (
     After,
@@ -73,8 +82,8 @@ def keep(
 ) -> Body:
     """`body` with the values kept that Keeps name."""
     for choice in choices.of(Keep):
-        axis = find(body, choice.axis, choice, choices)
-        into = find(body, choice.into, choice, choices)
+        axis = find(axes(body), choice.axis, choice, choices)
+        into = find(axes(body), choice.into, choice, choices)
         if axis is None or into is None:
             continue
         if axis is into or axis.sources != into.sources:

@@ -24,7 +24,7 @@ def has_lanes(seen: Accesses, axis: Range, lanes: int) -> bool:
     """Whether the turns of `axis` can be lanes, and are as many as one vector has."""
     turns = length(axis)
     is_long = turns is not None and turns >= lanes >= 2
-    return is_long and not obstacle(seen.body, axis)
+    return is_long and not obstacle(seen.order, axis, seen.needs)
 
 
 def is_read_in_order(seen: Accesses, axis: Range) -> bool:

@@ -1,23 +1,16 @@
 """Levels of ranges: a range at another level, and what keeps its turns from being lanes."""
 
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from compiler.loops.axes import swapped_body
 from compiler.loops.nodes import Alu, Body, Const, Custom, Level, Range, ScalarNode, Store, Update
-from compiler.loops.placement import dependencies
-from compiler.node import toposort
-from compiler.trace import Provenance
 
 SCALAR_FOR_INTEGERS = frozenset(("idiv", "mod", "pow"))
 """Operations that have no good form on vectors of integers."""
 
 
-def at_level(
-    body: Body, axis: Range, level: Level, provenance: Provenance[Any], tasks: int = 0
-) -> Body:
-    """`body` with `axis` at another level."""
-    made = Range(axis.sources, axis.number, axis.role, 0, level, axis.part, tasks)
-    return swapped_body(body, {axis: made}, provenance)
+def at_level(axis: Range, level: Level, tasks: int = 0) -> Range:
+    """The axis at another level."""
+    return Range(axis.sources, axis.number, axis.role, 0, level, axis.part, tasks)
 
 
 def length(axis: Range) -> int | None:
@@ -25,22 +18,25 @@ def length(axis: Range) -> int | None:
     return axis.extent if isinstance(axis.sources[0], Const) else None
 
 
-def fills_scratch(body: Body, axis: Range) -> bool:
-    """Whether scratch memory is filled anew in each turn of `axis`: then these stay apart."""
-    needs = dependencies(body)
+def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> frozenset[Range]:
+    """The ranges in each turn of which scratch memory is filled anew: their turns stay apart."""
     effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
-    return any(axis in needs[effect] for effect in effects)
+    return frozenset[Range]().union(*(needs[effect] for effect in effects))
 
 
-def obstacle(body: Body, axis: Range) -> str:
-    """What keeps the turns of `axis` from being lanes; empty where nothing does."""
-    needs = dependencies(body)
-    order: list[ScalarNode] = toposort([body])
+def obstacle(
+    order: Iterable[ScalarNode],
+    axis: Range,
+    needs: Mapping[ScalarNode, frozenset[Range]],
+    lanes: Iterable[Range] = (),
+) -> str:
+    """What keeps the turns of `axis` from being lanes, as those of `lanes` are; empty: nothing."""
+    others = set(lanes)
     for node in order:
-        below = frozenset[Range]().union(needs[node], *(needs[s] for s in node.sources))
+        below = needs[node].union(*(needs[s] for s in node.sources))
         if axis not in below:
             continue
-        other = next((r.name for r in below if r.level == "vector" and r is not axis), "")
+        other = next((r.name for r in below if r is not axis and r in others), "")
         if other:
             return f"a value depends on {other} as well, whose turns are lanes already"
         if isinstance(node, Custom):

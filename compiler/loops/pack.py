@@ -38,7 +38,7 @@ Ensures: the same values.
 import math
 from typing import Any
 
-from compiler.loops.axes import find, record, refuse, swapped, swapped_body
+from compiler.loops.axes import axes, find, record, refuse, swapped, swapped_body
 from compiler.loops.choices import Choices, Pack
 from compiler.loops.nodes import (
     After,
@@ -57,7 +57,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
-    level_of,
+    levels_of,
     next_local,
     own_loops,
     variable_axis,
@@ -78,7 +78,7 @@ def pack(
 ) -> Body:
     """`body` with the tiles that Packs name read from scratch memory."""
     for choice in choices.of(Pack):
-        at = find(body, choice.at, choice, choices) if choice.at else None
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
         if choice.at and at is None:
             continue
         before = body
@@ -146,7 +146,7 @@ def _staged(
     shape = tuple(r.extent for r in dims)
     local = Local((), next_local(body), load.dtype, math.prod(shape))
     steps = as_sum(load.sources[1]).terms
-    levels = [level_of(r, steps.get(r) == 1, choices) for r in dims]
+    levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
     copies = own_loops(free_numbers(body), dims, levels, provenance)
     value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))

@@ -20,7 +20,7 @@ Ensures: the same values in any order of the runs.
 
 from typing import Any
 
-from compiler.loops.axes import axes, find, record, refuse
+from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Parallelize
 from compiler.loops.levels import at_level
 from compiler.loops.nodes import Body, Range, Store
@@ -35,11 +35,12 @@ def parallelize(
 ) -> Body:
     """`body` with the turns shared out of every axis that a Parallelize names."""
     for choice in choices.of(Parallelize):
-        axis = find(body, choice.axis, choice, choices)
+        axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
             continue
         _check(body, axis, choice)
-        made = at_level(body, axis, "core", provenance, choice.tasks)
+        core = at_level(axis, "core", choice.tasks)
+        made = swapped_body(body, {axis: core}, provenance)
         record(matches, choice, body, made)
         body = made
     return body
@@ -52,7 +53,7 @@ def _check(body: Body, axis: Range, choice: Parallelize) -> None:
     if axis.role != "normal":
         refuse(choice, f"the turns of {axis.name} depend on one another", "an axis of the output")
     if axis.level != "loop":
-        refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
     if not all(isinstance(nest, Store) for nest in body.sources):
         refuse(choice, "updates read what the stores wrote, so all is done in order", "no updates")
     owners = [n for n in body.sources if isinstance(n, Store) and axis in n.ranges]

@@ -20,7 +20,7 @@ the same loops stand next to each other, and so share them.
 
 from typing import Any
 
-from compiler.loops.axes import Nest, find, operands, rebuilt, record, refuse, remade
+from compiler.loops.axes import Nest, axes, find, operands, rebuilt, record, refuse, remade
 from compiler.loops.choices import Choices, Reorder
 from compiler.loops.nodes import Body, Range, ScalarNode, Store
 from compiler.trace import Match, Provenance
@@ -36,7 +36,8 @@ def reorder(
     for choice in choices.of(Reorder):
         if len(set(choice.axes)) < len(choice.axes):
             refuse(choice, "an axis is named twice", "each axis once")
-        found = [find(body, name, choice, choices) for name in choice.axes]
+        known = axes(body)
+        found = [find(known, name, choice, choices) for name in choice.axes]
         wanted = [axis for axis in found if axis is not None]
         serial = next((axis for axis in wanted if axis.role == "serial"), None)
         if serial is not None:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compiler.loops.axes import copied, next_number
-from compiler.loops.choices import Choice, Choices, Unroll, Vectorize
+from compiler.loops.choices import Choices, Unroll, Vectorize
+from compiler.loops.invariants import MOST_TURNS
 from compiler.loops.nodes import (
     Body,
     Const,
@@ -71,18 +72,22 @@ def own_loops(
     return made
 
 
-def level_of(axis: Range, is_in_order: bool, choices: Choices) -> Level:
-    """How a loop over scratch memory runs along an axis: as those that use it will.
+def levels_of(dims: Sequence[Range], in_order: Sequence[bool], choices: Choices) -> list[Level]:
+    """How loops over scratch memory run along `dims`: as those that use it will.
 
-    Lanes want elements one after the other.
+    Lanes want elements one after the other, and are those of one axis.
     """
-    names: dict[Level, tuple[Choice, ...]] = {
-        "vector": choices.of(Vectorize), "unroll": choices.of(Unroll),
-    }  # fmt: skip
-    for level, rows in names.items():
-        if any(getattr(row, "axis", "") == axis.name for row in rows):
-            return level if level == "unroll" or is_in_order else "loop"
-    return "loop"
+    unrolled = {choice.axis for choice in choices.of(Unroll)}
+    lanes = {choice.axis for choice in choices.of(Vectorize)}
+    result: list[Level] = []
+    for each, is_in_order in zip(dims, in_order, strict=True):
+        is_short, turns = 1 <= each.extent <= MOST_TURNS, each.extent
+        is_vector = each.name in lanes and is_in_order and turns & (turns - 1) == 0
+        if is_short and is_vector and "vector" not in result:
+            result.append("vector")
+        else:
+            result.append("unroll" if is_short and each.name in unrolled else "loop")
+    return result
 
 
 def free_numbers(body: Body) -> Iterator[int]:

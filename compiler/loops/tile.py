@@ -29,6 +29,7 @@ from typing import Any
 
 from compiler.loops.axes import (
     Nest,
+    axes,
     copied,
     find,
     operands,
@@ -71,7 +72,7 @@ def tile(
 ) -> Body:
     """`body` with every axis cut that a Tile names, in order."""
     for choice in choices.of(Tile):
-        axis = find(body, choice.axis, choice, choices)
+        axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
             continue
         _check(axis, choice, choices)

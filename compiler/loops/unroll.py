@@ -19,12 +19,14 @@ Relies on: `tile` has cut the axis to a few turns.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from compiler.loops.axes import find, record, refuse
+from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Unroll
-from compiler.loops.levels import at_level, fills_scratch, length
-from compiler.loops.nodes import Body, Range
+from compiler.loops.levels import at_level, filled_by, length
+from compiler.loops.nodes import Body, Range, ScalarNode
+from compiler.loops.placement import dependencies
 from compiler.trace import Match, Provenance
 
 MOST = 64
@@ -38,18 +40,21 @@ def unroll(
     matches: list[Match] | None = None,
 ) -> Body:
     """`body` with the turns of every axis that an Unroll names side by side."""
+    known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
+    filling = filled_by(body, needs)
     for choice in choices.of(Unroll):
-        axis = find(body, choice.axis, choice, choices)
+        axis = find(known, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(body, axis, choice)
-        made = at_level(body, axis, "unroll", provenance)
-        record(matches, choice, body, made)
-        body = made
-    return body
+        _check(axis, choice, filling, made)
+        made[axis] = at_level(axis, "unroll")
+        record(matches, choice, axis, made[axis])
+    return swapped_body(body, made, provenance)
 
 
-def _check(body: Body, axis: Range, choice: Unroll) -> None:
+def _check(
+    axis: Range, choice: Unroll, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+) -> None:
     """Refuse an axis whose turns cannot stand side by side."""
     turns = length(axis)
     if turns is None or not 1 <= turns <= MOST:
@@ -57,7 +62,7 @@ def _check(body: Body, axis: Range, choice: Unroll) -> None:
         refuse(choice, f"{axis.name} has {got} turns", f"1 to {MOST}: tile it")
     if axis.role == "serial":
         refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
-    if axis.level != "loop":
-        refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
-    if fills_scratch(body, axis):
+    if axis.level != "loop" or axis in made:
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
+    if axis in filling:
         refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")

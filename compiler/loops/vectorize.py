@@ -19,12 +19,14 @@ Relies on: `tile` has made the axis as long as a vector, or a multiple of it.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from compiler.loops.axes import find, record, refuse
+from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Vectorize
-from compiler.loops.levels import at_level, fills_scratch, length, obstacle
-from compiler.loops.nodes import Body, Range
+from compiler.loops.levels import at_level, filled_by, length, obstacle
+from compiler.loops.nodes import Body, Range, ScalarNode
+from compiler.loops.placement import dependencies
 from compiler.trace import Match, Provenance
 
 MOST = 64
@@ -38,18 +40,24 @@ def vectorize(
     matches: list[Match] | None = None,
 ) -> Body:
     """`body` with the turns of every axis that a Vectorize names as lanes."""
+    known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
+    filling = filled_by(body, needs)
     for choice in choices.of(Vectorize):
-        axis = find(body, choice.axis, choice, choices)
+        axis = find(known, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(body, axis, choice)
-        made = at_level(body, axis, "vector", provenance)
-        record(matches, choice, body, made)
-        body = made
-    return body
+        _check(axis, choice, filling, made)
+        found = obstacle(needs, axis, needs, [r for r in made if isinstance(r, Range)])
+        if found:
+            refuse(choice, f"{axis.name} cannot be lanes: {found}")
+        made[axis] = at_level(axis, "vector")
+        record(matches, choice, axis, made[axis])
+    return swapped_body(body, made, provenance)
 
 
-def _check(body: Body, axis: Range, choice: Vectorize) -> None:
+def _check(
+    axis: Range, choice: Vectorize, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+) -> None:
     """Refuse an axis whose turns cannot be lanes."""
     lanes = length(axis)
     if lanes is None or not 2 <= lanes <= MOST or lanes & (lanes - 1):
@@ -57,10 +65,7 @@ def _check(body: Body, axis: Range, choice: Vectorize) -> None:
         refuse(choice, f"{axis.name} has {got} turns", f"a power of two from 2 to {MOST}")
     if axis.role == "serial":
         refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
-    if axis.level != "loop":
-        refuse(choice, f"{axis.name} is at level {axis.level} already", "one choice of a level")
-    if fills_scratch(body, axis):
+    if axis.level != "loop" or axis in made:
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
+    if axis in filling:
         refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
-    found = obstacle(body, axis)
-    if found:
-        refuse(choice, f"{axis.name} cannot be lanes: {found}")

@@ -33,6 +33,16 @@ def test_machine_code_of_what_is_chosen(name: str, m: int, n: int, k: int) -> No
     assert_close(found, expected)
 
 
+@pytest.mark.parametrize("name", [
+    "elementwise", "softmax", "layernorm", "matmul", "x @ w.T", "bmm", "transpose",
+])  # fmt: skip
+def test_machine_code_that_is_shared_out(name: str) -> None:
+    sizes = 515, 770, 67
+    assert choose(body_of(name, *sizes), DEFAULT).of(Parallelize)
+    expected, found = on_machine(name, *sizes, "auto")
+    assert_close(found, expected)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
     chosen = choose(body_of(name, 64, 97, 64), DEFAULT)

@@ -19,7 +19,15 @@ from compiler.loops.choices import (
     Vectorize,
 )
 from compiler.loops.nodes import Body
-from tests.loops.transformed import PROGRAMS, SIZES, assert_same, body_of, transform
+from tests.loops.transformed import (
+    PROGRAMS,
+    SIZES,
+    assert_close,
+    assert_same,
+    body_of,
+    on_machine,
+    transform,
+)
 
 
 @st.composite
@@ -68,3 +76,14 @@ def test_random_choices_compute_the_same(
     before = body_of(name, m, n, max(k, 2))
     chosen = legal(before, data.draw(choices_for(before)))
     assert_same(before, transform(before, chosen))
+
+
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from(sorted(PROGRAMS)), *[st.sampled_from(SIZES[3:])] * 3)
+def test_machine_code_of_random_choices(
+    data: st.DataObject, name: str, m: int, n: int, k: int
+) -> None:
+    before = body_of(name, m, n, k)
+    chosen = legal(before, data.draw(choices_for(before)))
+    expected, found = on_machine(name, m, n, k, {"k0": chosen})
+    assert_close(found, expected)

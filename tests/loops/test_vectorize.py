@@ -32,7 +32,7 @@ def test_same_values(name: str, choices: str, n: int) -> None:
     ("vectorize i0", "17 turns"),
     ("tile i0 16; vectorize i0.1; tile r2 16; vectorize r2.1", "cannot be lanes"),
     ("vectorize i9", "no axis i9"),
-    ("vectorize i1; vectorize i1", "level vector"),
+    ("vectorize i1; vectorize i1", "level already"),
 ])  # fmt: skip
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):

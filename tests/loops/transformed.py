@@ -158,6 +158,6 @@ def on_machine(name: str, m: int, n: int, k: int, loops: Any) -> tuple[Array, Ar
         kernel = compile_kernel("k0", body, options, 0)
         values = arguments_of(kernel.loops)
         program = CPU.load(CPU.compile(program_spec(kernel, CPU), 2))
-        program.execute([value.ctypes.data for value in values])
+        program.execute([v.ctypes.data for v in values], [0 for _ in program.variables])
         results.append(values[0])
     return results[0], results[1]
