@@ -53,7 +53,7 @@ class Options:
     memory_limit: int | None = None
     plan_memory: bool = True
     model: MachineModel = DEFAULT
-    loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "plain"
+    loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "auto"
 
     @located
     def __post_init__(self) -> None:
