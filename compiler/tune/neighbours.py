@@ -80,8 +80,11 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
         _sizes, _pairs, _tails, _orders, _without, _moved, _shared, _vectors, _blocks, _unrolled,
         _staged,
     )  # fmt: skip
-    made = (move for kind in kinds for move in kind(rows, known))
-    return [Move(change, Choices(new)) for change, new in made]
+    return [
+        Move(change, Choices(new), kind.__name__.strip("_"))
+        for kind in kinds
+        for change, new in kind(rows, known)
+    ]
 
 
 Made = Iterator[tuple[str, Rows]]
@@ -108,6 +111,8 @@ def _resized(rows: Rows, group: tuple[Tile, ...], size: int) -> Rows:
 def _near(rows: Rows, group: tuple[Tile, ...], above: bool, below: bool) -> list[int]:
     """Sizes near that of a group; in multiples of the tile inside it, where there is one."""
     size, inside = group[0].size, f"{group[0].axis}.1"
+    if any(isinstance(r, Vectorize) and r.axis == inside for r in rows):
+        return [n for n, wanted in ((size * 2, above), (size // 2, below)) if wanted and n > 1]
     unit = next((r.size for r in rows if isinstance(r, Tile) and r.axis == inside), 1)
     unit = unit if size % unit == 0 else 1
     more = [n * unit for n in SIZES if n * unit > size][:STEPS] if above else []
@@ -147,12 +152,16 @@ def _tails(rows: Rows, known: Space) -> Made:
 
 
 def _orders(rows: Rows, known: Space) -> Made:
-    """Two axes that are next to each other the other way round."""
+    """Two axes that are next to each other the other way round, unless that changes nothing."""
+    sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
+    fixed = {row.axis for row in rows if isinstance(row, Parallelize)}
     for number, row in enumerate(rows):
         if not isinstance(row, Reorder):
             continue
         for place in range(len(row.axes) - 1):
             axes = list(row.axes)
+            if axes[place] in fixed or {axes[place], axes[place + 1]} <= sides:
+                continue
             axes[place : place + 2] = reversed(axes[place : place + 2])
             change = f"{axes[place]} outside of {axes[place + 1]}"
             yield change, (*rows[:number], Reorder(tuple(axes), WHY), *rows[number + 1 :])
@@ -217,12 +226,11 @@ def _vectors(rows: Rows, known: Space) -> Made:
         if axis.role == "serial" or axis.extent < known.lanes or known.lanes < 2:
             continue
         kept = tuple(row for row in rows if not _concerns(row, axis.name))
+        alone = tuple(row for row in kept if not isinstance(row, Vectorize | Reorder))
         for side in SIDES:
             made = in_vectors(axis.name, axis.extent, known.lanes, side, WHY)
-            yield f"vectors along {axis.name}, {side} at a time", (*made, *kept)
-            if axis.role == "normal":
-                alone = tuple(r for r in kept if not isinstance(r, Vectorize | Reorder))
-                yield f"only vectors along {axis.name}, {side} at a time", (*made, *alone)
+            words = f"vectors along {axis.name}, {side} at a time"
+            yield words, (*made, *(kept if axis.role == "reduction" else alone))
 
 
 def _concerns(row: Choice, axis: str) -> bool:
@@ -245,7 +253,8 @@ def _blocks(rows: Rows, known: Space) -> Made:
             made: Rows = (Tile(name, size, "peel", WHY), *inner, *rest)
             yield f"blocks of {size} along {name}", made
             if others or any(isinstance(row, Reorder) for row in rows):
-                yield f"blocks of {size} along {name} outside", _outside(made, name, others)
+                outside = _outside(made, name, others)
+                yield f"blocks of {size} along {name} outside", outside
 
 
 def _rest(rows: Rows, name: str) -> Rows:
@@ -256,12 +265,22 @@ def _rest(rows: Rows, name: str) -> Rows:
 
 
 def _outside(rows: Rows, name: str, others: tuple[str, ...]) -> Rows:
-    """The blocks of an axis outside of everything."""
-    first = f"{name}.0"
-    made = tuple(
-        Reorder((first, *row.axes), WHY) if isinstance(row, Reorder) else row for row in rows
-    )
-    return made if made != rows else (*rows, Reorder((first, *others), WHY))
+    """The blocks of an axis outside of everything but what is shared out over cores."""
+    shared = [row.axis for row in rows if isinstance(row, Parallelize)]
+    shared = [axis for axis in shared if _root(axis) != name]
+
+    def order(axes: tuple[str, ...]) -> Reorder:
+        rest = (axis for axis in axes if axis not in shared)
+        return Reorder((*shared, f"{name}.0", *rest), WHY)
+
+    if not any(isinstance(row, Reorder) for row in rows):
+        rows = (*rows, Reorder(others, WHY))
+    made = (order(row.axes) if isinstance(row, Reorder) else row for row in rows)
+    return tuple(
+        Parallelize(f"{name}.0", row.tasks, WHY)
+        if isinstance(row, Parallelize) and _root(row.axis) == name else row
+        for row in made
+    )  # fmt: skip
 
 
 def _renamed(row: Choice, old: str, new: str) -> Choice:

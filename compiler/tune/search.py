@@ -3,10 +3,12 @@
 Every trial that ran can be changed further. The next change is made to the fastest one; each change
 that did not make it faster counts against it by 3 %, so a trial near a summit that was tried from
 all sides gives way to the next best, and the search begins again from there. What may be changed
-in which way says `moves`; in what order, a random number generator with a fixed seed.
+says `moves`. Kinds of change that made something faster come first, those that were refused or in
+vain last; within a kind a random number generator with a fixed seed decides.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -29,15 +31,16 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Changed choices, and what was changed."""
+    """Changed choices, what was changed, and what kind of change that is."""
 
     change: str
     choices: Choices
+    kind: str = ""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A trial with the changes that were not tried yet, the next one last."""
+    """A trial with the changes that were not tried yet."""
 
     trial: Trial
     moves: list[Move] = field(default_factory=list)
@@ -81,10 +84,13 @@ def search(
         if not able:
             return Searched(tuple(made.trials), True)
         source = min(able, key=lambda each: each.promise)
-        trial = made.attempt(source.moves.pop(), source.trial.number)
+        move = made.next_of(source.moves)
+        trial = made.attempt(move, source.trial.number)
         if trial is None:
             continue
-        source.misses = 0 if trial.time < source.trial.time else source.misses + 1
+        is_better = trial.time < source.trial.time
+        source.misses = 0 if is_better else source.misses + 1
+        made.count(move, is_better)
         if trial.is_measured:
             opened.append(_Open(trial, shuffled(moves(trial.choices), rng)))
     return Searched(tuple(made.trials), False)
@@ -103,6 +109,19 @@ class _Search:
         self._judge, self._seen = judge, seen
         self._met: set[str] = set()
         self._best = float("inf")
+        self._kinds: defaultdict[str, list[int]] = defaultdict(lambda: [1, 2])
+
+    def next_of(self, moves: list[Move]) -> Move:
+        """Take the first move of the kind that did best so far."""
+        shares = {kind: wins / tries for kind, (wins, tries) in self._kinds.items()}
+        place = max(range(len(moves)), key=lambda n: (shares.get(moves[n].kind, 0.5), -n))
+        return moves.pop(place)
+
+    def count(self, move: Move, is_better: bool) -> None:
+        """Remember whether a kind of change made something faster."""
+        kind = self._kinds[move.kind]
+        kind[0] += is_better
+        kind[1] += 1
 
     def attempt(self, move: Move, parent: int | None) -> Trial | None:
         """Measure choices; None where they were tried before."""

@@ -2,7 +2,7 @@
 
     for each kernel that is not remembered, the longest first:
       search from the default for three quarters of its share of the time   (search.py)
-      the three fastest against the default, by turns                       (duel.py)
+      the five fastest against the default, by turns                       (duel.py)
       the best of those that won, else the default
 
 A kernel's share of the time that is left is its share of the time that the kernels left are
@@ -35,8 +35,8 @@ from compiler.tune.workbench import Workbench
 
 SEARCHED = 0.75
 """The share of a kernel's time after which nothing new is tried."""
-FINALISTS = 3
-ROUNDS = 31
+FINALISTS = 5
+ROUNDS = 101
 FOUND_BY_MEASURING = "measured: faster than what it would be by default"
 NOTHING = Duel(0.0, 0.0, 0.0, 0.0, 0)
 Clock = Callable[[], float]

@@ -19,9 +19,11 @@ from compiler.dtypes import DType
 from compiler.errors import CompileError
 from compiler.graph.nodes import Sink
 from compiler.kernels import CompiledKernel, compile_kernel, program_spec
+from compiler.loops import verify as verify_loops
 from compiler.loops.choices import Choices
 from compiler.loops.count import count
 from compiler.loops.nodes import Argument, Body, Range
+from compiler.lowered import verify as verify_lowered
 from compiler.machine import MachineModel
 from compiler.node import toposort
 from compiler.options import Options
@@ -33,11 +35,13 @@ from compiler.tune.trials import Refused
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 SAMPLE = 300e-6
 """Seconds that the repetitions of one sample take, or one run if that takes more."""
-SAMPLES = 5
+SAMPLES = 9
+ENOUGH = 0.05
+"""Seconds of samples after which three of them are enough."""
 MOST_REPEATS, MOST_IN_PLACE = 500, 50
 """Repetitions in a sample; what is changed in place 500 times may leave all numbers behind."""
 HOPELESS = 1.3
-"""Two samples this far behind the fastest so far are enough."""
+"""Three samples this far behind the fastest so far are enough."""
 SLOWER = 5.0
 """Choices that are estimated to take so many times as long as the default do not run."""
 CHECKED = 1.05
@@ -60,11 +64,12 @@ class Workbench:
 
     def __init__(self, name: str, body: Sink, options: Options) -> None:
         self._name, self._body = name, body
-        self._options = replace(options, trace=False, tune=0.0, mode="fast")
+        self._options = replace(options, trace=False, tune=0.0, mode="fast", verify=False)
         self._default = compile_kernel(name, body, self._options, 0)
         self._texts: dict[str, Choices] = {}
         self._estimated = self._estimate(self._default.loops)
         self._data: _Data | None = None
+        self._usual: tuple[_Runner, float] | None = None
 
     @property
     def default(self) -> CompiledKernel:
@@ -90,20 +95,34 @@ class Workbench:
     def measure(self, choices: Choices, best: float) -> float:
         """Seconds of one run, the least of several; `best` is the least of all choices so far.
 
+        But for the default itself, the default runs by turns, and what counts is the ratio.
+
         Raises `Refused` where the choices are not legal, are estimated to be far too slow, lead to
         code that was measured, or to other results than the default.
         """
         runner = self._runner(choices, is_new=True)
         runner.sample(1)
-        took = runner.sample(1)
-        repeats = runner.repeats(took)
-        for done in range(SAMPLES):
-            took = min(took, runner.sample(repeats))
-            if done and took > HOPELESS * best:
-                return took
+        repeats = runner.repeats(runner.sample(1))
+        if self._usual is None:
+            took = min(runner.sample(repeats) for _ in range(SAMPLES))
+            self._usual = runner, took
+            return took
+        took = self._beside(runner, repeats, best)
         if took < CHECKED * best:
             self._check(runner)
         return took
+
+    def _beside(self, runner: "_Runner", repeats: int, best: float) -> float:
+        """Seconds, where the default runs by turns with it: a disturbance slows both."""
+        assert self._usual is not None
+        usual, least = self._usual
+        turns = usual.repeats(least)
+        mine = one = math.inf
+        for done in range(SAMPLES):
+            one, mine = min(one, usual.sample(turns)), min(mine, runner.sample(repeats))
+            if done > 1 and (mine / one * least > HOPELESS * best or done * mine > ENOUGH):
+                break
+        return mine / one * least
 
     def compare(
         self, first: Choices, second: Choices, rounds: int, seconds: float
@@ -139,8 +158,12 @@ class Workbench:
         options = replace(self._options, loops={self._name: choices}, cache=False)
         try:
             kernel = compile_kernel(self._name, self._body, options, 0)
+            verify_loops.verify(kernel.loops)
+            verify_lowered.verify(kernel.linear.instructions)
         except CompileError as error:
             raise Refused(f"{error.operation}: {error.problem}") from error
+        except Exception as error:  # the default compiles: whatever this is, nobody needs it
+            raise Refused(f"{type(error).__name__}: {error}") from error
         slower = self._estimate(kernel.loops) / self._estimated
         if is_new and slower > SLOWER and choices != self._default.choices:
             raise Refused(f"estimated to be {slower:.1f}× slower than the default")
