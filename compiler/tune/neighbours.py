@@ -26,6 +26,7 @@ from compiler.loops.choices import (
     Unroll,
     Vectorize,
     show,
+    text,
 )
 from compiler.loops.lanes import in_vectors
 from compiler.loops.nodes import Argument, Body, Load, Range, Store
@@ -80,11 +81,13 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
         _sizes, _pairs, _tails, _orders, _without, _moved, _shared, _vectors, _blocks, _unrolled,
         _staged,
     )  # fmt: skip
-    return [
-        Move(change, Choices(new), kind.__name__.strip("_"))
-        for kind in kinds
-        for change, new in kind(rows, known)
-    ]
+    found: dict[str, Move] = {}
+    for kind in kinds:
+        for change, new in kind(rows, known):
+            made = Choices(new)
+            found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))
+    found.pop(text(choices), None)
+    return list(found.values())
 
 
 Made = Iterator[tuple[str, Rows]]
