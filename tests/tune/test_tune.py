@@ -2,8 +2,8 @@
 
 import io
 import sys
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,19 +75,19 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Choices], f
 
 
 class Clock:
-    """A second passes each time somebody looks."""
+    """Time passes when somebody looks."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    def __init__(self, step: float = 1.0) -> None:
+        self.now, self._step = 0.0, step
 
     def __call__(self) -> float:
-        self.now += 1.0
+        self.now += self._step
         return self.now
 
 
-def tunings(value: Tensor, options: Options) -> Any:
-    made = compiler.compile(value, options)._scheduled
-    return tune_module.tune(made.outlined.bodies, made.items, options, Clock())
+def tunings(value: Tensor, options: Options, clock: Clock | None = None) -> Any:
+    made = compiler.compile(value, replace(options, tune=0.0))._scheduled
+    return tune_module.tune(made.outlined.bodies, made.items, options, clock or Clock())
 
 
 def test_without_time_nothing_is_tried(measured: list[str]) -> None:
@@ -198,11 +198,23 @@ def test_kernels_of_one_structure_are_tuned_once(measured: list[str]) -> None:
     assert len(firsts) == 1
 
 
-def test_the_time_is_kept() -> None:
-    x = Tensor(random(64, 300)).softmax(-1)
-    start = time.perf_counter()
-    assert compiler.compile(x, Options(tune=1.0, cache=False)).tuning
-    assert time.perf_counter() - start < 4.0  # one trial may be under way, and stages follow
+@pytest.mark.parametrize("seconds", [1.0, 10.0, 50.0])
+def test_the_time_is_kept(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(step=0.0)
+
+    def measure(self: Workbench, choices: Choices, best: float) -> float:
+        clock.now += 0.5
+        return 1e-3 / (1 + len(choices))
+
+    def compare(self: Workbench, one: Choices, two: Choices, rounds: int, left: float) -> Any:
+        clock.now += left
+        return [(2.0, 1.0)] * 9
+
+    monkeypatch.setattr(Workbench, "measure", measure)
+    monkeypatch.setattr(Workbench, "compare", compare)
+    found = tunings(Tensor(random(64, 300)).softmax(-1), Options(tune=seconds, cache=False), clock)
+    assert 0.7 * seconds < clock.now <= seconds + 0.5  # one trial may be under way
+    assert all(each.is_faster for each in found)
 
 
 def test_realize_and_prepare_tune_too(measured: list[str]) -> None:
