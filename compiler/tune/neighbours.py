@@ -43,6 +43,8 @@ BLOCKS = (32, 64, 128, 256, 512)
 SIDES = (1, 2, 4, 8)
 FEW = 8
 """Turns that may stand side by side."""
+MOST = 32
+"""Choices for one kernel, unless there are more by default."""
 WHY = "measured"
 
 
@@ -84,6 +86,8 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
     found: dict[str, Move] = {}
     for kind in kinds:
         for change, new in kind(rows, known):
+            if len(new) > max(MOST, len(rows)):
+                continue
             made = Choices(new)
             found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))
     found.pop(text(choices), None)
@@ -133,7 +137,11 @@ def _sizes(rows: Rows, known: Space) -> Made:
 
 def _pairs(rows: Rows, known: Space) -> Made:
     """One tile larger, another smaller: what is in registers stays about as much."""
-    groups = _groups(rows)
+    sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
+    groups = [
+        group for group in _groups(rows)
+        if not sides.isdisjoint((f"{group[0].axis}.1", f"{group[0].axis}.1.0"))
+    ]  # fmt: skip
     for wide in groups:
         for low in groups:
             if _root(wide[0].axis) == _root(low[0].axis):

@@ -204,7 +204,7 @@ def test_the_time_is_kept(seconds: float, monkeypatch: pytest.MonkeyPatch) -> No
 
     def measure(self: Workbench, choices: Choices, best: float) -> float:
         clock.now += 0.5
-        return 1e-3 / (1 + len(choices))
+        return 1e-3 * (1 + len(text(choices)) % 7)
 
     def compare(self: Workbench, one: Choices, two: Choices, rounds: int, left: float) -> Any:
         clock.now += left
@@ -214,7 +214,7 @@ def test_the_time_is_kept(seconds: float, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Workbench, "compare", compare)
     found = tunings(Tensor(random(64, 300)).softmax(-1), Options(tune=seconds, cache=False), clock)
     assert 0.7 * seconds < clock.now <= seconds + 0.5  # one trial may be under way
-    assert all(each.is_faster for each in found)
+    assert len(found[0].tried) > seconds
 
 
 def test_realize_and_prepare_tune_too(measured: list[str]) -> None:
