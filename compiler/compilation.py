@@ -67,7 +67,7 @@ class Compilation:
 
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
     `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
-    `values(entity)`, `biography(entity)`, `decisions`, `summary()`.
+    `values(entity)`, `biography(entity)`, `decisions`, `tuning`, `summary()`.
     """
 
     def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:

@@ -24,7 +24,7 @@ from compiler.loops.nodes import Argument, Body, Custom
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.schedule.items import Kernel, ScheduleItem
-from compiler.tune.duel import Duel, duel
+from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
 from compiler.tune.memory import key_of, remember, remembered
 from compiler.tune.neighbours import neighbours, space
 from compiler.tune.progress import Progress
@@ -133,20 +133,24 @@ def _search(
     made = search(
         starts, lambda c: neighbours(c, known), bench, lambda: clock() >= late, seen
     )
-    best, won = _final(made.trials, bench, begin + seconds - clock())
+    best, won = _final(made.trials, bench, begin + seconds, clock)
     spent = clock() - begin
     return Found(made.trials, best, won, options.tune, spent, made.is_complete)
 
 
-def _final(trials: Sequence[Trial], bench: Workbench, seconds: float) -> tuple[int, Duel]:
+def _final(
+    trials: Sequence[Trial], bench: Workbench, end: float, clock: Clock
+) -> tuple[int, Duel]:
     """The best of the fastest that won against the default, and how it did."""
     best, won, usual = 0, NOTHING, trials[0]
     several = [t for t in fastest(trials, FINALISTS) if t.number and t.time < usual.time]
-    for trial in several:
+    for place, trial in enumerate(several):
+        left = end - clock()
+        if place and left < LEAST_ROUNDS * (usual.time + trial.time):
+            break
+        share = left / (len(several) - place)
         try:
-            pairs = bench.compare(
-                usual.choices, trial.choices, ROUNDS, seconds / len(several)
-            )
+            pairs = bench.compare(usual.choices, trial.choices, ROUNDS, share)
         except Refused:
             continue
         result = duel(pairs)

@@ -30,14 +30,15 @@ from compiler.options import Options
 from compiler.runtime.launch import steps_of, stride_of
 from compiler.runtime.workers import WORKERS, core_count, native
 from compiler.schedule.work import estimate
+from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 SAMPLE = 300e-6
 """Seconds that the repetitions of one sample take, or one run if that takes more."""
 SAMPLES = 9
-ENOUGH = 0.05
-"""Seconds of samples after which three of them are enough."""
+LONG = 0.05
+"""Seconds of samples that are enough, however few they are."""
 MOST_REPEATS, MOST_IN_PLACE = 500, 50
 """Repetitions in a sample; what is changed in place 500 times may leave all numbers behind."""
 HOPELESS = 1.3
@@ -60,7 +61,7 @@ class Built:
 
 
 class Workbench:
-    """See the module docstring. The first choices that are built are the default."""
+    """See the module docstring. The first choices that are measured are the default."""
 
     def __init__(self, name: str, body: Sink, options: Options) -> None:
         self._name, self._body = name, body
@@ -70,6 +71,7 @@ class Workbench:
         self._estimated = self._estimate(self._default.loops)
         self._data: _Data | None = None
         self._usual: tuple[_Runner, float] | None = None
+        self._expected: dict[int, Array] = {}
 
     @property
     def default(self) -> CompiledKernel:
@@ -101,13 +103,14 @@ class Workbench:
         code that was measured, or to other results than the default.
         """
         runner = self._runner(choices, is_new=True)
-        runner.sample(1)
-        repeats = runner.repeats(runner.sample(1))
         if self._usual is None:
-            took = min(runner.sample(repeats) for _ in range(SAMPLES))
-            self._usual = runner, took
-            return took
-        took = self._beside(runner, repeats, best)
+            self._expected = runner.results()
+            self._usual = runner, runner.least(SAMPLES)
+            return self._usual[1]
+        once = runner.sample(1)
+        if once > max(HOPELESS * best, LONG):
+            return once
+        took = self._beside(runner, runner.repeats(min(once, runner.sample(1))), best)
         if took < CHECKED * best:
             self._check(runner)
         return took
@@ -116,11 +119,12 @@ class Workbench:
         """Seconds, where the default runs by turns with it: a disturbance slows both."""
         assert self._usual is not None
         usual, least = self._usual
-        turns = usual.repeats(least)
+        turns, spent = usual.repeats(least), 0.0
         mine = one = math.inf
         for done in range(SAMPLES):
             one, mine = min(one, usual.sample(turns)), min(mine, runner.sample(repeats))
-            if done > 1 and (mine / one * least > HOPELESS * best or done * mine > ENOUGH):
+            spent += one * turns + mine * repeats
+            if spent > LONG or (done > 1 and mine / one * least > HOPELESS * best):
                 break
         return mine / one * least
 
@@ -129,14 +133,17 @@ class Workbench:
     ) -> list[tuple[float, float]]:
         """Seconds of both by turns, who begins by turns too: `rounds` times, or until it is late.
 
+        There are enough rounds for somebody to win in any case.
+
         Raises `Refused` where the second leads to other results than the default.
         """
         end = time.perf_counter() + seconds
         one, two = self._runner(first), self._runner(second)
         self._check(two)
-        repeats = max(one.repeats(one.sample(1)), 1)
+        least = min(rounds, LEAST_ROUNDS)
+        repeats = one.repeats(one.sample(1))
         pairs: list[tuple[float, float]] = []
-        while len(pairs) < rounds and (len(pairs) < 1 or time.perf_counter() < end):
+        while len(pairs) < rounds and (len(pairs) < least or time.perf_counter() < end):
             if len(pairs) % 2:
                 late = two.sample(repeats)
                 pairs.append((one.sample(repeats), late))
@@ -175,13 +182,9 @@ class Workbench:
 
     def _check(self, runner: "_Runner") -> None:
         """Refuse what does not compute what the default does."""
-        assert self._data is not None
-        data, found = self._data, runner.results()
-        if data.expected is None:
-            data.expected = _Runner(self._build(self._default.choices, False), data).results()
         folds = _folded(self._default.loops)
-        for slot, array in found.items():
-            what = difference(data.expected[slot], array, folds)
+        for slot, array in runner.results().items():
+            what = difference(self._expected[slot], array, folds)
             if what:
                 raise Refused(f"another result than the default's: {what}")
 
@@ -223,7 +226,6 @@ class _Data:
         self.values = {v.name: v.high for v in spec.metadata.vars}
         self.originals = {slot: self.arrays[slot].copy() for slot in spec.outs}
         self.in_place = tuple(set(spec.outs) & set(spec.ins))
-        self.expected: dict[int, Array] | None = None
 
     def restore(self, slots: Sequence[int]) -> None:
         """What runs changed is again as it was."""
@@ -266,6 +268,14 @@ class _Runner:
         """How often the kernel runs in one sample, where one run takes so long."""
         most = MOST_IN_PLACE if self._data.in_place else MOST_REPEATS
         return max(min(int(SAMPLE / max(seconds, 1e-9)), most), 1)
+
+    def least(self, samples: int) -> float:
+        """Seconds of one run, the least of so many samples, fewer where they take long."""
+        took = [self.sample(1)]
+        repeats = self.repeats(took[0])
+        while len(took) <= samples and (len(took) == 1 or sum(took) * repeats < LONG):
+            took.append(self.sample(repeats))
+        return min(took)
 
     def sample(self, repeats: int) -> float:
         """Seconds of one run among so many."""

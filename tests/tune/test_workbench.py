@@ -12,6 +12,7 @@ from compiler.dtypes import DType
 from compiler.kernels import CompiledKernel
 from compiler.loops.choices import PLAIN, parse
 from compiler.tune import workbench
+from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused
 from compiler.tune.workbench import Workbench, difference, random_array
 
@@ -38,13 +39,13 @@ def test_pairs_are_as_many_as_asked_for() -> None:
     made.measure(made.default.choices, float("inf"))
     pairs = made.compare(made.default.choices, PLAIN, 6, 60.0)
     assert len(pairs) == 6 and all(a > 0 and b > 0 for a, b in pairs)
-    assert len(made.compare(made.default.choices, PLAIN, 6, 0.0)) == 1
+    assert len(made.compare(made.default.choices, PLAIN, 99, 0.0)) == LEAST_ROUNDS
 
 
 REFUSED = {
     "an axis that is none": ("tile i7 16", "no axis i7"),
-    "an axis with two levels": ("unroll i0; vectorize i0", "vectorize"),
-    "code that was measured": ("tile i0 1000", "the same code"),
+    "an axis too long to unroll": ("unroll i0", "1000 turns"),
+    "code that was measured": ("reorder i0", "the same code"),
 }
 
 
@@ -91,13 +92,12 @@ def test_wrong_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_changed_in_place_is_restored() -> None:
-    x = ones(1000).realize()
-    x += 1.0
-    made = bench(x)
+    made = bench(ones(64).realize().scatter_add(0, [1, 1, 5], ones(3)))
     made.measure(made.default.choices, float("inf"))
     assert made._data is not None and made._data.in_place
-    first = made._runner(made.default.choices).results()
-    assert all(np.array_equal(first[s], a + 1) for s, a in made._data.originals.items())
+    one, two = (made._runner(made.default.choices).results() for _ in range(2))
+    assert one and all(np.array_equal(one[slot], two[slot]) for slot in one)
+    assert any(not np.array_equal(one[slot], made._data.originals[slot]) for slot in one)
 
 
 DTYPES = (dtypes.bool_, dtypes.int8, dtypes.uint64, dtypes.float16, dtypes.float32, dtypes.float64)
