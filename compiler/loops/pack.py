@@ -58,8 +58,9 @@ from compiler.loops.staging import (
     axes_inside,
     free_numbers,
     levels_of,
-    next_local,
+    local_numbers,
     own_loops,
+    own_memory,
     variable_axis,
 )
 from compiler.loops.symbolic import as_sum
@@ -144,11 +145,14 @@ def _staged(
 ) -> Body:
     """`body` with `load` reading a copy of its tile."""
     shape = tuple(r.extent for r in dims)
-    local = Local((), next_local(body), load.dtype, math.prod(shape))
+    memories = local_numbers(body)
+    local = Local((), next(memories), load.dtype, math.prod(shape))
     steps = as_sum(load.sources[1]).terms
     levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
     copies = own_loops(free_numbers(body), dims, levels, provenance)
-    value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
+    moved = own_memory(body, dims, memories)
+    moved.update(zip(dims, copies, strict=True))
+    value = swapped(load, moved, provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))
     made = Load((After((local, filled)), linear(dims, shape)))
     return swapped_body(body, {load: made}, provenance)
