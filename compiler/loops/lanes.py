@@ -20,10 +20,10 @@ def lane_count(seen: Accesses, model: MachineModel) -> int:
     return max(model.vector_bytes // seen.widest, 1)
 
 
-def has_lanes(seen: Accesses, axis: Range, lanes: int) -> bool:
-    """Whether the turns of `axis` can be lanes, and are as many as one vector has."""
+def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
+    """Whether the turns of `axis` can be lanes, and are `least`, or as many as a vector has."""
     turns = length(axis)
-    is_long = turns is not None and turns >= lanes >= 2
+    is_long = turns is not None and turns >= (least or lanes) and lanes >= 2
     return is_long and not obstacle(seen.order, axis, seen.needs)
 
 
@@ -34,6 +34,8 @@ def is_read_in_order(seen: Accesses, axis: Range) -> bool:
 
 def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Choice]:
     """The turns of an axis as lanes of `unroll` registers side by side, the rest as well."""
+    if turns < lanes:
+        return _masked(name, turns, lanes)
     unroll = max(min(unroll, turns // lanes), 1)
     words = f"{what}: {turns} turns in vectors of {lanes}"
     if unroll == 1:

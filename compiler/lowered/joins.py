@@ -1,4 +1,4 @@
-"""joins: the parts of one reduction, as a tile and its rest leave them, whose lanes are folded once.
+"""joins: the parts of one reduction, as a tile and its rest leave them: lanes are folded once.
 
     %17 = reduce max over r2.0, r2.1 (lanes)     whole tiles
     %83 = reduce max over r2.2.1 (lanes)         what is left of them
