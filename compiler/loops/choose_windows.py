@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compiler.loops.accesses import Access, Accesses
+from compiler.loops.accesses import Access, Accesses, accesses
 from compiler.loops.choices import (
     Choice,
     Choices,
@@ -27,8 +27,11 @@ from compiler.loops.choices import (
 )
 from compiler.loops.lanes import is_worth_threads, lane_count
 from compiler.loops.levels import length, obstacle
-from compiler.loops.nodes import Range, Reduce
+from compiler.loops.nodes import Alu, Const, Range, Reduce
+from compiler.loops.symbolic import as_sum
+from compiler.loops.tile import tile
 from compiler.machine import MachineModel
+from compiler.trace import Provenance
 
 VECTORS = range(1, 5)
 """Of one row of a tile."""
@@ -95,11 +98,34 @@ class Shape:
 
 def windows(seen: Accesses, model: MachineModel) -> Choices | None:
     """Register tiles of channels by pixels; cores over images, lines or channels."""
+    cut = _groups(seen)
+    if cut is not None:
+        return _in_groups(seen, cut, model)
     found = _windows(seen)
     if found is None:
         return None
     best = min(_shapes(seen, found, lane_count(seen, model)), key=_rank, default=None)
     return None if best is None else _chosen(seen, found, best, model)
+
+
+def _groups(seen: Accesses) -> Tile | None:
+    """The cut of an axis of channels into groups, where what is read moves by whole groups."""
+    parts = {part for a in seen.loads for part in as_sum(a.node.sources[1]).terms}
+    for part in parts:
+        match part:
+            case Alu(op="idiv", sources=(Range() as axis, Const() as size)):
+                turns = int(size.value)
+                if axis in seen.ranges and turns > 0 and axis.extent % turns == 0:
+                    words = f"{axis.extent // turns} groups of {turns} channels"
+                    return Tile(axis.name, turns, "peel", words)
+    return None
+
+
+def _in_groups(seen: Accesses, cut: Tile, model: MachineModel) -> Choices | None:
+    """The choices once the groups are an axis of their own."""
+    parted = accesses(tile(seen.body, Choices((cut,)), Provenance()))
+    rest = None if parted is None else windows(parted, model)
+    return None if rest is None else Choices((cut, *rest))
 
 
 def _windows(seen: Accesses) -> Windows | None:
