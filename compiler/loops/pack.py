@@ -29,7 +29,8 @@ The tile is what one turn of the axis named reads: it has an axis for each loop 
 the index depends on, those of the reduction first, then those of the store, as the loops have them.
 The copy is one element after the other; where the original is read in large steps, each page and
 each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
-scratch memory, and the inner loops ask no more.
+scratch memory, and the inner loops ask no more. Nests outside of the axis named, such as that of
+the rows left over, read the original.
 
 Relies on: `reorder` has run: the axis named is outside of those that read the tile again.
 Ensures: the same values.
@@ -38,7 +39,16 @@ Ensures: the same values.
 import math
 from typing import Any
 
-from compiler.loops.axes import axes, find, record, refuse, swapped, swapped_body
+from compiler.loops.axes import (
+    axes,
+    copied,
+    find,
+    inherit,
+    record,
+    refuse,
+    swapped,
+    swapped_body,
+)
 from compiler.loops.choices import Choices, Pack
 from compiler.loops.nodes import (
     After,
@@ -83,21 +93,22 @@ def pack(
             continue
         before = body
         for load, dims in _tiles(body, choice, at).items():
-            body = _staged(body, load, dims, choices, provenance)
+            body = _staged(body, load, dims, at, choices, provenance)
         record(matches, choice, before, body)
     return simplify(body, provenance) if choices.of(Pack) else body
 
 
 def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:
     """The loads to stage, each with the axes of its tile, outermost first."""
-    order: list[ScalarNode] = toposort([body])
+    inside = _inside(body, at)
+    order: list[ScalarNode] = toposort([inside])
     needs = dependencies(body)
     loads = [n for n in order if isinstance(n, Load) and _is_of(n, choice.slot)]
     if not loads or choice.slot == 0:
         refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
     result: dict[Load, tuple[Range, ...]] = {}
     for load in loads:
-        dims = _dims(body, load, at, needs, order)
+        dims = _dims(inside, load, at, needs, order)
         if dims:
             result[load] = dims
     if not result:
@@ -106,6 +117,11 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
     for dims in result.values():
         _check(choice, dims)
     return result
+
+
+def _inside(body: Body, at: Range | None) -> Body:
+    """The part of `body` that is inside `at`."""
+    return Body(tuple(s for s in body.sources if at is None or at in s.sources))
 
 
 def _is_of(load: Load, slot: int) -> bool:
@@ -139,10 +155,11 @@ def _staged(
     body: Body,
     load: Load,
     dims: tuple[Range, ...],
+    at: Range | None,
     choices: Choices,
     provenance: Provenance[Any],
 ) -> Body:
-    """`body` with `load` reading a copy of its tile."""
+    """`body` with `load` reading a copy of its tile inside `at`."""
     shape = tuple(r.extent for r in dims)
     local = Local((), next_local(body), load.dtype, math.prod(shape))
     steps = as_sum(load.sources[1]).terms
@@ -151,4 +168,27 @@ def _staged(
     value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
     filled = Store((local, linear(copies, shape), value, *copies))
     made = Load((After((local, filled)), linear(dims, shape)))
-    return swapped_body(body, {load: made}, provenance)
+    return _read_from(body, load, made, at, provenance)
+
+
+def _read_from(
+    body: Body, load: Load, made: Load, at: Range | None, provenance: Provenance[Any]
+) -> Body:
+    """`body` with `made` in place of `load` inside `at`."""
+    part = _inside(body, at)
+    others: list[ScalarNode] = toposort([s for s in body.sources if s not in part.sources])
+    if load not in others:
+        return swapped_body(body, {load: made}, provenance)
+    still = set(others)
+    done: dict[ScalarNode, ScalarNode] = {load: made}
+    copied(made, load, provenance)
+    order: list[ScalarNode] = toposort(part.sources)
+    for node in order:
+        if node in done:
+            continue
+        done[node] = new = node.with_sources(tuple(done[s] for s in node.sources))
+        if new is not node:
+            (copied if node in still else inherit)(new, node, provenance)
+    result = Body(tuple(done.get(s, s) for s in body.sources))
+    inherit(result, body, provenance)
+    return result
