@@ -241,7 +241,7 @@ def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:
     order: list[ScalarNode] = toposort([body])
     memories = (n for n in order if isinstance(n, Local))
     scratch: dict[ScalarNode, frozenset[Range]] = dict.fromkeys(memories, frozenset())
-    effects = [n for n in order if isinstance(n, (Store, Update))] if scratch else []  # noqa: UP038
+    effects = [n for n in order if isinstance(n, (Store, Update))] if scratch else []
     while True:
         needs = _needs(order, scratch)
         grown = dict(scratch)
