@@ -269,5 +269,6 @@ def _needs(
                 found = found | other if found else other
         if isinstance(node, Range):
             found = found | {node}
-        needs[node] = found.difference(node.ranges) if is_nest else found  # type: ignore[attr-defined]
+        own = node.ranges if is_nest else ()  # type: ignore[attr-defined]
+        needs[node] = found.difference(own) if own else found
     return needs
