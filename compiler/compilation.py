@@ -16,14 +16,14 @@ from compiler.costing import figures
 from compiler.decisions import decisions
 from compiler.device.program import Program
 from compiler.errors import located
-from compiler.graph.interpret import evaluate_all
-from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
+from compiler.llvm.level import Level
 from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
+from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
@@ -42,6 +42,7 @@ from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
 from compiler.tune.tune import tune, tuned
 from compiler.tune.tuning import Tuning
 from compiler.user_source import UserSource, user_source
+from compiler.values import values
 
 Array = np.ndarray[Any, Any]
 Inputs: TypeAlias = Mapping[Buffer, Array]
@@ -223,6 +224,16 @@ class Compilation:
     def _each(self, make: Callable[[int, CompiledKernel], T]) -> tuple[T, ...]:
         return tuple(make(number, kernel) for number, kernel in enumerate(self._kernels))
 
+    @property
+    def choices(self) -> dict[str, Choices]:
+        """How the loops of each kernel are transformed, and why: `Options(loops=…)` takes it."""
+        return {kernel.name: kernel.choices for kernel in self._kernels}
+
+    @property
+    def levels(self) -> dict[str, Level]:
+        """What LLVM does to each kernel, and why."""
+        return {kernel.name: kernel.level for kernel in self._kernels}
+
     @cached_property
     def loops(self) -> tuple[Loops, ...]:
         """The loops of each distinct kernel."""
@@ -341,29 +352,16 @@ class Compilation:
         return check(self, variables)
 
     @cached_property
-    def _values(self) -> dict[TensorNode, Array]:
-        found: dict[TensorNode, Array] = {}
-        if not self._bindings.is_bound:
-            return found  # no run has been asked for yet
-        for root in (self.written, self.simplest):
-            if any(isinstance(n, Placeholder) for n in toposort([self.written])):
-                return {}  # nobody gave the data yet
-            found |= evaluate_all(root.sources, bindings.graph_inputs(root, self.values_of_run()))
-        return found
+    def _values(self) -> dict[str, Array]:
+        # where a variable has no value, no run has been asked for yet
+        return values(self) if self._bindings.is_bound else {}
 
     def values(self, entity: str) -> Array | None:
-        """The value of a graph or kernel entity on the given inputs; None where it has none."""
-        stage, _, number = entity.partition(":")
-        if stage == "kernels":
-            parents = next(
-                (self.kernels.parents[n] for n in self.kernels.nodes
-                 if self.kernels.entity(n) == entity), ()
-            )  # fmt: skip
-            return self.values(parents[-1]) if parents else None
-        if stage != "graph":
-            return None
-        numbers = self.provenance.numbers
-        return next((v for n, v in self._values.items() if numbers[n] == int(number)), None)
+        """The value of a graph or kernel entity on the given inputs; None where it has none.
+
+        Those too large to look at have none (`values.py`).
+        """
+        return self._values.get(entity)
 
     # -- text ----------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Options:
     """How to compile; every field has a default that suits most programs.
 
     `trace`: record every rewrite (needed to step through passes; costs compile time).
-    `verify`: check each stage's numbered invariants after it is made.
+    `verify`: check each stage's numbered invariants after it is made, with `trace` after each pass.
     `optimize`: LLVM's level, at most; 0 keeps the code as generated.
     `mode`: "fast" runs those of LLVM's passes that pay for a kernel, "explain" its whole pipeline
     of level `optimize` on every kernel (`llvm/level.py`).

@@ -34,6 +34,7 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.overlap import Level
 from compiler.pipeline import run_passes
+from compiler.runtime.workers import begin
 from compiler.schedule import analysis
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.host import Host
@@ -175,6 +176,7 @@ STRUCTURES = Structures()
 
 def _made(root: Sink, count: int, options: Options) -> Structure:
     """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
+    begin(options.cache)
     with no_origin():
         simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
         made = schedule_program(simplest, options, {})
