@@ -36,6 +36,8 @@ from compiler.tune.workbench import Workbench
 SEARCHED = 0.75
 """The share of a kernel's time after which nothing new is tried."""
 FINALISTS = 5
+NEAR = 1.1
+"""What took up to so many times as long as the default may still turn out to be faster."""
 ROUNDS = 101
 FOUND_BY_MEASURING = "measured: faster than what it would be by default"
 NOTHING = Duel(0.0, 0.0, 0.0, 0.0, 0)
@@ -143,7 +145,8 @@ def _final(
 ) -> tuple[int, Duel]:
     """The best of the fastest that won against the default, and how it did."""
     best, won, usual = 0, NOTHING, trials[0]
-    several = [t for t in fastest(trials, FINALISTS) if t.number and t.time < usual.time]
+    near = (t for t in fastest(trials, FINALISTS + 1) if t.time < NEAR * usual.time)
+    several = [t for t in near if t.number][:FINALISTS]
     for place, trial in enumerate(several):
         left = end - clock()
         if place and left < LEAST_ROUNDS * (usual.time + trial.time):

@@ -37,6 +37,8 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 SAMPLE = 300e-6
 """Seconds that the repetitions of one sample take, or one run if that takes more."""
 SAMPLES = 9
+QUIET = 1.1
+"""While the default takes no longer than that many times its least, nothing else runs."""
 LONG = 0.05
 """Seconds of samples that are enough, however few they are."""
 MOST_REPEATS, MOST_IN_PLACE = 500, 50
@@ -97,8 +99,6 @@ class Workbench:
     def measure(self, choices: Choices, best: float) -> float:
         """Seconds of one run, the least of several; `best` is the least of all choices so far.
 
-        But for the default itself, the default runs by turns, and what counts is the ratio.
-
         Raises `Refused` where the choices are not legal, are estimated to be far too slow, lead to
         code that was measured, or to other results than the default.
         """
@@ -116,17 +116,23 @@ class Workbench:
         return took
 
     def _beside(self, runner: "_Runner", repeats: int, best: float) -> float:
-        """Seconds, where the default runs by turns with it: a disturbance slows both."""
+        """The least seconds of several samples, more where the machine is disturbed.
+
+        The default runs by turns with it: where that takes longer than it did, something else runs.
+        """
         assert self._usual is not None
         usual, least = self._usual
         turns, spent = usual.repeats(least), 0.0
         mine = one = math.inf
-        for done in range(SAMPLES):
+        for done in range(3 * SAMPLES):
             one, mine = min(one, usual.sample(turns)), min(mine, runner.sample(repeats))
             spent += one * turns + mine * repeats
-            if spent > LONG or (done > 1 and mine / one * least > HOPELESS * best):
+            is_behind = min(mine, mine / one * least) > HOPELESS * best
+            is_enough = done + 1 >= SAMPLES and one < QUIET * least
+            if spent > LONG or is_enough or (done > 1 and is_behind):
                 break
-        return mine / one * least
+        self._usual = usual, min(least, one)
+        return mine
 
     def compare(
         self, first: Choices, second: Choices, rounds: int, seconds: float
