@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -39,9 +39,11 @@ from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
-from compiler.tune.tune import tune, tuned
-from compiler.tune.tuning import Tuning
+from compiler.tune.start import tuned, tunings_of
 from compiler.user_source import UserSource, user_source
+
+if TYPE_CHECKING:
+    from compiler.tune.tuning import Tuning
 from compiler.values import values
 
 Array = np.ndarray[Any, Any]
@@ -197,11 +199,9 @@ class Compilation:
         return {body: number for number, body in enumerate(self._scheduled.outlined.bodies)}
 
     @cached_property
-    def tuning(self) -> tuple[Tuning, ...]:
+    def tuning(self) -> "tuple[Tuning, ...]":
         """What was tried for each distinct kernel; () unless `options.tune` gives time for it."""
-        with no_origin():
-            made = self._scheduled
-            return tune(made.outlined.bodies, made.items, self.options)
+        return tunings_of(self._scheduled, self.options)
 
     @cached_property
     def _tuned(self) -> Options:

@@ -44,7 +44,7 @@ from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
 from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
-from compiler.tune.tune import tune, tuned
+from compiler.tune.start import tuned, tunings_of
 
 Array = np.ndarray[Any, Any]
 KEPT = 256
@@ -180,7 +180,7 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
     with no_origin():
         simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
         made = schedule_program(simplest, options, {})
-        options = tuned(options, tune(made.outlined.bodies, made.items, options))
+        options = tuned(options, tunings_of(made, options))
     items = made.items
     results = tuple(buffer_of(s) for s in made.outlined.root.sources)
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None

@@ -63,9 +63,7 @@ def tune(
     options: Options,
     clock: Clock = time.perf_counter,
 ) -> tuple[Tuning, ...]:
-    """What is fastest for each of the `bodies`, in order; () where no time is given for that."""
-    if not options.tune:
-        return ()
+    """What is fastest for each of the `bodies`, in order."""
     end = clock() + options.tune
     made: dict[int, Tuning] = {}
     jobs: dict[bytes, list[_Job]] = {}
@@ -86,13 +84,6 @@ def tune(
         jobs.setdefault(key, []).append(_Job(number, name, bench, key, weight, before))
     made |= _searched(list(jobs.values()), end, options, clock)
     return tuple(made[number] for number in sorted(made))
-
-
-def tuned(options: Options, tunings: Sequence[Tuning]) -> Options:
-    """The options that lead to what was found: its choices for each kernel, and no search."""
-    if not tunings:
-        return options
-    return replace(options, tune=0.0, loops={t.name: t.best.choices for t in tunings})
 
 
 def _searched(

@@ -1,0 +1,29 @@
+"""Where a compilation asks for a search. The search itself is loaded by the first that asks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.options import Options
+from compiler.origin import no_origin
+from compiler.scheduling import Scheduled
+
+if TYPE_CHECKING:
+    from compiler.tune.tuning import Tuning
+
+
+def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
+    """What is fastest for each kernel of a program; () where `Options.tune` gives no time."""
+    if not options.tune:
+        return ()
+    from compiler.tune.tune import tune
+
+    with no_origin():
+        return tune(made.outlined.bodies, made.items, options)
+
+
+def tuned(options: Options, tunings: "Sequence[Tuning]") -> Options:
+    """The options that lead to what was found: its choices for each kernel, and no search."""
+    if not tunings:
+        return options
+    return replace(options, tune=0.0, loops={t.name: t.best.choices for t in tunings})
