@@ -6,6 +6,9 @@ times. The second wins where the median of these differences is more than
     2 % of the median time of the first, and
     three standard errors of that median: 3 · 1.2533 · 1.4826 · MAD / √rounds
 
+and where it is more than 2 % in the first half of the rounds and in the second half, too: what
+disturbs the machine for a while is not independent from round to round.
+
 (MAD: the median distance of the differences from their median; the factors are those of normally
 distributed values). With fewer than five rounds nobody wins.
 """
@@ -30,11 +33,14 @@ class Duel:
     difference: float
     needed: float
     rounds: int
+    is_steady: bool = True
+    """Whether each half of the rounds says the same."""
 
     @property
     def is_won(self) -> bool:
         """Whether the second is faster by more than the noise."""
-        return self.rounds >= LEAST_ROUNDS and self.difference > self.needed
+        is_known = self.rounds >= LEAST_ROUNDS and self.is_steady
+        return is_known and self.difference > self.needed
 
 
 def duel(pairs: Sequence[tuple[float, float]]) -> Duel:
@@ -47,4 +53,9 @@ def duel(pairs: Sequence[tuple[float, float]]) -> Duel:
     first, second = (statistics.median(side) for side in zip(*pairs, strict=True))
     error = OF_THE_MEDIAN * spread / math.sqrt(len(pairs))
     needed = max(MARGIN * first, ERRORS * error)
-    return Duel(first, second, middle, needed, len(pairs))
+    half = len(pairs) // 2
+    is_steady = all(
+        statistics.median(part) > MARGIN * first
+        for part in (differences[:half], differences[half:]) if part
+    )  # fmt: skip
+    return Duel(first, second, middle, needed, len(pairs), is_steady)

@@ -10,6 +10,7 @@ many cores may be used, LLVM, and the version of this package and of the format.
 
 import hashlib
 import json
+from dataclasses import astuple
 from importlib import metadata
 from typing import Any
 
@@ -68,13 +69,12 @@ def remember(key: bytes, found: Found, cache: Cache) -> None:
 
 
 def _written(found: Found) -> dict[str, Any]:
-    won = found.duel
     return {
         "asked": found.asked,
         "is_complete": found.is_complete,
         "spent": found.spent,
         "best": found.best,
-        "duel": [won.first, won.second, won.difference, won.needed, won.rounds],
+        "duel": list(astuple(found.duel)),
         "trials": [
             [t.parent, t.change, text(t.choices), t.seconds, t.refused] for t in found.trials
         ],

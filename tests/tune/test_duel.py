@@ -13,6 +13,7 @@ ROUNDS = {
     "too few rounds": ([(2.0, 1.0)] * (LEAST_ROUNDS - 1), False),
     "noise as large as the gain": ([(1.1, 1.0), (1.0, 1.1), (1.3, 1.0), (1.0, 1.2)] * 3, False),
     "disturbed, but together": ([(1.0, 0.8), (5.0, 4.0), (1.1, 0.9), (3.0, 2.5)] * 4, True),
+    "faster only at first": ([(1.0, 0.8)] * 20 + [(1.0, 1.0)] * 19, False),
     "no rounds": ([], False),
 }
 
