@@ -68,8 +68,9 @@ from compiler.loops.staging import (
     axes_inside,
     free_numbers,
     levels_of,
-    next_local,
+    local_numbers,
     own_loops,
+    own_memory,
     variable_axis,
 )
 from compiler.loops.symbolic import as_sum
@@ -163,11 +164,14 @@ def _staged(
     provenance: Provenance[Any],
 ) -> Body:
     """`body` with `load` reading a copy of its tile in what stands inside `at`."""
-    local = Local((), next_local(body), load.dtype, math.prod(r.extent for r in dims))
+    memories = local_numbers(body)
+    local = Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
     square = _square(load, dims, choices)
     fill = _in_rows if square is None else partial(_in_squares, square=square)
     filled = [
-        _filled(local, load, dims, places, loops, provenance)
+        _filled(
+            local, load, dims, places, loops, own_memory(body, dims, memories), provenance
+        )
         for places, loops in fill(body, load, dims, choices, provenance)
     ]
     made = Load((After((local, *filled)), linear(dims, local_shape(dims))))
@@ -196,10 +200,12 @@ def _filled(
     dims: tuple[Range, ...],
     places: tuple[ScalarNode, ...],
     loops: tuple[Range, ...],
+    memory: dict[ScalarNode, ScalarNode],
     provenance: Provenance[Any],
 ) -> Store:
-    """One nest that copies."""
-    value = swapped(load, dict(zip(dims, places, strict=True)), provenance, True)
+    """One nest that copies; `memory` has scratch memory of its own for what it computes."""
+    moved = memory | dict(zip(dims, places, strict=True))
+    value = swapped(load, moved, provenance, True)
     return Store((local, linear(places, local_shape(dims)), value, *loops))
 
 
