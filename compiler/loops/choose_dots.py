@@ -24,7 +24,7 @@ BUSY = 8
 def dots(seen: Accesses, model: MachineModel) -> Choices | None:
     """Vectors along the sum; all of the shorter axis and some of the longer one side by side."""
     found, lanes = product(seen), lane_count(seen, model)
-    if found is None or found.is_panel_in_order or len(found.folded) != 1:
+    if found is None or found.is_open or found.is_panel_in_order or len(found.folded) != 1:
         return None
     fold = found.folded[0]
     short, long = sorted((found.rows, found.columns), key=lambda r: r.extent)

@@ -97,7 +97,7 @@ def _splits(found: Product, width: int, cores: int) -> list[Split]:
         "nothing": cores,
         "batches": found.outside[0].extent if found.outside else 0,
         "columns": -(-found.columns.extent // width),
-        "rows": found.rows.extent,
+        "rows": 0 if found.is_open else found.rows.extent,
     }
     return [split for split, count in turns.items() if count >= cores]
 
@@ -117,14 +117,20 @@ def _best(
             first = found.outside[0].extent
             batches = batches // first * -(-first // cores)
     most = min(ACCUMULATORS // vectors, TALLEST, rows)
-    cycles, height = min((_column(rows, vectors, h), -h) for h in range(1, most + 1))
+    cycles, height = min((_column(found, rows, vectors, h), -h) for h in range(1, most + 1))
     return cycles * panels * batches, -height
 
 
-def _column(rows: int, vectors: int, height: int) -> float:
-    """Cycles of one turn of the sum for all rows of one panel, and to pack it."""
+def _column(found: Product, rows: int, vectors: int, height: int) -> float:
+    """Cycles of one turn of the sum for all rows of one panel, and to pack it.
+
+    Of an unknown number of rows about half a tile is left over, one row after the other.
+    """
     tiles, rest = divmod(rows, height)
-    cycles = tiles * _turn(vectors, height) + (_turn(vectors, rest) if rest else 0.0)
+    left = _turn(vectors, rest) if rest else 0.0
+    if found.is_open:
+        left = height / 2 * _turn(vectors, 1)
+    cycles = tiles * _turn(vectors, height) + left
     return cycles + (PACKING * vectors if tiles >= WORTH_PACKING else 0.0)
 
 
@@ -160,13 +166,14 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
     if is_short and plan.split != "columns":
         around, loops = [*outer, *batches], [*loops, *panel]
     turns = [f"{name}.{part}" for name in inner for part in (1, 2)]
+    aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
     order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     choices.append(Reorder(order, "a panel of columns serves all rows"))
     if is_short:
-        turns += [r.name for r in found.folded]
+        aside += [r.name for r in found.folded]
     else:
         choices += _packed(found, plan, around)
-    choices += [Unroll(name, why) for name in (*turns, f"{columns}.1.0")]
+    choices += [Unroll(name, why) for name in (*aside, f"{columns}.1.0")]
     choices.append(Vectorize(f"{columns}.1.1", why))
     if plan.split != "nothing":
         words = f"{shared} if {plan.cores} cores share out {plan.split}"

@@ -1,7 +1,10 @@
 """What is chosen for sums of products: tiles, parts for cores, panels; at usual and odd sizes."""
 
+import numpy as np
 import pytest
 
+import compiler
+from compiler import Options, Tensor, Variable
 from compiler.loops.accesses import accesses
 from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, text
 from compiler.loops.choose import choose
@@ -100,3 +103,14 @@ def test_the_text_of_a_usual_product() -> None:
         "reorder i1.0 i0.0 i0.1 i0.2 i1.1.0 i1.1.1; pack 2; "
         "unroll i0.1; unroll i0.2; unroll i1.1.0; vectorize i1.1.1"
     )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_any_number_of_rows(threads: int) -> None:
+    rows, weights = Variable("rows", 1, 300), np.ones((64, 70), np.float32)
+    for count in (1, 5, 24, 37, 300):
+        x = np.arange(count * 64, dtype=np.float32).reshape(count, 64) % 7
+        product = Tensor(x, symbolic={0: rows}) @ Tensor(weights)
+        plan = compiler.prepare(product, Options(threads=threads))
+        np.testing.assert_array_equal(plan.run([x, weights])[0], x @ weights)
+        assert "lanes" in str(compiler.compile(product, Options(threads=threads)).loops[0])
