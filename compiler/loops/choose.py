@@ -16,6 +16,7 @@ from collections.abc import Callable
 from compiler.loops.accesses import Accesses, accesses
 from compiler.loops.choices import PLAIN, Choices
 from compiler.loops.choose_columns import columns
+from compiler.loops.choose_dots import dots
 from compiler.loops.choose_elementwise import elementwise
 from compiler.loops.choose_products import products
 from compiler.loops.choose_rows import rows
@@ -27,7 +28,7 @@ from compiler.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | None]
 KINDS: tuple[Chooser, ...] = (
-    elementwise, transposes, products, windows, short_rows, rows, columns,
+    elementwise, transposes, dots, products, windows, short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
 

@@ -41,6 +41,10 @@ PACKING = 3.0
 """Cycles to copy one vector, which comes from far away."""
 FEWEST = 4
 """Lanes of the shortest vectors."""
+FEW_RESULTS = 8
+"""Results that are left to LLVM: it finds lanes along the sum."""
+SHORT = 4
+"""Turns of a sum that stand side by side: a loop would take as long as what is in it."""
 Split = Literal["nothing", "batches", "columns", "rows"]
 
 
@@ -67,14 +71,16 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
     found = product(seen)
     if found is None or obstacle(seen.order, found.columns, seen.needs):
         return None
+    if found.rows.extent * found.columns.extent <= FEW_RESULTS:
+        return None
     lanes = min(lane_count(seen, model), max(_power(found.columns.extent), FEWEST))
     cores = model.cores if is_worth_threads(seen, model) else 1
-    plans = [
-        _plan(found, vectors, height, lanes, split, cores)
+    plans = (
+        Plan(vectors, height, lanes, split, cores, cycles)
         for vectors in VECTORS
-        for height in range(1, min(ACCUMULATORS // vectors, TALLEST, found.rows.extent) + 1)
         for split in _splits(found, vectors * lanes, cores)
-    ]
+        for cycles, height in (_best(found, vectors, lanes, split, cores),)
+    )
     return Choices(tuple(_choices(found, min(plans, key=lambda plan: plan.cycles))))
 
 
@@ -91,17 +97,17 @@ def _splits(found: Product, width: int, cores: int) -> list[Split]:
         "nothing": cores,
         "batches": found.outside[0].extent if found.outside else 0,
         "columns": -(-found.columns.extent // width),
-        "rows": found.rows.extent,
+        "rows": 0 if found.is_open else found.rows.extent,
     }
     return [split for split, count in turns.items() if count >= cores]
 
 
-def _plan(
-    found: Product, vectors: int, height: int, lanes: int, split: Split, cores: int
-) -> Plan:
-    """A plan with its cycles."""
+def _best(
+    found: Product, vectors: int, lanes: int, split: Split, cores: int
+) -> tuple[float, int]:
+    """The cycles of the longest part, and the height of the tiles that takes the fewest."""
     panels = -(-found.columns.extent // (vectors * lanes))
-    rows, batches, first = found.rows.extent, extents(found.outside), 1
+    rows, batches = found.rows.extent, extents(found.outside)
     match split:
         case "columns":
             panels = -(-panels // cores)
@@ -110,10 +116,22 @@ def _plan(
         case "batches":
             first = found.outside[0].extent
             batches = batches // first * -(-first // cores)
+    most = min(ACCUMULATORS // vectors, TALLEST, rows)
+    cycles, height = min((_column(found, rows, vectors, h), -h) for h in range(1, most + 1))
+    return cycles * panels * batches, -height
+
+
+def _column(found: Product, rows: int, vectors: int, height: int) -> float:
+    """Cycles of one turn of the sum for all rows of one panel, and to pack it.
+
+    Of an unknown number of rows about half a tile is left over, one row after the other.
+    """
     tiles, rest = divmod(rows, height)
-    cycles = tiles * _turn(vectors, height) + (_turn(vectors, rest) if rest else 0.0)
-    cycles += PACKING * vectors if tiles >= WORTH_PACKING else 0.0
-    return Plan(vectors, height, lanes, split, cores, cycles * panels * batches)
+    left = _turn(vectors, rest) if rest else 0.0
+    if found.is_open:
+        left = height / 2 * _turn(vectors, 1)
+    cycles = tiles * _turn(vectors, height) + left
+    return cycles + (PACKING * vectors if tiles >= WORTH_PACKING else 0.0)
 
 
 def _turn(vectors: int, height: int) -> float:
@@ -131,6 +149,7 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
         f"{count} columns: {height * plan.vectors} accumulators"
     )
     shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
+    is_short = extents(found.folded) <= SHORT and found.is_panel_in_order
     choices: list[Choice] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":
@@ -144,11 +163,17 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
     panel = [f"{columns}.0"]
     around = [*panel, *batches] if plan.split == "columns" else [*outer, *batches, *panel]
     loops = [f"{name}.0" for name in inner]
+    if is_short and plan.split != "columns":
+        around, loops = [*outer, *batches], [*loops, *panel]
     turns = [f"{name}.{part}" for name in inner for part in (1, 2)]
+    aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
     order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     choices.append(Reorder(order, "a panel of columns serves all rows"))
-    choices += _packed(found, plan, around)
-    choices += [Unroll(name, why) for name in (*turns, f"{columns}.1.0")]
+    if is_short:
+        aside += [r.name for r in found.folded]
+    else:
+        choices += _packed(found, plan, around)
+    choices += [Unroll(name, why) for name in (*aside, f"{columns}.1.0")]
     choices.append(Vectorize(f"{columns}.1.1", why))
     if plan.split != "nothing":
         words = f"{shared} if {plan.cores} cores share out {plan.split}"

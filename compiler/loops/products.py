@@ -26,6 +26,11 @@ class Product:
     other: Access
 
     @property
+    def is_open(self) -> bool:
+        """Whether the number of rows is known only when the kernel runs."""
+        return length(self.rows) is None
+
+    @property
     def is_panel_in_order(self) -> bool:
         """Whether the panel is read one element after the other along the columns."""
         return self.panel.step(self.columns) == 1
@@ -41,7 +46,7 @@ def product(seen: Accesses) -> Product | None:
         return None
     factors = [_loaded(source) for source in value.sources]
     rows, columns = seen.ranges[-2:]
-    if any(length(r) is None for r in (rows, columns, *fold.ranges)):
+    if any(length(r) is None for r in (columns, *fold.ranges)):
         return None
     found = [a for factor in factors for a in seen.loads if a.node is factor and not a.gated]
     panels = [a for a in found if columns in seen.needs[a.node]]

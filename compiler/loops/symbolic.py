@@ -69,29 +69,24 @@ def as_sum(node: ScalarNode) -> Sum:
         if isinstance(part, Const):
             constant += factor * int(part.value)
             continue
-        split = _split(part)
-        if split is None:
-            terms[part] = terms.get(part, 0) + factor
-        else:
-            stack.extend((inner, factor * by) for inner, by in reversed(split))
+        op = ""
+        if isinstance(part, Alu) and part.bounds is not None and part.dtype == int64:
+            op = part.op
+        if op in ("add", "sub"):
+            first, second = part.sources
+            stack.append((second, factor if op == "add" else -factor))
+            stack.append((first, factor))
+            continue
+        if op == "mul":
+            first, second = part.sources
+            if isinstance(second, Const):
+                stack.append((first, factor * int(second.value)))
+                continue
+            if isinstance(first, Const):
+                stack.append((second, factor * int(first.value)))
+                continue
+        terms[part] = terms.get(part, 0) + factor
     return Sum({t: c for t, c in terms.items() if c}, constant)
-
-
-def _split(node: ScalarNode) -> list[tuple[ScalarNode, int]] | None:
-    """`node` as parts with factors, or None where it is neither a sum nor a multiple."""
-    if not isinstance(node, Alu) or node.dtype != int64 or node.bounds is None:
-        return None
-    match node.op, node.sources:
-        case "add", (a, b):
-            return [(a, 1), (b, 1)]
-        case "sub", (a, b):
-            return [(a, 1), (b, -1)]
-        case "mul", (a, Const() as b):
-            return [(a, int(b.value))]
-        case "mul", (Const() as a, b):
-            return [(b, int(a.value))]
-        case _:
-            return None
 
 
 def at_greatest(node: ScalarNode) -> int | None:

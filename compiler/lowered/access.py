@@ -118,9 +118,8 @@ def store(values: Values, node: loops.Store) -> None:
         plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
             valid, start = _valid(values, node.gate, turns), values.start(index, turns)
-            is_whole = valid is None and _is_aligned(values, node, tile)
-            is_streamed = node.is_streamed and is_whole
-            row = replace(plain, index=start, valid=valid, is_streamed=is_streamed)
+            is_whole = node.is_streamed and valid is None and _is_aligned(values, node, tile)
+            row = replace(plain, index=start, valid=valid, is_streamed=is_whole)
             values.append(row)
             continue
         for lane, at, valid in _places(values, index, node.gate, tile, turns):

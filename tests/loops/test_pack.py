@@ -4,6 +4,8 @@ import pytest
 
 from compiler.errors import ScheduleError
 from compiler.loops import pack
+from compiler.loops.nodes import Argument, Load, Range
+from compiler.node import toposort
 from tests.loops.examples import EXAMPLES
 from tests.loops.transformed import SIZES, assert_same, body_of, transform
 
@@ -38,3 +40,28 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         transform(body_of("matmul", 17, 64, 32), choices)
+
+
+@pytest.mark.parametrize("k", [4, 7, 8, 33])
+@pytest.mark.parametrize("n", [4, 7, 17])
+def test_squares_change_places_where_the_original_lies_across(n: int, k: int) -> None:
+    choices = (
+        "tile i0 2; tile i1 8 mask; tile i1.1 4; reorder i1.0 i0.0 i0.1 i1.1.0 i1.1.1; "
+        "pack 2 i1.0; unroll i0.1; unroll i1.1.0; vectorize i1.1.1"
+    ) if n > 8 else "tile i1 4 mask; pack 2; vectorize i1.1"
+    before = body_of("x @ w.T", 6, n, k)
+    after = transform(before, choices)
+    assert_same(before, after)
+    assert any(
+        each.level == "unroll" and each.extent == 4 and each.number > 2
+        for each in toposort([after])
+        if isinstance(each, Range)
+    )
+
+
+def test_a_nest_outside_of_the_axis_reads_the_original() -> None:
+    before = body_of("matmul", 17, 16, 9)
+    after = transform(before, "tile i0 8; reorder i0.0 i1; pack 2 i0.0")
+    assert_same(before, after)
+    slots = [n.sources[0] for n in toposort([after]) if isinstance(n, Load)]
+    assert sum(isinstance(s, Argument) and s.slot == 2 for s in slots) == 2

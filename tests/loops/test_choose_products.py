@@ -1,0 +1,116 @@
+"""What is chosen for sums of products: tiles, parts for cores, panels; at usual and odd sizes."""
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Options, Tensor, Variable
+from compiler.loops.accesses import accesses
+from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, text
+from compiler.loops.choose import choose
+from compiler.loops.choose_products import products
+from compiler.machine import DEFAULT
+from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
+
+NAMES = ("matmul", "matmul of integers", "x @ w.T", "x.T @ w", "bmm")
+ODD = ((251, 253, 13), (2, 19, 5), (17, 10, 33), (100, 3, 4), (33, 65, 3), (1, 64, 64), (19, 70, 2))
+
+
+def chosen(name: str, m: int, n: int, k: int) -> Choices:
+    """The choices by default."""
+    return choose(body_of(name, m, n, k), DEFAULT)
+
+
+@pytest.mark.parametrize("sizes", ODD)
+@pytest.mark.parametrize("name", NAMES)
+def test_machine_code_at_odd_sizes(name: str, sizes: tuple[int, int, int]) -> None:
+    expected, found = on_machine(name, *sizes, "auto")
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [
+    (257, 769, 31), (521, 61, 97), (1021, 17, 97), (64, 1021, 33), (7, 4099, 70),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["matmul", "x @ w.T", "x.T @ w"])
+def test_machine_code_shared_out_at_odd_sizes(name: str, m: int, n: int, k: int) -> None:
+    assert chosen(name, m, n, k).of(Parallelize)
+    expected, found = on_machine(name, m, n, k, "auto")
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize("sizes", [(13, 20, 5), (12, 70, 3), (50, 5, 9)])
+@pytest.mark.parametrize("name", NAMES)
+def test_loops_at_odd_sizes(name: str, sizes: tuple[int, int, int]) -> None:
+    before = body_of(name, *sizes)
+    assert_same(before, transform(before, choose(before, DEFAULT)))
+
+
+@pytest.mark.parametrize(("name", "sizes", "axis"), [
+    ("matmul", (256, 256, 256), "i1.0"),
+    ("matmul", (1024, 64, 256), "i0.0"),
+    ("matmul", (1024, 192, 256), "i1.0"),
+    ("matmul", (17, 2048, 256), "i1.0"),
+    ("bmm", (128, 16, 512), "i0.0"),
+])  # fmt: skip
+def test_cores_get_parts_of_one_length(
+    name: str, sizes: tuple[int, int, int], axis: str
+) -> None:
+    found = chosen(name, *sizes).of(Parallelize)
+    names = {"bmm": ("i0", "i1.0", "i2.0")}.get(name, (axis,))
+    assert len(found) == 1 and found[0].axis in names
+
+
+@pytest.mark.parametrize(("sizes", "height", "width"), [
+    ((1024, 1024, 64), 6, 64), ((4, 1024, 64), 4, 64), ((128, 10, 64), 16, 16),
+    ((96, 3, 64), 16, 4),
+])  # fmt: skip
+def test_tiles_fit_the_result(sizes: tuple[int, int, int], height: int, width: int) -> None:
+    cuts = {cut.axis: cut for cut in chosen("matmul", *sizes).of(Tile)}
+    rows = next(cut for name, cut in cuts.items() if name in ("i0", "i0.1") and cut.size < 64)
+    assert (rows.size, cuts["i1"].size) == (height, width)
+
+
+def test_a_result_that_no_tile_fills_is_masked() -> None:
+    cuts = {cut.axis: cut.tail for cut in chosen("matmul", 64, 61, 64).of(Tile)}
+    assert cuts["i1"] == "mask" and cuts["i0"] == "peel"
+
+
+def test_a_panel_is_packed_where_it_is_read_again() -> None:
+    assert chosen("matmul", 64, 64, 64).of(Pack)
+    assert not chosen("matmul", 6, 64, 64).of(Pack)
+    assert chosen("x @ w.T", 6, 64, 64).of(Pack)
+
+
+def test_a_short_sum_stands_side_by_side() -> None:
+    assert "r2" in {c.axis for c in chosen("matmul", 64, 64, 3).of(Unroll)}
+    assert not chosen("matmul", 64, 64, 3).of(Pack)
+    assert "r2" not in {c.axis for c in chosen("matmul", 64, 64, 5).of(Unroll)}
+
+
+def test_reasons_name_the_values_looked_at() -> None:
+    reasons = " ".join(c.because for c in chosen("matmul", 509, 1021, 251))
+    assert "509 rows by 1021 columns" in reasons and "24 accumulators" in reasons
+
+
+def test_few_results_stay_plain() -> None:
+    seen = accesses(body_of("matmul", 2, 3, 100))
+    assert seen is not None and products(seen, DEFAULT) is None
+
+
+def test_the_text_of_a_usual_product() -> None:
+    assert text(chosen("matmul", 48, 64, 64)) == (
+        "tile i0 6 peel; tile i1 64 peel; tile i1.1 16 peel; "
+        "reorder i1.0 i0.0 i0.1 i0.2 i1.1.0 i1.1.1; pack 2; "
+        "unroll i0.1; unroll i0.2; unroll i1.1.0; vectorize i1.1.1"
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_any_number_of_rows(threads: int) -> None:
+    rows, weights = Variable("rows", 1, 300), np.ones((64, 70), np.float32)
+    for count in (1, 5, 24, 37, 300):
+        x = np.arange(count * 64, dtype=np.float32).reshape(count, 64) % 7
+        product = Tensor(x, symbolic={0: rows}) @ Tensor(weights)
+        plan = compiler.prepare(product, Options(threads=threads))
+        np.testing.assert_array_equal(plan.run([x, weights])[0], x @ weights)
+        assert "lanes" in str(compiler.compile(product, Options(threads=threads)).loops[0])
