@@ -37,6 +37,10 @@ VECTORS = range(1, 5)
 """Of one row of a tile."""
 ACCUMULATORS = 16
 """Of one tile: twice what hides how long one takes to be ready, and short code."""
+LINES = 2
+"""Of one tile, where no channels share an image: their windows overlap."""
+TERMS = 128
+"""Turns of sums side by side in one tile."""
 LATENCY = 4
 """Cycles from one addition to an accumulator to the next."""
 TURN = 1.0
@@ -138,7 +142,9 @@ def _windows(seen: Accesses) -> Windows | None:
     read = [a for a in seen.loads if set(fold.ranges) & seen.needs[a.node]]
     images = tuple(a for a in read if pixels in seen.needs[a.node])
     weights = tuple(a for a in read if pixels not in seen.needs[a.node])
-    if not images or not weights or not all(a.is_affine and not a.gated for a in read):
+    if not images or not all(a.is_affine and not a.gated for a in read):
+        return None
+    if not weights and not any(a.step(r) == 1 for a in images for r in fold.ranges):
         return None
     lines = _shared(seen, weights, images)
     channels = _shared(seen, images, weights)
@@ -169,10 +175,16 @@ def _shapes(seen: Accesses, found: Windows, most: int) -> Iterator[Shape]:
     for lanes in widths:
         for vectors in VECTORS:
             for height in range(1, ACCUMULATORS // vectors + 1):
-                if is_in_row and height <= _side(found).extent:
+                if is_in_row and _is_useful(found, vectors, height):
                     yield _along_pixels(found, lanes, vectors, height)
                 if is_apart and height <= found.pixels.extent:
                     yield _along_channels(seen, found, lanes, vectors, height)
+
+
+def _is_useful(found: Windows, vectors: int, height: int) -> bool:
+    """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
+    most = ACCUMULATORS if found.channels else LINES
+    return height <= min(_side(found).extent, most) and (vectors <= 2 or bool(found.channels))
 
 
 def _has_pixels(seen: Accesses, found: Windows) -> bool:
@@ -244,7 +256,7 @@ def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -
         loads = fixed + rows * each
         return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
 
-    return whole * turn(height) + (turn(rest) if rest else 0.0)
+    return whole * turn(height) + (turn(rest) + TURN if rest else 0.0)
 
 
 def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) -> Choices:
@@ -266,14 +278,35 @@ def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) ->
     lanes = [f"{along.name}.1.0", f"{along.name}.1.1"]
     choices.append(Reorder((*names, *sides, *lanes), "the tile inside, what is read again near it"))
     if not best.is_along_pixels:
-        words = f"weights of {best.width} channels next to each other, for all pixels"
-        choices.append(Pack(found.weights[0].argument.slot, "", words))
+        choices.append(_packed(found, best, blocks, shared))
     choices += [Unroll(each, why) for each in (*sides, lanes[0])]
+    if across is found.lines:
+        choices += _written_out(found, best)
     choices.append(Vectorize(lanes[1], why))
     if shared:
         words = f"{blocks[shared]} turns of {shared} for {model.cores} cores"
         choices.append(Parallelize(shared, model.cores, words))
     return Choices(tuple(choices))
+
+
+def _written_out(found: Windows, best: Shape) -> list[Choice]:
+    """The innermost turns of a short sum side by side: lines then share what they load."""
+    choices: list[Choice] = []
+    terms = best.vectors * best.height
+    for axis in reversed(found.fold.ranges):
+        terms *= axis.extent
+        if terms <= TERMS:
+            words = f"{found.taps} taps, {terms} terms side by side, at most {TERMS}"
+            choices.append(Unroll(axis.name, words))
+    return choices
+
+
+def _packed(found: Windows, best: Shape, blocks: dict[str, int], shared: str) -> Pack:
+    """The weights in scratch memory: those of a block of channels, if its loop is outermost."""
+    outer = next(iter(blocks))
+    is_own = blocks[outer] > 1 and shared in ("", outer)
+    words = f"weights of {best.width} channels next to each other, for all pixels"
+    return Pack(found.weights[0].argument.slot, outer if is_own else "", words)
 
 
 def _reason(found: Windows, best: Shape, across: Range, along: Range) -> str:
@@ -300,6 +333,8 @@ def _blocks(
     channels, pixels = (tall, wide) if best.is_along_pixels else (wide, tall)
     if across is found.lines:
         return dict([*images, tall, wide])
+    if not best.is_along_pixels:
+        return dict([channels, *images, *lines, pixels])
     if _image_bytes(found) > model.cache_bytes[1] // 2:
         return dict([*images, *lines, pixels, channels])
     return dict([*images, channels, *lines, pixels])
