@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from compiler.loops.accesses import Accesses, accesses
 from compiler.loops.choices import PLAIN, Choices
+from compiler.loops.choose_borders import borders
 from compiler.loops.choose_columns import columns
 from compiler.loops.choose_elementwise import elementwise
 from compiler.loops.choose_products import products
@@ -25,7 +26,7 @@ from compiler.loops.nodes import Body
 from compiler.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | None]
-KINDS: tuple[Chooser, ...] = (elementwise, transposes, products, windows, rows, columns)
+KINDS: tuple[Chooser, ...] = (elementwise, borders, transposes, products, windows, rows, columns)
 """From the most particular to the most general."""
 
 
