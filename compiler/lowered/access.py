@@ -53,10 +53,11 @@ def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
     """The unrolled range along which the elements are in a row, where that is worth it."""
     tiles, lanes = values.tiles, tile.lanes
     stride = tiles.stride(node.sources[1], tile.vector)
-    if stride in (None, 0, 1) or node.gate is not None or lanes & (lanes - 1):
+    if stride in (None, 0, 1) or lanes & (lanes - 1):
         return None
     for each in tile.ranges:
-        if tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0:
+        is_row = tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0
+        if is_row and (node.gate is None or each not in tiles.needs[node.gate]):
             return each
     return None
 
@@ -70,15 +71,30 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
         if turns[along] % lanes:
             continue
         memory = values.memory(node)
-        starts = (values.start(index, turns, lane * stride) for lane in range(lanes))
-        rows = [_row(values, node, memory, start, lanes) for start in starts]
+        valid = _valid(values, node.gate, turns)
+        rows = []
+        for lane in range(lanes):
+            is_there = _of_lane(values, node.gate, valid, lane)
+            start = values.start(index, turns, lane * stride)
+            rows.append(_row(values, node, memory, start, is_there, lanes))
         for turn, register in enumerate(transpose(values, rows, node.dtype)):
             own = turns | {along: turns[along] + turn}
             values.hold(node, register, tile.key(own))
 
 
-def _row(values: Values, node: loops.Load, memory: int, start: int, lanes: int) -> int:
-    return values.write(lambda out: Load(out, memory, start, None, node.dtype, lanes))
+def _row(
+    values: Values, node: loops.Load, memory: int, start: int, valid: int | None, lanes: int
+) -> int:
+    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+
+
+def _of_lane(
+    values: Values, gate: ScalarNode | None, valid: int | None, lane: int
+) -> int | None:
+    """The gate of one lane, which is that of a whole row: it is the same for all of the row."""
+    if gate is None or valid is None or values.tiles.of(gate).lanes == 1:
+        return valid
+    return values.lane(valid, lane, gate.dtype)
 
 
 def _valid(values: Values, gate: ScalarNode | None, turns: Turns) -> int | None:
@@ -102,7 +118,8 @@ def store(values: Values, node: loops.Store) -> None:
         plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
             valid, start = _valid(values, node.gate, turns), values.start(index, turns)
-            is_streamed = node.is_streamed and _is_aligned(values, node, tile)
+            is_whole = valid is None and _is_aligned(values, node, tile)
+            is_streamed = node.is_streamed and is_whole
             row = replace(plain, index=start, valid=valid, is_streamed=is_streamed)
             values.append(row)
             continue
