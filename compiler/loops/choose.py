@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from compiler.loops.accesses import Accesses, accesses
 from compiler.loops.choices import PLAIN, Choices
+from compiler.loops.choose_borders import borders
 from compiler.loops.choose_columns import columns
 from compiler.loops.choose_dots import dots
 from compiler.loops.choose_elementwise import elementwise
@@ -28,7 +29,7 @@ from compiler.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | None]
 KINDS: tuple[Chooser, ...] = (
-    elementwise, transposes, dots, products, windows, short_rows, rows, columns,
+    elementwise, borders, transposes, dots, products, windows, short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
 

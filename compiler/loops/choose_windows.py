@@ -33,10 +33,16 @@ from compiler.loops.tile import tile
 from compiler.machine import MachineModel
 from compiler.trace import Provenance
 
-VECTORS = range(1, 5)
+VECTORS = (1, 2, 3, 4)
 """Of one row of a tile."""
+HEIGHTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
+"""Rows of a tile."""
 ACCUMULATORS = 16
 """Of one tile: twice what hides how long one takes to be ready, and short code."""
+LINES = 2
+"""Of one tile, where no channels share an image: their windows overlap."""
+TERMS = 128
+"""Turns of sums side by side in one tile."""
 LATENCY = 4
 """Cycles from one addition to an accumulator to the next."""
 TURN = 1.0
@@ -53,8 +59,8 @@ EXCHANGED = 5.0
 """Cycles to store one of the rows that lanes become by an exchange with registers."""
 COPIED = 1.0
 """Cycles to pack one element."""
-MOST = 16 * 1024 * 1024
-"""Bytes of packed weights."""
+MOST = 1024 * 1024
+"""Weights that are packed at a time."""
 MANY = 8
 """Turns for each core, of which one more or less does not matter."""
 SHORTEST = 4
@@ -98,6 +104,8 @@ class Shape:
 
 def windows(seen: Accesses, model: MachineModel) -> Choices | None:
     """Register tiles of channels by pixels; cores over images, lines or channels."""
+    if len(seen.reductions) != 1 or len(seen.ranges) < 2:
+        return None
     cut = _groups(seen)
     if cut is not None:
         return _in_groups(seen, cut, model)
@@ -130,15 +138,15 @@ def _in_groups(seen: Accesses, cut: Tile, model: MachineModel) -> Choices | None
 
 def _windows(seen: Accesses) -> Windows | None:
     """The parts, where the kernel is one sum over operands some of which move with the pixels."""
-    if len(seen.reductions) != 1 or len(seen.ranges) < 2:
-        return None
     fold, pixels = seen.reductions[0], seen.ranges[-1]
-    if seen.store.step(pixels) != 1 or not all(map(length, (*seen.ranges, *fold.ranges))):
+    if seen.store.step(pixels) != 1 or not all(map(length, (pixels, *fold.ranges))):
         return None
     read = [a for a in seen.loads if set(fold.ranges) & seen.needs[a.node]]
     images = tuple(a for a in read if pixels in seen.needs[a.node])
     weights = tuple(a for a in read if pixels not in seen.needs[a.node])
-    if not images or not weights or not all(a.is_affine and not a.gated for a in read):
+    if not images or not all(a.is_affine and not a.gated for a in read):
+        return None
+    if not weights and not any(a.step(r) == 1 for a in images for r in fold.ranges):
         return None
     lines = _shared(seen, weights, images)
     channels = _shared(seen, images, weights)
@@ -153,7 +161,7 @@ def _shared(
     """The innermost axis that moves what is read in `moved` and nothing in `still`."""
     for axis in reversed(seen.ranges[:-1]):
         is_used = all(axis in seen.needs[a.node] for a in moved)
-        if is_used and not any(axis in seen.needs[a.node] for a in still):
+        if is_used and length(axis) and not any(axis in seen.needs[a.node] for a in still):
             return axis
     return None
 
@@ -164,15 +172,21 @@ def _rank(shape: Shape) -> tuple[float, int]:
 
 def _shapes(seen: Accesses, found: Windows, most: int) -> Iterator[Shape]:
     """Every tile that fits in registers, with the cycles of one line of all channels."""
-    is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found)
+    is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found, most)
     widths = [n for n in (most, most // 2, most // 4) if n >= SHORTEST]
     for lanes in widths:
         for vectors in VECTORS:
-            for height in range(1, ACCUMULATORS // vectors + 1):
-                if is_in_row and height <= _side(found).extent:
+            for height in (n for n in HEIGHTS if n * vectors <= ACCUMULATORS):
+                if is_in_row and _is_useful(found, vectors, height):
                     yield _along_pixels(found, lanes, vectors, height)
                 if is_apart and height <= found.pixels.extent:
                     yield _along_channels(seen, found, lanes, vectors, height)
+
+
+def _is_useful(found: Windows, vectors: int, height: int) -> bool:
+    """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
+    most = ACCUMULATORS if found.channels else LINES
+    return height <= min(_side(found).extent, most) and (vectors <= 2 or bool(found.channels))
 
 
 def _has_pixels(seen: Accesses, found: Windows) -> bool:
@@ -183,14 +197,14 @@ def _has_pixels(seen: Accesses, found: Windows) -> bool:
     return is_in_row and not obstacle(seen.order, found.pixels, seen.needs)
 
 
-def _has_channels(seen: Accesses, found: Windows) -> bool:
+def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
     """Whether channels can be lanes: there are enough, and their weights may be copied."""
     axis = found.channels
     if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
         return False
     weights = found.weights[0].argument
     is_other = all(a.argument is not weights for a in found.images)
-    is_small = found.taps * axis.extent * weights.element.itemsize <= MOST
+    is_small = found.taps * max(VECTORS) * most <= MOST
     return is_other and is_small and not obstacle(seen.order, axis, seen.needs)
 
 
@@ -239,12 +253,12 @@ def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -
     `fixed` loads serve a tile, `each` one of its rows.
     """
     whole, rest = divmod(extent, height)
+    cycles = whole * _turn(height, vectors, fixed + height * each)
+    return cycles + (_turn(rest, vectors, fixed + rest * each) + TURN if rest else 0.0)
 
-    def turn(rows: int) -> float:
-        loads = fixed + rows * each
-        return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
 
-    return whole * turn(height) + (turn(rest) if rest else 0.0)
+def _turn(rows: int, vectors: int, loads: float) -> float:
+    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
 
 
 def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) -> Choices:
@@ -266,14 +280,40 @@ def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) ->
     lanes = [f"{along.name}.1.0", f"{along.name}.1.1"]
     choices.append(Reorder((*names, *sides, *lanes), "the tile inside, what is read again near it"))
     if not best.is_along_pixels:
-        words = f"weights of {best.width} channels next to each other, for all pixels"
-        choices.append(Pack(found.weights[0].argument.slot, "", words))
+        choices.append(_packed(found, best, blocks, names))
     choices += [Unroll(each, why) for each in (*sides, lanes[0])]
+    if across is found.lines:
+        choices += _written_out(found, best)
     choices.append(Vectorize(lanes[1], why))
     if shared:
         words = f"{blocks[shared]} turns of {shared} for {model.cores} cores"
         choices.append(Parallelize(shared, model.cores, words))
     return Choices(tuple(choices))
+
+
+def _written_out(found: Windows, best: Shape) -> list[Choice]:
+    """The innermost turns of a short sum side by side: lines then share what they load."""
+    choices: list[Choice] = []
+    terms = best.vectors * best.height
+    for axis in reversed(found.fold.ranges):
+        terms *= axis.extent
+        if terms <= TERMS:
+            words = f"{found.taps} taps, {terms} terms side by side, at most {TERMS}"
+            choices.append(Unroll(axis.name, words))
+    return choices
+
+
+def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str]) -> Pack:
+    """The weights in scratch memory: of a block of channels where it is outermost, or too many."""
+    (weights,) = found.weights
+    assert found.channels is not None
+    block = f"{found.channels.name}.0"
+    moving = {block, *(r.name for r in weights.steps)}
+    own = [name for name in names if name in moving and blocks[name] > 1]
+    whole = weights.argument.size // found.channels.extent * best.width * blocks[block]
+    words = f"weights of {best.width} channels next to each other, for all pixels"
+    is_own = bool(own) and (names[0] == block or whole > MOST)
+    return Pack(weights.argument.slot, own[-1] if is_own else "", words)
 
 
 def _reason(found: Windows, best: Shape, across: Range, along: Range) -> str:
@@ -300,6 +340,8 @@ def _blocks(
     channels, pixels = (tall, wide) if best.is_along_pixels else (wide, tall)
     if across is found.lines:
         return dict([*images, tall, wide])
+    if not best.is_along_pixels:
+        return dict([channels, *images, *lines, pixels])
     if _image_bytes(found) > model.cache_bytes[1] // 2:
         return dict([*images, *lines, pixels, channels])
     return dict([*images, channels, *lines, pixels])

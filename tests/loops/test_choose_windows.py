@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from compiler import Options, Tensor, compile
+from compiler import Options, Tensor, Variable, compile
 from tests.evaluate import assert_same, evaluate
 
 Array = np.ndarray[Any, Any]
@@ -84,7 +84,7 @@ def test_pixels_are_lanes_where_windows_begin_at_each() -> None:
 def test_channels_are_lanes_where_windows_are_apart() -> None:
     made = chosen("every second")
     assert "channels by" in made[0]
-    (packed,) = [each for each in made if each.startswith("pack 2: ")]
+    (packed,) = [each for each in made if each.startswith(("pack 2: ", "pack 2 i1.0: "))]
     assert packed.endswith("channels next to each other, for all pixels")
 
 
@@ -121,3 +121,27 @@ def test_work_that_is_worth_it_is_shared_out() -> None:
     assert not any("parallelize" in r for r in chosen("one channel", threads=2))
     got = evaluate(made, "machine")
     np.testing.assert_allclose(got, expected(x, w, PADDED), rtol=1e-3, atol=1e-3)
+
+
+def test_groups_are_an_axis_of_their_own() -> None:
+    x, w = np.ones((1, 16, 20, 20), np.float32), np.ones((32, 4, 3, 3), np.float32)
+    found = compile(Tensor(x).conv2d(Tensor(w), groups=4, padding=1)).decisions
+    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 channels" for d in found)
+
+
+@pytest.mark.parametrize(("images", "at"), [(1, "i0.0"), (2, "i1.0")])
+def test_many_weights_are_packed_by_block(images: int, at: str) -> None:
+    x, w = np.ones((images, 300, 9, 9), np.float32), np.ones((512, 300, 3, 3), np.float32)
+    made = Tensor(x).conv2d(Tensor(w), stride=2)
+    found = compile(made, Options(threads=2)).decisions
+    assert any(d.reason.startswith(f"pack 2 {at}: weights of ") for d in found)
+
+
+def test_a_batch_of_variable_size() -> None:
+    generator = np.random.default_rng(2)
+    x = generator.standard_normal((6, 8, 14, 20)).astype(np.float32)
+    w = generator.standard_normal((16, 8, 3, 3)).astype(np.float32)
+    n = Variable("n", 1, 6)
+    made = compile(Tensor(x)[: n.bind(4)].conv2d(Tensor(w), padding=1))
+    assert any("16 channels by" in d.reason for d in made.decisions)
+    np.testing.assert_allclose(made.run()[0], expected(x[:4], w, PADDED), rtol=1e-4, atol=1e-4)
