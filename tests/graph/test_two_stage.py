@@ -75,9 +75,9 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
     ((1 << 20, 3), (0,), (16, 1, 3)),
     ((3, 1 << 20), (1,), (3, 16, 1)),
     ((2, 1 << 20), (0, 1), (1, 16, 1)),
-    ((64, 64, 64), (0, 1, 2), (16, 1, 1, 1)),
+    ((128, 128, 64), (0, 1, 2), (16, 1, 1, 1)),
     ((1000, 1000), (0, 1), (20, 1, 1)),
-    ((64007, 5), (0,), (16, 1, 5)),
+    ((640007, 5), (0,), (16, 1, 5)),
 )
 
 
@@ -97,7 +97,7 @@ LEFT: tuple[tuple[str, TensorNode], ...] = (
     ("by rows", Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
     ("by rows", Reduce((buffer(64, 4096, 16),), "sum", (1,))),
     ("to write and read", Reduce((buffer(256, 1 << 15),), "max", (0,))),
-    ("to write and read", Reduce((buffer(64, 8192),), "sum", (0,))),
+    ("to write and read", Reduce((buffer(64, 1 << 14),), "sum", (0,))),
     ("equal parts", Reduce((buffer(2, 4, 1 << 16),), "sum", (0, 1))),
     ("unrolled", Reduce((buffer(1 << 20),), "sum", (0,), 4)),
 )
@@ -136,7 +136,7 @@ def test_what_is_above_another_reduction_is_cut_into_equal_parts_only() -> None:
 
 
 def test_what_is_left_over_is_folded_by_the_second_kernel() -> None:
-    x = Buffer((), 1, (1009, 300), i32, "x")
+    x = Buffer((), 1, (4099, 300), i32, "x")
     node = Reduce((x,), "sum", (0, 1))
     after = cut(node)
     values = np.random.default_rng(0).integers(-1000, 1000, x.shape).astype(np.int32)

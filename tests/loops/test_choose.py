@@ -56,7 +56,8 @@ def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
     ("row sums", "tile r1 64 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
                  "tile r1.2 16 peel; vectorize r1.2.1"),
     ("transpose", "tile i1 32 peel; tile i0 4 peel; tile i1.1 4 peel; "
-                  "reorder i1.0 i0.0 i0.2 i1.1.0 i1.1.2 i0.1 i1.1.1; unroll i0.1; vectorize i1.1.1"),
+                  "reorder i1.0 i0.0 i0.2 i1.1.0 i1.1.2 i0.1 i1.1.1; unroll i0.1; "
+                  "vectorize i1.1.1"),
 ])  # fmt: skip
 def test_small_kernels_of_each_kind(name: str, expected: str) -> None:
     assert text(choose(body_of(name, 7, 97, 16), DEFAULT)) == expected
