@@ -4,7 +4,6 @@ from compiler.loops.accesses import Accesses
 from compiler.loops.choices import Choice, Choices, Tile
 from compiler.loops.lanes import (
     has_lanes,
-    in_short_vectors,
     in_vectors,
     is_read_in_order,
     lane_count,
@@ -29,8 +28,6 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | None:
     choices: list[Choice] = in_vectors(
         inner.name, inner.extent, lanes, SIDE_BY_SIDE, "elements one after the other"
     )
-    if seen.ranges[0] is not inner:
-        choices += in_short_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE)
     outer, turns = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = Choices(tuple(choices)).of(Tile)[0].size

@@ -11,8 +11,6 @@ from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
 
-SHORT = 16
-"""Vectors in a row below which what they leave over counts."""
 LINE = 64
 """Bytes of one line of memory."""
 NEAR = 4
@@ -71,16 +69,6 @@ def _masked(name: str, turns: int, lanes: int) -> list[Choice]:
         return []
     words = f"{turns} turns are left by vectors of {lanes}: one more, masked"
     return [Tile(name, lanes, "mask", words), Vectorize(f"{name}.1", words)]
-
-
-def in_short_vectors(name: str, turns: int, lanes: int, unroll: int) -> list[Choice]:
-    """What whole vectors leave of a short row, in vectors of a quarter as many lanes."""
-    few, left, at = lanes // 4, turns % lanes, max(min(unroll, turns // lanes), 1) * lanes
-    if few < 2 or left < few or turns >= SHORT * lanes:
-        return []
-    rest = f"{name}.2.2" if at > lanes and turns % at >= lanes else f"{name}.2"
-    words = f"{left} of {turns} turns are left in each row, in vectors of {few}"
-    return [Tile(rest, few, "peel", words), Vectorize(f"{rest}.1", words)]
 
 
 def shared_out(seen: Accesses, name: str, turns: int, model: MachineModel) -> list[Choice]:
