@@ -10,7 +10,6 @@ from compiler.loops.lanes import (
     shared_out,
     streamed,
 )
-from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
 
 SIDE_BY_SIDE = 4
@@ -22,7 +21,7 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | None:
     if seen.reductions or not seen.ranges:
         return None
     inner, lanes = seen.ranges[-1], lane_count(seen, model)
-    is_in_order = seen.store.step(inner) == 1 and _is_read_in_order(seen, inner)
+    is_in_order = seen.store.step(inner) == 1 and is_read_in_order(seen, inner)
     if not is_in_order or not has_lanes(seen, inner, lanes):
         return None
     choices: list[Choice] = in_vectors(
@@ -34,14 +33,3 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | None:
         outer, turns = f"{outer}.0", turns // size
     choices += shared_out(seen, outer, turns, model)
     return Choices((*choices, *streamed(seen, inner, lanes, model)))
-
-
-def _is_read_in_order(seen: Accesses, inner: Range) -> bool:
-    """Whether loads go along `inner` one by one; lanes may be masked in joins along the only axis.
-
-    With further axes, or one argument, LLVM parts the loop at the gate, which measures better.
-    """
-    gated = [a.argument for a in seen.loads if a.gated]
-    if len(seen.ranges) > 1 or len(set(gated)) < max(len(gated), 2):
-        return is_read_in_order(seen, inner)
-    return all(a.is_affine and a.steps.get(inner, 0) in (0, 1) for a in seen.loads)

@@ -13,7 +13,7 @@ from compiler.machine import MachineModel
 
 LINE = 64
 """Bytes of one line of memory."""
-NEAR = 4
+NEAR = 2
 """The share of the last cache, 1 of so many, from which stores past it are faster, as measured."""
 WORTH_THREADS = 20_000.0
 """Nanoseconds of work below which a kernel stays on one core."""
