@@ -122,8 +122,8 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
         compiler.prepare(case.program(*map(Tensor, arrays)), replace(OPTIONS, loops=loops))
         for loops in ("auto", "plain")
     )
-    same = [plan.run()[0] for plan in (chosen, plain)]
-    np.testing.assert_allclose(*(np.asarray(s, np.float64) for s in same), rtol=2e-3, atol=1e-3)
+    found, expected = (plan.run()[0].astype(np.float64) for plan in (chosen, plain))
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3)
     calls, times = (_kernels(chosen), _kernels(plain)), (list[float](), list[float]())
     turns = max(1, round(BATCH / _timed(calls[1], 100)))
     end = time.perf_counter() + seconds

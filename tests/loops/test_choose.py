@@ -1,5 +1,7 @@
 """What is chosen by default runs, computes the same, and says why."""
 
+from dataclasses import replace
+
 import pytest
 
 from compiler.loops.accesses import accesses
@@ -108,3 +110,10 @@ def test_transposes_read_rows_of_the_input_in_order(m: int, n: int, k: int, firs
 def test_stores_past_the_caches_are_of_whole_lines() -> None:
     for (m, n), streams in {(4096, 4096): 1, (4093, 4073): 0, (512, 512): 0, (4096, 4): 0}.items():
         assert len(choose(body_of("transpose", n, m, 1), DEFAULT).of(Stream)) == streams
+
+
+def test_rests_of_rests_are_seen_to_be_apart() -> None:
+    body, three = body_of("transpose", 5, 100_000, 1), replace(DEFAULT, cores=3)
+    chosen = choose(body, three)
+    assert chosen.of(Parallelize)[0].tasks == 3
+    assert len(transform(body, chosen).sources) > 2
