@@ -43,12 +43,16 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
+from compiler.machine import DEFAULT
 from compiler.node import toposort, users
 from compiler.ops import REDUCTIONS
 from compiler.trace import Match, Provenance
 
-LONG = 2**18
-"""Elements from which a reduction is worth the second kernel: some 20 µs of one core."""
+LONG = 20_000.0
+"""Nanoseconds of one core from which a reduction is worth the second kernel, which takes some 7 µs
+to start and to end. As the default machine model has them; measured, they are twice as many."""
+FEWEST = 2**12
+"""Elements below which no reduction takes so long."""
 PARTS = 16
 """The number of parts aimed at: a multiple of the cores of most machines, so that they balance."""
 MOST_PARTS = 2 * PARTS
@@ -131,7 +135,8 @@ def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
 
 def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
     """The long reductions, each with what is to become of it."""
-    found = [n for n in order if isinstance(n, Reduce) and _is_long(n)]
+    found = [n for n in order if isinstance(n, Reduce) and _can_be_cut(n)]
+    found = [n for n in found if _nanoseconds(n) >= LONG]
     if not found:
         return {}
     readers = users(order)
@@ -140,10 +145,26 @@ def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
     return {n: _cut(n, readers, n in above) for n in found if n not in kept}
 
 
-def _is_long(node: Reduce) -> bool:
+def _can_be_cut(node: Reduce) -> bool:
     source = node.sources[0]
     is_plain = len(node.devices) <= 1 and not any(source.extents) and not node.unroll
-    return is_plain and node.size > 0 and source.size >= LONG
+    return is_plain and node.size > 0 and source.size >= FEWEST
+
+
+def _nanoseconds(node: Reduce) -> float:
+    """About how long one core takes to read, or to compute, what is folded."""
+    source = node.sources[0]
+    computed, stack, seen = 0.0, [source], {source}
+    while stack:
+        below = stack.pop()
+        if not isinstance(below, ELEMENTWISE):
+            continue
+        if isinstance(below, Elementwise):
+            computed += below.size * DEFAULT.operation_ns(below.op, below.dtype.itemsize, True)
+        fresh = [s for s in below.sources if s not in seen]
+        seen.update(fresh)
+        stack += fresh
+    return max(computed, source.nbytes / DEFAULT.read[DEFAULT.level(source.nbytes)])
 
 
 def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
@@ -159,7 +180,8 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
 def _cut(node: Reduce, readers: dict[TensorNode, list[TensorNode]], is_whole: bool) -> Cut:
     """What becomes of a long reduction; `is_whole`: only parts of equal length will do."""
     source = node.sources[0]
-    about = f"{source.size:,} elements to {node.size:,} results"
+    took = f"about {_nanoseconds(node) / 1000:,.0f} µs of one core"
+    about = f"{source.size:,} elements to {node.size:,} results, {took}"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
     is_across = inner not in node.axes
     parts = {axis: _parts(source.shape[axis], is_whole) for axis in node.axes}

@@ -16,8 +16,10 @@ from compiler.machine import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors of results at a time: whole cache lines of each row."""
-ROWS = 8
+ROWS = 4
 """Rows that are added together before the sums in scratch memory are touched."""
+ADDED = 2
+"""Vectors at a time where rows are: as many streams as there are rows, and short ones."""
 
 
 def columns(seen: Accesses, model: MachineModel) -> Choices | None:
@@ -37,8 +39,10 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | None:
         name, turns, at = f"{name}.1", block, f"{name}.0"
     elif len(seen.ranges) > 1:
         at = seen.ranges[-2].name
-    choices += in_vectors(name, turns, lanes, SIDE_BY_SIDE, "results next to each other")
-    choices += _added(seen, turns, at, model)
+    added = _added(seen, turns, at, model)
+    side = ADDED if added else SIDE_BY_SIDE
+    choices += in_vectors(name, turns, lanes, side, "results next to each other")
+    choices += added
     outer = at if is_split else seen.ranges[0].name
     if is_split or seen.ranges[0] is not inner:
         count = model.cores if is_split else seen.ranges[0].extent
@@ -52,7 +56,7 @@ def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Cho
     if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
         return []
     rows: Range = seen.reductions[0].ranges[0]
-    is_long = length(rows) is not None and rows.extent >= 2 * ROWS
+    is_long = length(rows) is not None and rows.extent >= 4 * ROWS
     if not is_long or nbytes > near or nbytes < 2 * model.vector_bytes * SIDE_BY_SIDE:
         return []
     words = f"{nbytes:,} bytes of sums stay near while {rows.extent} rows are read in order"

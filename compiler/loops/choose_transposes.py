@@ -1,45 +1,108 @@
 """Choices for copies whose input and output run along different axes: transposes.
 
 A tile of as many rows as a vector has lanes is loaded along the input's axis, turned in registers,
-and stored along the output's: each line of memory is used whole, on both sides.
+and stored along the output's: each line of memory is used whole, on both sides. The input is read
+in order, a block of rows at a time, so that the processor fetches ahead; of each row of the output
+the block's whole width is written before the next.
+
+    for i1.0 in 32             a block of 128 rows of the input
+      for i0.0 in 256          16 columns of it
+        for i1.1.0 in 8        a tile of 16 by 16, turned
 """
 
 from compiler.loops.accesses import Accesses
-from compiler.loops.choices import Choice, Choices, Reorder, Tile, Unroll, Vectorize
+from compiler.loops.choices import Choice, Choices, Parallelize, Reorder, Tile, Unroll, Vectorize
 from compiler.loops.lanes import has_lanes, is_worth_threads, lane_count, shared_out, streamed
 from compiler.loops.levels import length
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
+
+TILES = 8
+"""Tiles next to each other in a row of the output: what is written of it in one go."""
+MOST_LANES = 16
+"""Registers of one tile: as many more hold what is turned already."""
+FEWEST_LANES = 4
 
 
 def transposes(seen: Accesses, model: MachineModel) -> Choices | None:
     """Tiles of lanes by lanes, turned in registers."""
     if seen.reductions or len(seen.ranges) < 2 or seen.store.step(seen.ranges[-1]) != 1:
         return None
-    inner, lanes = seen.ranges[-1], lane_count(seen, model)
+    inner = seen.ranges[-1]
     across = _across(seen, inner)
-    if across is None or not has_lanes(seen, inner, lanes) or not has_lanes(seen, across, lanes):
+    if across is None:
         return None
+    lanes = _lanes(seen, across, inner, model)
+    is_tiled = has_lanes(seen, inner, lanes) and has_lanes(seen, across, lanes)
+    if lanes < FEWEST_LANES or not is_tiled:
+        return None
+    choices = _tiles(seen, across, inner, lanes, model)
+    return Choices((*choices, *streamed(seen, inner, lanes, model)))
+
+
+def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> int:
+    """Rows and columns of a tile: a power of two that both axes have room for."""
+    most = min(lane_count(seen, model), MOST_LANES, across.extent, inner.extent)
+    return 1 << (most.bit_length() - 1)
+
+
+def _tiles(
+    seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
+) -> list[Choice]:
+    """The cuts, the order of the loops, and their levels."""
     words = f"input runs along {across.name}, output along {inner.name}: {lanes} by {lanes}"
-    one, two = across.name, inner.name
-    choices: list[Choice] = []
-    outer = seen.ranges[0]
-    if outer is across and is_worth_threads(seen, model) and across.extent >= lanes * model.cores:
+    one, outside = across.name, seen.ranges[0]
+    cuts, pieces, loops = _rows(seen, inner, lanes, model)
+    middle = [r.name for r in seen.ranges if r not in (across, inner)]
+    if outside not in (across, inner):
+        cuts += shared_out(seen, outside.name, outside.extent, model)
+    elif not Choices(tuple(cuts)).of(Parallelize) and _is_long(seen, across, lanes, model):
         block = across.extent // model.cores // lanes * lanes
-        choices.append(Tile(one, block, "peel", f"{across.extent} turns, a part for each core"))
-        choices += shared_out(seen, f"{one}.0", model.cores, model)
+        part = f"{across.extent} rows of the output, a part for each core"
+        cuts.append(Tile(one, block, "peel", part))
+        cuts += shared_out(seen, f"{one}.0", model.cores, model)
+        middle.insert(0, f"{one}.0")
         one = f"{one}.1"
-    elif outer not in (across, inner):
-        choices += shared_out(seen, outer.name, outer.extent, model)
-    choices += [
+    turns, rests = ([f"{piece}.{part}" for piece in pieces] for part in (0, 2))
+    tiles = [f"{piece}.1" for piece in pieces]
+    around = [f"{one}.0", f"{one}.2", *turns] if loops else [*turns, f"{one}.0", f"{one}.2"]
+    order = (*middle, *loops, *around, *rests, f"{one}.1", *tiles)
+    return [
+        *cuts,
         Tile(one, lanes, "peel", words),
-        Tile(two, lanes, "peel", words),
-        Reorder((f"{one}.0", f"{two}.0", f"{one}.1", f"{two}.1"), "tile by tile"),
+        *(Tile(piece, lanes, "peel", words) for piece in pieces),
+        Reorder(order, "rows of the input in order, tile by tile"),
         Unroll(f"{one}.1", words),
-        Vectorize(f"{two}.1", words),
-        *streamed(seen, inner, lanes, model),
+        *(Vectorize(tile, words) for tile in tiles),
     ]
-    return Choices(tuple(choices))
+
+
+def _rows(
+    seen: Accesses, inner: Range, lanes: int, model: MachineModel
+) -> tuple[list[Choice], list[str], list[str]]:
+    """Rows of the input, shared out and cut into blocks: the cuts, what becomes tiles, loops."""
+    cuts, pieces, loops = list[Choice](), list[str](), list[str]()
+    name, turns, width = inner.name, inner.extent, TILES * lanes
+    if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
+        block = turns // model.cores // lanes * lanes
+        words = f"{turns} rows of the input, a part for each core"
+        cuts.append(Tile(name, block, "peel", words))
+        cuts += shared_out(seen, f"{name}.0", model.cores, model)
+        pieces += [f"{name}.2"] * (turns - model.cores * block >= lanes)
+        loops.append(f"{name}.0")
+        name, turns = f"{name}.1", block
+    if turns >= 2 * width:
+        words = f"{width} elements of a row of the output are written in one go"
+        cuts.append(Tile(name, width, "peel", words))
+        pieces += [f"{name}.2"] * (turns % width >= lanes)
+        loops.append(f"{name}.0")
+        name = f"{name}.1"
+    return cuts, [name, *pieces], loops
+
+
+def _is_long(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> bool:
+    """Whether an axis has tiles for all cores, and the kernel work."""
+    return is_worth_threads(seen, model) and axis.extent >= lanes * model.cores
 
 
 def _across(seen: Accesses, inner: Range) -> Range | None:

@@ -11,6 +11,10 @@ from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
 
+LINE = 64
+"""Bytes of one line of memory."""
+NEAR = 2
+"""The share of the last cache, 1 of so many, from which stores past it are faster, as measured."""
 WORTH_THREADS = 20_000.0
 """Nanoseconds of work below which a kernel stays on one core."""
 
@@ -82,10 +86,12 @@ def is_worth_threads(seen: Accesses, model: MachineModel) -> bool:
 
 
 def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> list[Choice]:
-    """Stores past the caches, where these cannot hold what the kernel touches."""
-    held = model.cache_bytes[-1]
-    is_aligned = all(s % lanes == 0 for r, s in seen.store.steps.items() if r is not axis)
-    if seen.nbytes <= held or not is_aligned:
+    """Whole lines of memory past the caches, where what is touched is too much to stay there."""
+    held = model.cache_bytes[-1] // NEAR
+    size = seen.store.argument.element.itemsize
+    is_whole = lanes * size % LINE == 0
+    is_aligned = all(s * size % LINE == 0 for r, s in seen.store.steps.items() if r is not axis)
+    if seen.nbytes < held or not is_aligned or not is_whole:
         return []
-    words = f"{seen.nbytes:,} bytes are touched, the last cache holds {held:,}"
+    words = f"{seen.nbytes:,} bytes are touched: it pays from {held:,}, 1/{NEAR} of the last cache"
     return [Stream(0, words)]

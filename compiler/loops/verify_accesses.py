@@ -252,6 +252,9 @@ def _are_apart(a: _Box, b: _Box) -> bool:
     while a.last >= b.start and b.last >= a.start:
         if not a.axes and not b.axes:
             return False
+        # both moved to where the first begins: what stands before it is no multiple of a stride
+        low = min(a.start, b.start)
+        a, b = _Box(a.start - low, a.axes), _Box(b.start - low, b.axes)
         stride = max(axes[0][0] for axes in (a.axes, b.axes) if axes)
         (first, a), (second, b) = _split(a, stride), _split(b, stride)
         if a.last >= stride or b.last >= stride:

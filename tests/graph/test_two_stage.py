@@ -58,7 +58,8 @@ def partials(node: TensorNode) -> tuple[int, ...]:
 @pytest.fixture
 def all_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small reductions are cut too."""
-    monkeypatch.setattr(stage, "LONG", 8)
+    monkeypatch.setattr(stage, "LONG", 0.0)
+    monkeypatch.setattr(stage, "FEWEST", 8)
     monkeypatch.setattr(stage, "SHARE", 1)
     monkeypatch.setattr(stage, "WORST", 0.5)
     compiler.cache_clear()
@@ -67,16 +68,16 @@ def all_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
-    ((1 << 18,), (0,), (16, 1)),
+    ((1 << 20,), (0,), (16, 1)),
     ((1 << 26,), (0,), (16, 1)),
     ((8192, 8192), (0, 1), (16, 1, 1)),
     ((8192, 8192), (0,), (16, 1, 8192)),
     ((1 << 20, 3), (0,), (16, 1, 3)),
     ((3, 1 << 20), (1,), (3, 16, 1)),
     ((2, 1 << 20), (0, 1), (1, 16, 1)),
-    ((64, 64, 64), (0, 1, 2), (16, 1, 1, 1)),
+    ((128, 128, 64), (0, 1, 2), (16, 1, 1, 1)),
     ((1000, 1000), (0, 1), (20, 1, 1)),
-    ((64007, 5), (0,), (16, 1, 5)),
+    ((640007, 5), (0,), (16, 1, 5)),
 )
 
 
@@ -90,13 +91,13 @@ def test_what_is_cut(
 
 
 LEFT: tuple[tuple[str, TensorNode], ...] = (
-    ("short", Reduce((buffer((1 << 18) - 1),), "sum", (0,))),
+    ("short", Reduce((buffer(1 << 18),), "sum", (0,))),
     ("empty", Reduce((buffer(0, 1 << 20),), "sum", (1,))),
     ("by rows", Reduce((buffer(8192, 8192),), "sum", (1,))),
     ("by rows", Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
     ("by rows", Reduce((buffer(64, 4096, 16),), "sum", (1,))),
     ("to write and read", Reduce((buffer(256, 1 << 15),), "max", (0,))),
-    ("to write and read", Reduce((buffer(64, 8192),), "sum", (0,))),
+    ("to write and read", Reduce((buffer(64, 1 << 14),), "sum", (0,))),
     ("equal parts", Reduce((buffer(2, 4, 1 << 16),), "sum", (0, 1))),
     ("unrolled", Reduce((buffer(1 << 20),), "sum", (0,), 4)),
 )
@@ -135,7 +136,7 @@ def test_what_is_above_another_reduction_is_cut_into_equal_parts_only() -> None:
 
 
 def test_what_is_left_over_is_folded_by_the_second_kernel() -> None:
-    x = Buffer((), 1, (1009, 300), i32, "x")
+    x = Buffer((), 1, (4099, 300), i32, "x")
     node = Reduce((x,), "sum", (0, 1))
     after = cut(node)
     values = np.random.default_rng(0).integers(-1000, 1000, x.shape).astype(np.int32)
@@ -207,7 +208,8 @@ def test_compiled(
     values = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     made = compiler.compile(ours(Tensor(values)))
     assert any(d.kind == "two_stage" and d.taken for d in made.decisions)
-    assert {d.subject for d in made.decisions} <= set(made.optimized_graph.to_networkx())
+    ours_alone = {d.subject for d in made.decisions if d.kind == "two_stage"}
+    assert ours_alone <= set(made.optimized_graph.to_networkx())
     np.testing.assert_allclose(made.run()[0], numpy(values.astype(np.float64)), rtol=2e-5)
     assert made.check().ok
 
@@ -223,6 +225,6 @@ def test_variable_extents_and_shards_are_left_alone() -> None:
 
 def test_a_conversion_is_folded_with_its_reduction() -> None:
     x = Buffer((), 1, (1 << 20,), i32, "x")
-    made = compiler.compile(Tensor(np.ones(1 << 18, np.int32)).cast(f32).sum(), Options())
+    made = compiler.compile(Tensor(np.ones(1 << 20, np.int32)).cast(f32).sum(), Options())
     assert is_cut(Reduce((Cast((x,), f32),), "sum", (0,)))
-    assert len(made.loops) == 2 and made.run()[0] == 1 << 18
+    assert len(made.loops) == 2 and made.run()[0] == 1 << 20

@@ -1,9 +1,11 @@
 """What is chosen by default runs, computes the same, and says why."""
 
+from dataclasses import replace
+
 import pytest
 
 from compiler.loops.accesses import accesses
-from compiler.loops.choices import Choices, Parallelize, Stream, parse, text
+from compiler.loops.choices import Choices, Parallelize, Stream, Tile, parse, text
 from compiler.loops.choose import choose
 from compiler.machine import DEFAULT
 from tests.loops.transformed import (
@@ -56,7 +58,9 @@ def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
     ("row sums", "tile r1 64 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
                  "tile r1.2 16 peel; vectorize r1.2.1; "
                  "tile r1.2.2 16 mask; vectorize r1.2.2.1"),
-    ("transpose", ""),
+    ("transpose", "tile i1 32 peel; tile i0 4 peel; tile i1.1 4 peel; "
+                  "reorder i1.0 i0.0 i0.2 i1.1.0 i1.1.2 i0.1 i1.1.1; unroll i0.1; "
+                  "vectorize i1.1.1"),
 ])  # fmt: skip
 def test_small_kernels_of_each_kind(name: str, expected: str) -> None:
     assert text(choose(body_of(name, 7, 97, 16), DEFAULT)) == expected
@@ -88,3 +92,28 @@ def test_steps_of_accesses() -> None:
     assert seen is not None
     named = {a.argument.name: {r.name: s for r, s in a.steps.items()} for a in seen.loads}
     assert named == {"in1": {"i0": 6, "r2": 1}, "in2": {"r2": 5, "i1": 1}}
+
+
+@pytest.mark.parametrize(("m", "n", "k", "first"), [
+    (4096, 4096, 1, "tile i1 2048 peel; parallelize i1.0 2; tile i1.1 128 peel; tile i0 16 peel"),
+    (4093, 4073, 1, "tile i1 2032 peel; parallelize i1.0 2; tile i1.1 128 peel; tile i0 16 peel"),
+    (100000, 16, 1, "tile i0 50000 peel; parallelize i0.0 2; tile i0.1 16 peel; tile i1 16 peel"),
+    (16, 16, 1, "tile i0 16 peel; tile i1 16 peel"),
+    (3, 100000, 1, ""),
+])  # fmt: skip
+def test_transposes_read_rows_of_the_input_in_order(m: int, n: int, k: int, first: str) -> None:
+    chosen = choose(body_of("transpose", m, n, k), DEFAULT)
+    rows = sorted(chosen, key=lambda row: not isinstance(row, Tile | Parallelize))
+    assert text(Choices(tuple(rows))).startswith(first)
+
+
+def test_stores_past_the_caches_are_of_whole_lines() -> None:
+    for (m, n), streams in {(4096, 4096): 1, (4093, 4073): 0, (512, 512): 0, (4096, 4): 0}.items():
+        assert len(choose(body_of("transpose", n, m, 1), DEFAULT).of(Stream)) == streams
+
+
+def test_rests_of_rests_are_seen_to_be_apart() -> None:
+    body, three = body_of("transpose", 5, 100_000, 1), replace(DEFAULT, cores=3)
+    chosen = choose(body, three)
+    assert chosen.of(Parallelize)[0].tasks == 3
+    assert len(transform(body, chosen).sources) > 2
