@@ -21,11 +21,14 @@ from compiler.loops.choose_products import products
 from compiler.loops.choose_rows import rows
 from compiler.loops.choose_short_rows import short_rows
 from compiler.loops.choose_transposes import transposes
+from compiler.loops.choose_windows import windows
 from compiler.loops.nodes import Body
 from compiler.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | None]
-KINDS: tuple[Chooser, ...] = (elementwise, transposes, products, short_rows, rows, columns)
+KINDS: tuple[Chooser, ...] = (
+    elementwise, transposes, products, windows, short_rows, rows, columns,
+)  # fmt: skip
 """From the most particular to the most general."""
 
 

@@ -70,12 +70,12 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
     assert not choose(few, DEFAULT).of(Stream)
 
 
-def test_a_product_is_packed_and_shared_out_by_rows() -> None:
+def test_a_product_is_packed_and_shared_out_by_panels() -> None:
     chosen = choose(body_of("matmul", 256, 256, 256), DEFAULT)
     assert {type(c).__name__ for c in chosen} == {
         "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
     }  # fmt: skip
-    assert chosen.of(Parallelize)[0].axis == "i0.0"
+    assert chosen.of(Parallelize)[0].axis == "i1.0"
 
 
 def test_what_is_too_small_stays_plain() -> None:
