@@ -52,6 +52,15 @@ def costs(
     return Costs(evaluations, evaluations * each[node], written + evaluations * read)
 
 
+def fold_costs(
+    node: Reduce, demands: list[Demand], each: Mapping[TensorNode, float], model: MachineModel
+) -> Costs:
+    """The same for a reduction: one evaluation of it folds all that belongs to one result."""
+    source = node.sources[0]
+    fold = source.size // max(node.size, 1) * (each[source] + model.vector_ns)
+    return costs(node, demands, {node: fold}, model)
+
+
 def _evaluations(node: TensorNode, demands: list[Demand], model: MachineModel) -> int:
     """How often the value is computed where it is read; a row that is kept counts once."""
     rows: dict[object, int] = {}

@@ -131,7 +131,10 @@ def test_a_reduction_read_by_two_kernels_is_written() -> None:
     total = Reduce((data(64, 100),), "sum", (1,))
     result = parts(op("exp", total), op("sin", total))
     assert realized(result) == ["reduce sum 64,1", "exp 64,1", "sin 64,1"]
-    why = "2 kernels read the result; fused, each would repeat the reduction"
+    why = (
+        "2 kernels read the result; fused, each would repeat the reduction: 128 evaluations "
+        "where it is read cost 0.19 µs; once, in memory, 0.34 µs"
+    )
     assert reasons(result) == [("reduce sum", False, why)]
 
 
@@ -159,7 +162,10 @@ def test_a_reduction_under_two_indices_is_written() -> None:
     rows = fold("sum", data(8, 8), 1)
     result = parts(op("add", rows, Permute((rows,), (1, 0))))
     assert realized(result) == ["reduce sum 8,1", "add 8,8"]
-    why = "it is read under 2 different indices; fused, it would be repeated"
+    why = (
+        "it is read under 2 different indices; fused, it would be repeated: 72 evaluations "
+        "where it is read cost 0.01 µs; once, in memory, 0.25 µs"
+    )
     assert reasons(result) == [("reduce sum", False, why)]
 
 
