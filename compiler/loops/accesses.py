@@ -63,6 +63,12 @@ class Accesses:
         """Bytes of the widest element that is computed with."""
         return max(n.dtype.itemsize for n in self.order if _is_value(n))
 
+    def widest_along(self, axes: Iterable[Range]) -> int:
+        """Bytes of the widest element that is computed for each turn of one of `axes`."""
+        along = set(axes)
+        values = (n for n in self.order if _is_value(n) and self.needs[n] & along)
+        return max((n.dtype.itemsize for n in values), default=self.widest)
+
     @property
     def nbytes(self) -> int:
         """Bytes of all arguments together."""

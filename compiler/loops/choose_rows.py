@@ -10,7 +10,7 @@ from compiler.loops.lanes import (
     has_lanes,
     in_vectors,
     is_read_in_order,
-    lane_count,
+    lanes_along,
     shared_out,
     streamed,
 )
@@ -25,16 +25,17 @@ DEAR_ONES = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not
 DEAR = 2
 """The same where each value is dear to compute, which takes registers and hides the wait."""
 
-LEAST = {4: 9, 8: 12}
-"""By bytes of an element: turns from which masked vectors beat loops that LLVM unrolls whole."""
+LEAST = {16: 9, 8: 12}
+"""By lanes: turns from which vectors, a masked one at the end, beat loops that LLVM unrolls."""
 
 
 def rows(seen: Accesses, model: MachineModel) -> Choices | None:
     """Vectors along every reduction and the output's innermost axis; cores over the rows."""
     if not seen.reductions or any(len(r.ranges) != 1 for r in seen.reductions):
         return None
-    lanes = lane_count(seen, model)
     folded = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
+    apart = [r for r in seen.ranges[-1:] if all(r not in seen.needs[f] for f in seen.reductions)]
+    lanes = lanes_along(seen, [*folded, *apart], model)
     if not all(_is_row(seen, axis) and _fills(seen, axis, lanes) for axis in folded):
         return None
     inner = seen.ranges[-1] if seen.ranges else None
@@ -96,7 +97,7 @@ def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
 
 def _fills(seen: Accesses, axis: Range, lanes: int) -> bool:
     """Whether the turns of `axis` can be lanes, and are more than LLVM unrolls as they are."""
-    return has_lanes(seen, axis, lanes, LEAST.get(seen.widest, lanes))
+    return has_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
 
 
 def _side_by_side(seen: Accesses, axis: Range) -> int:

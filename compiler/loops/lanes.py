@@ -5,6 +5,8 @@
                                 i0.2.2.1 vector              what these leave over, masked
 """
 
+from collections.abc import Iterable
+
 from compiler.loops.accesses import Accesses
 from compiler.loops.choices import Choice, Parallelize, Stream, Tile, Unroll, Vectorize
 from compiler.loops.levels import length, obstacle
@@ -22,6 +24,11 @@ WORTH_THREADS = 20_000.0
 def lane_count(seen: Accesses, model: MachineModel) -> int:
     """Elements of the widest type in one vector register."""
     return max(model.vector_bytes // seen.widest, 1)
+
+
+def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> int:
+    """The same for the widest type that is computed with along one of `axes`."""
+    return max(model.vector_bytes // seen.widest_along(axes), 1)
 
 
 def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:

@@ -29,6 +29,7 @@ from compiler.loops.nodes import (
     const,
     index,
 )
+from compiler.loops.pick import pick
 from compiler.loops.symbolic import Sum, as_sum
 from compiler.trace import Match, Provenance
 
@@ -235,7 +236,7 @@ RULES = RuleSet(
     (
         decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
         divide_twice, remainder_twice, clamp_nothing, always_true, decided_choice, choice_of_truths,
-        open_gate, open_store, never_stored,
+        open_gate, open_store, never_stored, pick,
     )
 )  # fmt: skip
 

@@ -55,11 +55,11 @@ def test_softmax_is_one_kernel() -> None:
     result = parts(softmax(data(64, 10)))
     assert realized(result) == ["fdiv 64,10"]
     per_row = "computed once per 64, in the loop nest of its only reader; saves 256 bytes"
-    twice = "cheap enough to compute 2 times; saves 2,560 bytes"
+    words = "640 evaluations where it is read cost {} µs; once, in memory, {} µs; saves 2,560 bytes"
     assert reasons(result) == [
         ("reduce max", True, per_row),
-        ("sub", True, twice),
-        ("exp", True, twice),
+        ("sub", True, words.format("0.01", "0.27")),
+        ("exp", True, words.format("0.09", "0.35")),
         ("reduce sum", True, per_row),
     ]
 
@@ -131,7 +131,10 @@ def test_a_reduction_read_by_two_kernels_is_written() -> None:
     total = Reduce((data(64, 100),), "sum", (1,))
     result = parts(op("exp", total), op("sin", total))
     assert realized(result) == ["reduce sum 64,1", "exp 64,1", "sin 64,1"]
-    why = "2 kernels read the result; fused, each would repeat the reduction"
+    why = (
+        "2 kernels read the result; fused, each would repeat the reduction: 128 evaluations "
+        "where it is read cost 0.19 µs; once, in memory, 0.34 µs"
+    )
     assert reasons(result) == [("reduce sum", False, why)]
 
 
@@ -139,7 +142,10 @@ def test_a_cheap_value_read_by_two_kernels_is_computed_twice() -> None:
     x = op("add", data(64, 100), data(64, 100))
     result = parts(op("exp", x), op("sin", x))
     assert realized(result) == ["exp 64,100", "sin 64,100"]
-    why = "cheap enough to compute 2 times; saves 25,600 bytes"
+    why = (
+        "12,800 evaluations where it is read cost 0.29 µs; once, in memory, 0.55 µs; "
+        "saves 25,600 bytes"
+    )
     assert reasons(result) == [("add", True, why)]
 
 
@@ -147,11 +153,8 @@ def test_a_dear_value_read_by_two_kernels_is_written() -> None:
     x = op("tan", op("tan", op("sin", data(1000, 1000))))
     result = parts(op("neg", x), op("abs", x))
     assert realized(result) == ["tan 1000,1000", "neg 1000,1000", "abs 1000,1000"]
-    # 80 units of 0.02 ns for a million more evaluations; 3 trips of 4 MB at 0.05 ns, 1 µs to start
-    why = (
-        "computing it where it is read costs 1,000,000 more evaluations of 80 operations, "
-        "1,600.0 µs; memory costs 601.0 µs"
-    )
+    # 2.2 ns for two tangents and a sine, 4 bytes read and written; 2 million times, or 1 million
+    why = "2,000,000 evaluations where it is read cost 4,466.67 µs; once, in memory, 2,333.58 µs"
     assert reasons(result)[-1] == ("tan", False, why)
 
 
@@ -159,7 +162,10 @@ def test_a_reduction_under_two_indices_is_written() -> None:
     rows = fold("sum", data(8, 8), 1)
     result = parts(op("add", rows, Permute((rows,), (1, 0))))
     assert realized(result) == ["reduce sum 8,1", "add 8,8"]
-    why = "it is read under 2 different indices; fused, it would be repeated"
+    why = (
+        "it is read under 2 different indices; fused, it would be repeated: 72 evaluations "
+        "where it is read cost 0.01 µs; once, in memory, 0.25 µs"
+    )
     assert reasons(result) == [("reduce sum", False, why)]
 
 

@@ -1,0 +1,86 @@
+"""pick: a sum of which one turn at most counts is that turn: no loop looks for it.
+
+    Before:  acc %40 = 0.0
+             for r1 in 1000   reduction
+               %12 = %9 == r1                  bool
+               %21 = in2[i0*1000 + r1]         f32
+               %39 = where(%12, %21, 0.0)      f32
+               %40 = sum(%40, %39)
+    After:   %5 = min(max(%9, 0), 999)         i64
+             %6 = %9 == %5                     bool
+             %21 = in2[i0*1000 + %5]           f32
+             %39 = where(%6, %21, 0.0)         f32
+             %40 = %39 + 0.0                   f32
+
+So the loss of each row reads the score of its class, where a one-hot row would be compared with
+all classes. An index that is none of the turns counts as no turn.
+"""
+
+from compiler.dtypes import int64
+from compiler.graph.rewrite import rule
+from compiler.loops.nodes import (
+    Alu,
+    Cast,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    alu,
+    const,
+    index,
+)
+from compiler.node import toposort
+
+
+@rule((Reduce, "sum"))
+def pick(node: Reduce) -> ScalarNode | None:
+    """sum over r of where(k == r, f(r), 0) = f(k) where k is a turn, else 0"""
+    value = node.sources[0]
+    if len(node.ranges) != 1 or not isinstance(node.ranges[0].sources[0], Const):
+        return None
+    axis = node.ranges[0]
+    found = _place(_condition(value), axis)
+    if found is None or axis.extent == 0:
+        return None
+    last = index(axis.extent - 1)
+    turn = alu("min", alu("max", found, index(0)), last)
+    picked = _at(value, axis, turn)
+    if picked is None or not node.dtype.is_float:
+        return picked
+    return alu("add", picked, const(0.0, node.dtype))  # a sum of -0 and zeros is 0
+
+
+def _condition(value: ScalarNode) -> ScalarNode | None:
+    """What must hold for a turn to count: a turn for which it does not adds 0."""
+    if value.dtype.kind == "bool":
+        return value
+    match value:
+        case Alu(op="where", sources=(condition, _, Const() as other)) if not other.bits:
+            return condition
+    return None
+
+
+def _place(condition: ScalarNode | None, axis: Range) -> ScalarNode | None:
+    """What `axis` must be equal to for the condition to hold, which is the same for all turns."""
+    match condition:
+        case Alu(op="and", sources=(first, second)) if condition.dtype.kind == "bool":
+            return _place(first, axis) or _place(second, axis)
+        case Alu(op="eq", sources=(first, second)) if first.dtype == int64:
+            pairs = ((first, second), (second, first))
+            return next((a for a, b in pairs if b is axis and axis not in toposort([a])), None)
+    return None
+
+
+def _at(value: ScalarNode, axis: Range, turn: ScalarNode) -> ScalarNode | None:
+    """The value in one turn; None where more than arithmetic and loads depends on the axis."""
+    done: dict[ScalarNode, ScalarNode] = {axis: turn}
+    order: list[ScalarNode] = toposort([value])
+    for node in order:
+        if node in done:
+            continue
+        sources = tuple(done[s] for s in node.sources)
+        if sources != node.sources and not isinstance(node, Alu | Cast | Load):
+            return None
+        done[node] = node.with_sources(sources)
+    return done[value]

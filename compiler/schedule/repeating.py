@@ -1,0 +1,95 @@
+"""repeating: what a value costs that is computed wherever it is read, and what it costs in memory.
+
+    where it is read    each evaluation: its operations, and the reads of what they are done on
+    in memory           each element once, written; then one read for each evaluation saved
+
+Both in nanoseconds of the machine model. A row that one kernel goes over several times, as softmax
+does, counts once if it is near: what is dear about it is kept (`loops/keep.py`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.graph.effects import Assign, Scatter
+from compiler.graph.markers import Fuse
+from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
+from compiler.graph.placement import WITHOUT_SOURCES
+from compiler.machine import MachineModel
+from compiler.schedule.demand import Demand
+
+MOST_NS = 1e6
+"""Nanoseconds beyond which it does not matter how long one evaluation takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The two ways to have a value, nanoseconds each; `evaluations` are those where it is read."""
+
+    evaluations: int
+    again: float
+    memory: float
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether it is computed where it is read."""
+        return self.again <= self.memory
+
+    def __str__(self) -> str:
+        return (
+            f"{self.evaluations:,} evaluations where it is read cost {self.again / 1000:,.2f} µs; "
+            f"once, in memory, {self.memory / 1000:,.2f} µs"
+        )
+
+
+def costs(
+    node: TensorNode, demands: list[Demand], each: Mapping[TensorNode, float], model: MachineModel
+) -> Costs:
+    """The costs of `node`, one evaluation of a node taking as long as `each` says."""
+    evaluations = _evaluations(node, demands, model)
+    level, itemsize = model.level(node.nbytes), node.dtype.itemsize
+    read, write = itemsize / model.read[level], itemsize / model.write[level]
+    written = node.size * (each[node] + write) + model.launch_ns
+    return Costs(evaluations, evaluations * each[node], written + evaluations * read)
+
+
+def fold_costs(
+    node: Reduce, demands: list[Demand], each: Mapping[TensorNode, float], model: MachineModel
+) -> Costs:
+    """The same for a reduction: one evaluation of it folds all that belongs to one result."""
+    source = node.sources[0]
+    fold = source.size // max(node.size, 1) * (each[source] + model.vector_ns)
+    return costs(node, demands, {node: fold}, model)
+
+
+def _evaluations(node: TensorNode, demands: list[Demand], model: MachineModel) -> int:
+    """How often the value is computed where it is read; a row that is kept counts once."""
+    rows: dict[object, int] = {}
+    row = node.shape[-1] * node.dtype.itemsize if node.shape else 0
+    is_near = row <= model.cache_bytes[1] // 2
+    for place, demand in enumerate(demands):
+        is_row = is_near and demand.evaluations == node.size and node.shape
+        key = (id(demand.plan), demand.dependence[:-1]) if is_row else place
+        rows[key] = max(rows.get(key, 0), demand.evaluations)
+    return sum(rows.values())
+
+
+def evaluation_ns(order: list[TensorNode], model: MachineModel) -> dict[TensorNode, float]:
+    """How long one evaluation of each node takes from the nearest leaves and reductions."""
+    result: dict[TensorNode, float] = {}
+    for node in order:
+        if isinstance(node, WITHOUT_SOURCES):
+            result[node] = node.dtype.itemsize / model.read[model.level(node.nbytes)]
+        elif isinstance(node, Reduce | Scatter | Assign):
+            result[node] = model.vector_ns
+        else:
+            below = sum(result[s] for s in node.sources)
+            result[node] = min(_own(node, model) + below, MOST_NS)
+    return result
+
+
+def _own(node: TensorNode, model: MachineModel) -> float:
+    """The operation of a node itself."""
+    if isinstance(node, (*MOVEMENT, Fuse)):
+        return 0.0
+    op = node.op if isinstance(node, Elementwise) else ""
+    return model.operation_ns(op, node.dtype.itemsize, True)
