@@ -97,7 +97,7 @@ def accumulate(
         if body is before:
             refuse(choice, "what is folded has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
-    return simplify(body, provenance) if choices.of(Accumulate) else body
+    return simplify(body, provenance, matches) if choices.of(Accumulate) else body
 
 
 def _check(axis: Range, choice: Accumulate) -> None:

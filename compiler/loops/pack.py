@@ -86,7 +86,7 @@ def pack(
         for load, dims in _tiles(body, choice, at).items():
             body = _staged(body, load, dims, choices, provenance)
         record(matches, choice, before, body)
-    return simplify(body, provenance) if choices.of(Pack) else body
+    return simplify(body, provenance, matches) if choices.of(Pack) else body
 
 
 def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:

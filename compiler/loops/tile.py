@@ -85,7 +85,7 @@ def tile(
             cut = _peeled(body, axis, choice.size, provenance)
         record(matches, choice, body, cut)
         body = cut
-    return simplify(body, provenance)
+    return simplify(body, provenance, matches)
 
 
 def _check(axis: Range, choice: Tile, choices: Choices) -> None:
