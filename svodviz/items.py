@@ -3,7 +3,7 @@
     buffer      {"e", "name", "dtype", "shape", "bytes", "device", "made"}
     item        {"e", "op", "name", "lane", "args": [[buffer, "in" | "out" | "in out"]],
                  "fixed": [[variable, value]], "facts": [[name, text]], "flops", "read", "written",
-                 "ns", "start", "late", "critical"}
+                 "ns", "start", "late", "critical", "tasks"}
     dependency  [from, to, kind, [buffer], bytes, critical]
     loop        {"label", "items": [item]}       the turns of one call that a loop repeats
 
@@ -111,8 +111,10 @@ def _parts(lane: str) -> tuple[str, int, str]:
     return name, int(number) if number.isdecimal() else -1, number
 
 
-def item_row(schedule: Any, position: int, lanes: list[str], buffers: Buffers) -> Wire:
-    """One row of the table of items."""
+def item_row(
+    schedule: Any, position: int, lanes: list[str], buffers: Buffers, tasks: int = 1
+) -> Wire:
+    """One row of the table of items; `tasks` is by how many runs its work is shared."""
     item = schedule.items[position]
     operation, cost, time = item.operation, schedule.analysis[position], schedule.times[position]
     return {
@@ -131,6 +133,7 @@ def item_row(schedule: Any, position: int, lanes: list[str], buffers: Buffers) -
         "start": plain(time.earliest_start),
         "late": plain(time.latest_start),
         "critical": item.item_id in schedule.critical_path,
+        "tasks": tasks,
     }
 
 

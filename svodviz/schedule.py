@@ -13,7 +13,8 @@ from typing import Any
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.fusions import fusion_rows
-from svodviz.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows
+from svodviz.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
+from svodviz.kernels import tasks_of
 from svodviz.memory import memory_row
 from svodviz.scene import Wire
 
@@ -27,7 +28,11 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
         return None
     buffers = Buffers(entities, _kernel_graph_entities(compilation.kernels))
     lanes = lanes_of(schedule.items)
-    items = [item_row(schedule, it, lanes, buffers) for it in range(len(schedule.items))]
+    tasks = tasks_of(compilation)
+    items = [
+        item_row(schedule, number, lanes, buffers, _tasks(item.operation, tasks))
+        for number, item in enumerate(schedule.items)
+    ]
     return {
         "lanes": lanes,
         "items": items,
@@ -38,6 +43,10 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
         "buffers": buffers.rows,
         "moved": [visible(it) for it in getattr(compilation, "transfers", ())],
     }
+
+
+def _tasks(operation: Any, tasks: dict[str, int]) -> int:
+    return tasks.get(str(operation.name), 1) if word_of(operation) == "kernel" else 1
 
 
 def _kernel_graph_entities(kernels: Any) -> dict[Any, str]:

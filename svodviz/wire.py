@@ -1,6 +1,6 @@
 """One compilation as JSON: the only thing that reaches the browser, and what exports carry.
 
-    {"format": "svodviz", "version": 2,
+    {"format": "svodviz", "version": 3,
      "name":      of the compilation
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
@@ -14,6 +14,7 @@
      "values":    {entity: preview}           see `values`
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
+     "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "notes":     [text]}                     what was left out, and why
 
@@ -31,6 +32,7 @@ from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
+from svodviz.kernels import kernel_rows
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Wire, plain, scene
@@ -39,7 +41,7 @@ from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
 from svodviz.values import preview
 
-FORMAT, VERSION = "svodviz", 2
+FORMAT, VERSION = "svodviz", 3
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
@@ -69,6 +71,7 @@ def wire(compilation: Any) -> Wire:
         "values": _values(compilation, stages, entities, notes),
         "legend": legend(),
         "edges": edge_legend(),
+        "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
         "notes": notes,
         "entities": entities.names,
@@ -210,3 +213,4 @@ def _values(
 #   1  stages, films, passes, decisions, values.
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
+#   3  "kernels"; items have "tasks".

@@ -82,7 +82,7 @@ def test_the_stages_have_their_faces(network: Compilation) -> None:
     facts = {"op", "kind", "argument", "dtype", "shape", "name", "parents", "group"}
     kinds = {
         "buffer", "const", "elementwise", "movement", "reduce", "memory", "cast", "control",
-        "call", "kernel", "index", "basicblock",
+        "call", "kernel", "index", "basicblock", "loop", "unrolled", "vector", "cores", "local",
     }  # fmt: skip
     for stage in (*whole, *(stage for group in each for stage in group)):
         assert stage.title and stage.seconds >= 0

@@ -8,6 +8,7 @@ the variable says. What is behind them in a Buffer is not looked at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,13 +77,19 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
     return [np.asarray(values[root], order="C") for root in roots]
 
 
-def evaluate_all(roots: Sequence[TensorNode], inputs: Inputs) -> dict[TensorNode, Array]:
-    """The value of every node that `roots` need, sources first; views may share memory."""
+def evaluate_all(
+    roots: Sequence[TensorNode], inputs: Inputs, most: int | None = None
+) -> dict[TensorNode, Array]:
+    """The value of every node that `roots` need, sources first; views may share memory.
+
+    A value of more than `most` elements is left out, and with it what needs it.
+    """
     values: dict[TensorNode, Array] = {}
     order = toposort(roots)
     sizes = variables_of(order, inputs)
     for node in order:
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
+        if (most is None or prod(node.shape) <= most) and all(s in values for s in node.sources):
+            values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
 
 

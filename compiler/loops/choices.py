@@ -15,13 +15,17 @@
            | Stream(slot)                stores that go past the caches
 
 An axis is named as it is printed; a part of one by its parts: `i0.1`. In text, one choice per
-line or between semicolons:
+line, with its reason behind a `#`, or several between semicolons:
 
-    tile i0 16 peel; vectorize i0.1; parallelize i0.0 2; stream 0
+    tile i0 16 peel              # 1000 turns in vectors of 16
+    vectorize i0.1; parallelize i0.0 2; stream 0
+
+What is printed reads back (`parse`), so choices can be copied, edited and given to
+`Options(loops={"k0": …})`.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from compiler.errors import ScheduleError
@@ -131,6 +135,12 @@ class Choices:
         """Whether there is a choice for the pass `kind`, e.g. "tile"."""
         return any(word(row) == kind for row in self.rows)
 
+    def without(self, *starts: str) -> "Choices":
+        """These choices but for those whose text begins with one of `starts`: "pack", "tile i1"."""
+        wanted = [start.split() for start in starts]
+        kept = (r for r in self.rows if not any(_begins(show(r).split(), w) for w in wanted))
+        return Choices(tuple(kept))
+
     def __iter__(self) -> Iterator[Choice]:
         return iter(self.rows)
 
@@ -168,8 +178,12 @@ def _shown(value: object) -> str:
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
+def _begins(words: list[str], start: list[str]) -> bool:
+    return words[: len(start)] == start
+
+
 def _described(choice: Choice) -> str:
-    return f"{show(choice):<28} {choice.because}".rstrip()
+    return f"{show(choice):<28} # {choice.because}" if choice.because else show(choice)
 
 
 def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
@@ -178,8 +192,17 @@ def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
         return given
     if not isinstance(given, str):
         return Choices(tuple(given))
-    lines = given.replace("\n", ";").split(";")
-    return Choices(tuple(_parsed(line.split()) for line in lines if line.strip()))
+    if given.strip() == str(PLAIN):
+        return PLAIN
+    return Choices(tuple(choice for line in given.splitlines() for choice in _line(line)))
+
+
+def _line(line: str) -> Iterator[Choice]:
+    """The choices on one line; its reason is that of each."""
+    code, _, because = line.partition("#")
+    for part in code.split(";"):
+        if part.strip():
+            yield replace(_parsed(part.split()), because=because.strip())
 
 
 def _parsed(words: list[str]) -> Choice:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
          "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
          "xor": "^", "shl": "<<", "shr": ">>"}  # fmt: skip
+LEVELS = {"loop": "loop", "unroll": "unrolled", "vector": "vector", "core": "cores"}
+"""The kind of a range in pictures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -257,17 +259,19 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     """What a picture of a scalar node needs."""
-    kinds = {Const: "const", DefineVar: "const", Range: "index", Argument: "buffer",
-             Local: "buffer", After: "control",
+    kinds = {Const: "const", DefineVar: "const", Argument: "buffer",
+             Local: "local", After: "control",
              Load: "memory", Store: "memory", Update: "memory", Cast: "cast",
-              Bitcast: "cast", Reduce: "reduce",
+             Bitcast: "cast", Reduce: "reduce",
              Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
+    kind = "index" if is_index else kinds.get(type(node), "elementwise")
     match node:
         case Const():
             argument = str(node.value)
         case Range():
+            kind = LEVELS[node.level]
             op, argument = node.name, " ".join(f"{_bound(node)}{_words(node)}".split())
         case DefineVar():
             op, argument = "variable", f"{node.name} {node.low} … {node.high}"
@@ -285,7 +289,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
             pass
     return {
         "op": op,
-        "kind": "index" if is_index else kinds.get(type(node), "elementwise"),
+        "kind": kind,
         "argument": argument,
         "dtype": "" if isinstance(node, Body | Store | Update | After) else node.dtype.short,
         "shape": "",

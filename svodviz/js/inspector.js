@@ -2,6 +2,7 @@
 
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
+import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 
 const LISTED = 8;
 
@@ -31,7 +32,8 @@ export class Inspector {
 
   update() {
     const { selected, state } = this.store;
-    const key = `${selected} ${state.stage} ${selected < 0 ? state.unit : ""}`;
+    const part = state.stage === "passes" ? state.pass : state.unit;
+    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""}`;
     if (key === this.key) return;
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);
@@ -53,6 +55,7 @@ export class Inspector {
       h("h3", {}, model.name),
       this.facts(facts),
       stage.missing && h("p", { class: "note" }, stage.missing),
+      ...kernelSections(this, kernelOnScreen(this.store)),
       h("p", { class: "hint" },
         "Select a node, a line or a bar: it is followed through every stage."),
       h("p", { class: "hint" }, "Press ? for the keys."),
@@ -77,7 +80,8 @@ export class Inspector {
   }
 
   rest(entity) {
-    return [this.decisions(entity), this.rule(entity), this.biography(entity)];
+    const kernel = kernelSections(this, kernelOf(this.store.model, entity));
+    return [this.decisions(entity), this.rule(entity), this.biography(entity), ...kernel];
   }
 
   /** Where the entity is drawn, in the stage on screen if it is there. */
@@ -169,9 +173,11 @@ export class Inspector {
 
   decisions(entity) {
     const { model } = this.store;
-    const own = model.decisionsOn(entity);
+    // Those on a kernel's loops stand with the kernel.
+    const all = model.decisions.filter(([it]) => !model.kernelBodies.has(it));
     const related = model.related(entity);
-    const others = model.decisions.filter(([it]) => it !== entity && related.has(it));
+    const own = all.filter(([it]) => it === entity);
+    const others = all.filter(([it]) => it !== entity && related.has(it));
     const rows = [...own, ...others].slice(0, LISTED);
     if (!rows.length) return null;
     return this.section("Decisions", ...rows.map(([subject, kind, taken, reason]) => h(

@@ -2,6 +2,7 @@
 
 import { bytes, count, duration, h } from "./dom.js";
 import { share } from "./fusion.js";
+import { kernelSections } from "./kernelsheet.js";
 
 const LISTED = 24;
 
@@ -41,10 +42,15 @@ function item(inspector, schedule, row) {
     inspector.facts(facts),
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
     inspector.section("Cost", inspector.facts(cost)),
+    ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name)),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),
     edges(inspector, schedule, "Others wait for it", schedule.behind[row.position], "to"),
     fusions(inspector, schedule, row),
   ].filter(Boolean);
+}
+
+function kernelNamed(inspector, name) {
+  return inspector.store.model.kernelByName.get(name);
 }
 
 /** Dependencies with the kind and the reason of each. */

@@ -4,7 +4,7 @@ import { arrow } from "./geometry.js";
 import { childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
-const VERSION = 2;
+const VERSION = 3;
 
 export class Model {
   constructor(wire) {
@@ -17,6 +17,8 @@ export class Model {
     this.stageById = new Map(wire.stages.map((stage) => [stage.id, stage]));
     this.shapes = new Map(wire.legend.map(([kind, shape]) => [kind, shape]));
     this.stageOf = (entity) => this.entities[entity].split(":", 1)[0];
+    this.kernelByName = new Map(wire.kernels.map((row) => [row.name, row]));
+    this.kernelBodies = new Set(wire.kernels.map((row) => row.e));
     this.closures = new Map();
     this.texts = new Map();
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
@@ -142,10 +144,6 @@ export class Model {
     if (place) return place.row.label.slice(0, 2).join("  ");
     return this.lineOf.get(entity)?.text.trim() || this.schedule?.caption(entity)
       || this.entities[entity];
-  }
-
-  decisionsOn(entity) {
-    return this.decisions.filter(([subject]) => subject === entity);
   }
 
   /** Nodes and lines of a stage, for the ribbon. */

@@ -128,7 +128,7 @@ export class Passes {
 
   ruleLines(step) {
     const { pass: record, model } = this.store;
-    const lines = [h("p", { class: "because" }, record.because)];
+    const lines = [h("p", { class: "because" }, record.because), ...this.choices(record)];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source] = model.rules[rule];
@@ -146,6 +146,14 @@ export class Passes {
         `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`));
     }
     return lines;
+  }
+
+  /** What was chosen for the kernel and is done by this pass. */
+  choices(record) {
+    const { model } = this.store;
+    const rows = record.stage === "loops" ? model.kernelByName.get(record.kernel)?.choices : null;
+    return (rows || []).filter(([name]) => name === record.name)
+      .map(([, text]) => h("p", { class: "algebra" }, text));
   }
 
   link(entity, sign) {

@@ -109,7 +109,8 @@ export class TimelineView {
   }
 
   caption(item) {
-    return [item.op, item.name].filter(Boolean).join(" ");
+    const words = [item.op, item.name].filter(Boolean).join(" ");
+    return item.tasks > 1 ? `${words} ⇶${item.tasks}` : words;
   }
 
   x(time) {
@@ -178,7 +179,8 @@ export class TimelineView {
     const { start, finish, slack } = item;
     const took = duration((finish - start) * 1e-9);
     const words = `${this.schedule.nameOf(item)}, ${took}, `
-      + (item.critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`);
+      + (item.critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`)
+      + (item.tasks > 1 ? `, work shared by ${item.tasks} tasks` : "");
     const width = Math.max(3, this.x(finish) - this.x(start));
     const indent = row.loop === undefined ? "" : " in-loop";
     const parts = [

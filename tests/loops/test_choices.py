@@ -1,5 +1,7 @@
 """Choices as text, and those that are no choices."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,13 +47,28 @@ def test_text_reads_back(choices: Choices) -> None:
 
 
 def test_printed_with_reasons() -> None:
-    choices = Choices((Tile("i0", 16, "mask", "10 of 16 are left"), Vectorize("i0.1")))
+    choices = Choices((Tile("i0", 16, "mask", "10; 16 are wanted"), Vectorize("i0.1")))
     assert str(choices).splitlines() == [
-        "tile i0 16 mask              10 of 16 are left",
+        "tile i0 16 mask              # 10; 16 are wanted",
         "vectorize i0.1",
     ]
     assert repr(choices) == "Choices('tile i0 16 mask; vectorize i0.1')"
     assert str(PLAIN) == "plain"
+
+
+@given(st.lists(ROWS, max_size=8), st.text("abc ;:×", max_size=8))
+def test_what_is_printed_reads_back(rows: list[Choice], because: str) -> None:
+    choices = Choices(tuple(replace(row, because=because.strip()) for row in rows))
+    assert parse(str(choices)) == choices
+
+
+def test_choices_can_be_left_out() -> None:
+    choices = parse("tile i0 16; tile i0.1 4; unroll i0.1.0; unroll i0.2; vectorize i0.1.1")
+    assert text(choices.without("unroll i0.1.0", "vectorize")) == (
+        "tile i0 16 peel; tile i0.1 4 peel; unroll i0.2"
+    )
+    assert choices.without("til", "tile i") == choices
+    assert choices.without("tile i0").has("tile")
 
 
 def test_lines_and_semicolons() -> None:

@@ -21,6 +21,8 @@ def test_the_example_in_the_docstring() -> None:
     ("x @ w.T", "tile i1 16 mask; reorder i1.0 i0; pack 2 i1.0; vectorize i1.1"),
     ("x.T @ w", "tile i0 8; pack 1 i0.0"),
     ("bmm", "pack 2 i0"),
+    ("matmul", "tile i0 8; tile i1 16; reorder i0.0 i1.0; pack 2 i0.0; unroll i0.1"),
+    ("matmul", "tile i0 16; tile i0.1 4; pack 2 i0.0; parallelize i0.0 2"),
     ("convolution", "pack 1 i0"),
 ])  # fmt: skip
 def test_same_values(name: str, choices: str, n: int) -> None:

@@ -50,7 +50,7 @@ def test_kinds_that_share_a_shape_differ_in_hue_and_words() -> None:
     assert len({it.words for it in kinds}) == len(kinds)
     assert len({it.shape for it in kinds}) == 10
     glyphs = [it.glyph for it in kinds if it.glyph]
-    assert len(set(glyphs)) == len(glyphs) == 8
+    assert len(set(glyphs)) == len(glyphs) == 11
 
 
 def test_kinds_of_edges_differ_without_colour() -> None:

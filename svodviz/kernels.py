@@ -1,0 +1,63 @@
+"""Each kernel as data for the page: how its loops were transformed, what LLVM did, and why.
+
+    kernel  {"name", "e": entity of its loops, "choices": [[pass, choice, reason]], "text",
+             "level", "because", "tasks", "scratch"}
+
+Kernels are in the order of the parts of the stages "loops" to "asm". `text` is what
+`Options(loops=…)` takes for the kernel; `tasks` is by how many runs its work is shared, `scratch`
+the bytes of scratch memory that each has. A compilation that says none of it has no rows.
+"""
+
+from typing import Any
+
+from svodviz.entities import Entities
+from svodviz.escape import visible
+from svodviz.scene import Wire
+
+
+def kernel_rows(compilation: Any, entities: Entities) -> list[Wire]:
+    """The table of kernels."""
+    choices = getattr(compilation, "choices", {})
+    levels = getattr(compilation, "levels", {})
+    return [
+        _row(loops, choices.get(loops.name, ()), levels.get(loops.name), entities)
+        for loops in compilation.loops
+        if loops.name in choices or loops.name in levels
+    ]
+
+
+def tasks_of(compilation: Any) -> dict[str, int]:
+    """By how many runs the work of each kernel is shared."""
+    return {str(loops.name): _tasks(loops) for loops in compilation.loops}
+
+
+def _row(loops: Any, choices: Any, level: Any, entities: Entities) -> Wire:
+    body = loops.lines[0].entity
+    rows = [_choice(line) for line in str(choices).splitlines()] if len(choices) else []
+    return {
+        "name": visible(loops.name),
+        "e": -1 if body is None else entities.number(body),
+        "choices": rows,
+        "text": "; ".join(text for _, text, _ in rows),
+        "level": visible(getattr(level, "done", "")),
+        "because": visible(getattr(level, "because", "")),
+        "tasks": _tasks(loops),
+        "scratch": sum(_scratch(node) for node in getattr(loops, "nodes", ())),
+    }
+
+
+def _choice(line: str) -> list[str]:
+    """The pass, the choice and its reason in a line of printed choices."""
+    text, _, because = line.partition("#")
+    words = visible(" ".join(text.split()))
+    return [words.split(" ")[0], words, visible(because.strip())]
+
+
+def _tasks(loops: Any) -> int:
+    ranges = (it for it in getattr(loops, "nodes", ()) if getattr(it, "level", "") == "core")
+    return max((int(it.tasks) for it in ranges), default=1)
+
+
+def _scratch(node: Any) -> int:
+    is_local = type(node).__name__ == "Local"
+    return int(node.size) * int(node.element.numpy.itemsize) if is_local else 0
