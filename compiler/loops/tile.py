@@ -57,7 +57,7 @@ from compiler.loops.nodes import (
     index,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.simplify import simplify
+from compiler.loops.simplify import simplified
 from compiler.loops.staging import local_numbers, own_memory
 from compiler.ops import REDUCTIONS
 from compiler.trace import Match, Provenance
@@ -85,7 +85,7 @@ def tile(
             cut = _peeled(body, axis, choice.size, provenance)
         record(matches, choice, body, cut)
         body = cut
-    return simplify(body, provenance, matches)
+    return simplified(body, provenance, matches)
 
 
 def _check(axis: Range, choice: Tile, choices: Choices) -> None:
