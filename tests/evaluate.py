@@ -17,6 +17,7 @@ from compiler.device.buffers import data
 from compiler.dtypes import DType
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, TensorNode
+from compiler.machine import MachineModel
 from compiler.node import toposort
 from compiler.options import Options
 from compiler.tensor import Tensor
@@ -30,18 +31,32 @@ def _graph(roots: Sequence[TensorNode]) -> list[Array]:
     return interpret(roots, inputs)
 
 
+EAGER = MachineModel(
+    "eager", vector_bytes=16, vector_ns=1e5, scalar_ns=1e5, cache_bytes=(64, 256, 1024)
+)
+"""A machine on which everything is worth transforming: vectors of few lanes, caches that hold
+nothing, and operations so slow that any kernel is shared out."""
+TRANSFORMED = Options(model=EAGER, threads=2)
+"""Every transformation on, at the sizes of tests."""
+
+
 def _stage(engine: str) -> Callable[[Sequence[TensorNode]], list[Array]]:
-    """The interpreter of one later stage, after all stages before it."""
+    """The interpreter of one later stage, after all stages before it, on transformed loops."""
 
     def run(roots: Sequence[TensorNode]) -> list[Array]:
-        return run_bodies(Compilation(list(roots), Options(), "test"), engine)
+        return run_bodies(Compilation(list(roots), TRANSFORMED, "test"), engine)
 
     return run
 
 
 def _machine(roots: Sequence[TensorNode]) -> list[Array]:
-    """Machine code."""
+    """Machine code, as users get it."""
     return Compilation(list(roots), Options(), "test").run()
+
+
+def _transformed(roots: Sequence[TensorNode]) -> list[Array]:
+    """Machine code of transformed loops."""
+    return Compilation(list(roots), TRANSFORMED, "test").run()
 
 
 ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {
@@ -51,6 +66,7 @@ ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {
     "loops": _stage("loops"),
     "lowered": _stage("lowered"),
     "machine": _machine,
+    "transformed": _transformed,
 }
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 

@@ -52,6 +52,8 @@ from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
 from compiler.schedule.printer import Schedule
 from compiler.trace import Numbering, Provenance
+from tests.loops import examples as choices_examples
+from tests.loops.examples import shown
 
 f32 = dtypes.float32
 Texts = tuple[str, str]
@@ -232,6 +234,16 @@ def emit_example() -> Texts:
     return lowered_text(loops), "\n".join(line.text for line in lines)
 
 
+def chosen_example(name: str) -> Callable[[], Texts]:
+    """What a choice makes of a program's loops."""
+
+    def texts() -> Texts:
+        example = choices_examples.EXAMPLES[name]
+        return "\n".join(shown(example.before)), "\n".join(shown(example.after))
+
+    return texts
+
+
 EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "merge"): merge_example,
     ("graph", "decompose"): decompose_example,
@@ -244,6 +256,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("loops", "index"): index_example,
     ("loops", "simplify"): simplify_loops_example,
     ("loops", "collapse"): collapse_example,
+    **{("loops", step.name): chosen_example(step.name) for step in PIPELINE if step.is_chosen},
     ("lowered", "linearize"): linearize_example,
     ("llvm", "emit"): emit_example,
 }

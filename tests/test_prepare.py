@@ -205,10 +205,13 @@ def test_options_are_part_of_the_key() -> None:
         for options in (
             Options(), Options(optimize=0), Options(trace=True, model=MachineModel(launch_ns=1.0)),
             Options(plan_memory=False),
+            Options(loops="plain"), Options(loops="plain", model=MachineModel(launch_ns=1.0)),
         )
     ]  # fmt: skip
-    assert made[0] is made[2], "neither trace nor model change what runs"
-    assert len({id(m) for m in made}) == 3
+    assert made[4] is made[5], "a model changes nothing but what is chosen"
+    assert len({id(m) for m in made}) == 5
+    again, _ = plans.structure_of([x.exp().node], Options(trace=True))
+    assert again is made[0], "a trace does not change what runs"
 
 
 def test_the_cache_keeps_no_data_alive() -> None:

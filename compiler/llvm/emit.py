@@ -13,6 +13,7 @@
                %i0.3.next = add nuw nsw i64 %i0.3, 1
                %i0.3.more = icmp slt i64 %i0.3.next, 64
                br i1 %i0.3.more, label %i0.3.body, label %i0.3.exit
+             …
 
 A loop that may run zero times tests before it runs. Accumulators become phi nodes of
 the loops and Ifs that assign them. A gated access is a branch around it: memory is not touched;

@@ -58,7 +58,7 @@ from compiler.loops.nodes import (
     linear,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.simplify import simplify
+from compiler.loops.simplify import simplified
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
@@ -97,7 +97,7 @@ def accumulate(
         if body is before:
             refuse(choice, "what is folded has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
-    return simplify(body, provenance) if choices.of(Accumulate) else body
+    return simplified(body, provenance, matches) if choices.of(Accumulate) else body
 
 
 def _check(axis: Range, choice: Accumulate) -> None:

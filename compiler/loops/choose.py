@@ -8,12 +8,14 @@
 There is a function for each kind of kernel, which looks at how far every load and store moves along
 every axis (`accesses.py`), at extents, operations and the machine model. It returns choices, or
 None where the kernel is of another kind; the first that knows the kernel decides. What no function
-knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself.
+knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself. So does
+what a user asked to unroll.
 """
 
 from collections.abc import Callable
 
 from compiler.loops.accesses import Accesses, accesses
+from compiler.loops.axes import axes
 from compiler.loops.choices import PLAIN, Choices
 from compiler.loops.choose_borders import borders
 from compiler.loops.choose_columns import columns
@@ -38,6 +40,8 @@ def choose(body: Body, model: MachineModel) -> Choices:
     """The choices for a kernel on a machine."""
     seen = accesses(body)
     if seen is None or not all(r.extent for r in seen.ranges):
+        return PLAIN
+    if any(axis.unroll for axis in axes(body).values()):
         return PLAIN
     found = (kind(seen, model) for kind in KINDS)
     return next((choices for choices in found if choices is not None), PLAIN)

@@ -2,7 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 
-from compiler.loops.nodes import Alu, Body, Const, Custom, Level, Range, ScalarNode, Store, Update
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Const,
+    Custom,
+    Level,
+    Load,
+    Range,
+    ScalarNode,
+    Store,
+    Update,
+    memory,
+)
+from compiler.loops.symbolic import as_sum
 
 SCALAR_FOR_INTEGERS = frozenset(("idiv", "mod", "pow"))
 """Operations that have no good form on vectors of integers."""
@@ -39,11 +53,20 @@ def obstacle(
         other = next((r.name for r in below if r is not axis and r in others), "")
         if other:
             return f"a value depends on {other} as well, whose turns are lanes already"
+        if isinstance(node, Load) and _is_overwritten(node, axis):
+            return f"{memory(node).name} is read in steps where it is overwritten"
         if isinstance(node, Custom):
             return f"{node.name} is a function from outside"
         if isinstance(node, Alu) and not _has_vectors(node):
             return f"{node.op} of {node.sources[-1].dtype.name} has no good form on vectors"
     return ""
+
+
+def _is_overwritten(load: Load, axis: Range) -> bool:
+    """Whether a load of what the kernel writes has lanes that are not next to each other."""
+    read = memory(load)
+    is_written = isinstance(read, Argument) and read.is_written
+    return is_written and as_sum(load.sources[1]).terms.get(axis) != 1
 
 
 def _has_vectors(node: Alu) -> bool:

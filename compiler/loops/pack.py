@@ -63,7 +63,7 @@ from compiler.loops.nodes import (
     linear,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.simplify import simplify
+from compiler.loops.simplify import simplified
 from compiler.loops.staging import (
     axes_inside,
     free_numbers,
@@ -96,7 +96,7 @@ def pack(
         for load, dims in _tiles(body, choice, at).items():
             body = _staged(body, load, dims, at, choices, provenance)
         record(matches, choice, before, body)
-    return simplify(body, provenance) if choices.of(Pack) else body
+    return simplified(body, provenance, matches) if choices.of(Pack) else body
 
 
 def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:

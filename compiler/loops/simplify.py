@@ -246,3 +246,11 @@ def simplify(
 ) -> Body:
     """`body` with the rules of this file applied until none matches."""
     return rewrite(body, RULES, provenance, matches)
+
+
+def simplified(body: Body, provenance: Provenance[Any], matches: list[Match] | None) -> Body:
+    """The same, noted as one step: what ends a pass that makes indices of its own."""
+    made = simplify(body, provenance)
+    if matches is not None and made is not body:
+        matches.append(Match("simplify", "indices in simplest form", "", body, made))
+    return made

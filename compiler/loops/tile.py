@@ -57,7 +57,7 @@ from compiler.loops.nodes import (
     index,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.simplify import simplify
+from compiler.loops.simplify import simplified
 from compiler.loops.staging import local_numbers, own_memory
 from compiler.ops import REDUCTIONS
 from compiler.trace import Match, Provenance
@@ -85,7 +85,7 @@ def tile(
             cut = _peeled(body, axis, choice.size, provenance)
         record(matches, choice, body, cut)
         body = cut
-    return simplify(body, provenance, matches)
+    return simplified(body, provenance, matches)
 
 
 def _check(axis: Range, choice: Tile, choices: Choices) -> None:
@@ -96,6 +96,9 @@ def _check(axis: Range, choice: Tile, choices: Choices) -> None:
         refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
     if axis.role == "serial":
         refuse(choice, f"{axis.name} is the order of updates, which stays", "another axis")
+    if axis.part[-1:] == (2,) and not _is_fixed(axis):
+        what = f"{axis.name} is what tiles leave over of a variable number of turns"
+        refuse(choice, what, "another axis")
     masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
     if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
         what = f"{axis.name} is part of an axis whose rest is masked"
@@ -168,7 +171,7 @@ def _tiles(axis: Range, count: ScalarNode, size: int) -> Part:
 
 def _left(axis: Range, size: int) -> Part | None:
     """What whole tiles leave over; None where that is nothing."""
-    if axis.extent == 0 or (_is_fixed(axis) and axis.extent % size == 0):
+    if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
     rest = _part(axis, 2, _divided(axis, size, "mod"))
     ranges = (rest,) if isinstance(rest, Range) else ()

@@ -25,7 +25,8 @@ def assembly(writer: Writer, result: str, value: str, parameters: list[str]) -> 
     head = f"define {result} @f({', '.join(parameters)}) #0 {{"
     flags = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
     lines = [head, "entry:", *body, f"  ret {result} {value}", "}", *functions, flags]
-    text = jit.shared_machine(2).emit_assembly(jit.parse("\n".join(lines)))
+    with jit.borrowed_machine(2) as machine:
+        text = machine.emit_assembly(jit.parse("\n".join(lines)))
     function = text.split("\nf:", 1)[1].split(".Lfunc_end", 1)[0]
     rows = [row for row in function.splitlines() if row.startswith("\t")]
     return [row for row in rows if not row.startswith(("\t.", "\t#", "\tlea\t", "\tmovabs"))]

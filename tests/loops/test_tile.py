@@ -19,7 +19,9 @@ from compiler.loops.nodes import (
     const,
 )
 from tests.loops.examples import EXAMPLES
-from tests.loops.transformed import SIZES, assert_same, body_of, transform
+from tests.loops.kernel_programs import bodies
+from tests.loops.programs import forms
+from tests.loops.transformed import SIZES, assert_same, body_of, printed, transform
 
 
 def test_the_example_in_the_docstring() -> None:
@@ -86,3 +88,12 @@ def test_an_extent_that_is_a_variable(n: int, tail: str) -> None:
     interpret(after, values, variables={"n": n})
     np.testing.assert_array_equal(values[0][:n], values[1][:n])
     assert not values[0][n:].any()
+
+
+def test_what_is_left_of_a_variable_number_of_turns_is_not_cut_again() -> None:
+    (body,) = bodies("variable rows", 9, 4, 1)
+    before = forms(body)[-1]
+    assert "n//4" in printed(transform(before, "tile i0 4"))
+    assert "i0.2" not in printed(transform(before, "tile i0 1"))
+    with pytest.raises(ScheduleError, match=r"i0\.2 is what tiles leave over of a variable number"):
+        transform(before, "tile i0 4; tile i0.2 2")

@@ -5,6 +5,8 @@ import pytest
 from compiler.errors import ScheduleError
 from compiler.loops import vectorize
 from tests.loops.examples import EXAMPLES
+from tests.loops.kernel_programs import bodies
+from tests.loops.programs import forms
 from tests.loops.transformed import SIZES, assert_same, body_of, transform
 
 
@@ -37,3 +39,10 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         transform(body_of("matmul", 17, 64, 32), choices)
+
+
+def test_what_is_read_and_overwritten_stands_next_to_each_other() -> None:
+    before = forms(bodies("written", 8, 9, 1)[-1])[-1]
+    transform(before, "vectorize i1")
+    with pytest.raises(ScheduleError, match="out is read in steps where it is overwritten"):
+        transform(before, "vectorize i0")
