@@ -13,12 +13,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from compiler.bindings import Values, graph_inputs, sliced
-from compiler.errors import CompileError
+from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
-from compiler.lowered import interpret as lowered_interpreter
+from compiler.lowered.run_tasks import run_tasks
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
@@ -115,6 +115,8 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
     for name, run in _engines(compilation, values):
         try:
             rows.append(_compare(name, expected, run()))
+        except InternalError as error:
+            rows.append(Row(name, False, np.inf, np.inf, f"broken: {error.problem}"))
         except CompileError as error:
             note = f"not executable: {error.problem}"
             rows.append(Row(name, None, 0.0, 0.0, note))
@@ -173,7 +175,7 @@ def run_bodies(
                 arguments,
                 variables={**values, **dict(kernel.fixed)},
             ),
-            "lowered": lambda kernel, arguments: lowered_interpreter.interpret(
+            "lowered": lambda kernel, arguments: run_tasks(
                 compilation.kernel(kernel.body).linear.instructions,
                 arguments,
                 variables={**values, **dict(kernel.fixed)},

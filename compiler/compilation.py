@@ -15,7 +15,7 @@ from compiler.check import Report, check
 from compiler.costing import figures
 from compiler.decisions import decisions
 from compiler.device.program import Program
-from compiler.errors import DataError, located
+from compiler.errors import located
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -39,6 +39,8 @@ from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
+from compiler.tune.tune import tune, tuned
+from compiler.tune.tuning import Tuning
 from compiler.user_source import UserSource, user_source
 from compiler.values import values
 
@@ -54,32 +56,11 @@ def compile(value: object, options: Options | None = None, name: str = "program"
     Nothing is run. `options.trace` (on by default here) records each rewrite.
     Raises `DataError` where `value` holds anything but tensors.
     """
-    nodes = nodes_of("compile", value)
+    nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
         made = Compilation(nodes, options or Options(trace=True), name)
         made.build()
     return made
-
-
-def nodes_of(operation: str, value: object) -> list[TensorNode]:
-    """How each of the tensors given to `operation` is computed: one, or a list or tuple of them.
-
-    A realised tensor stands for the program it came from. Raises `DataError` for anything else.
-    """
-    given = value if isinstance(value, list | tuple) else [value]
-    if not given:
-        what = f"nothing to {operation}"
-        raise DataError(operation, what, got=repr(value), expected="a Tensor")
-    return [_node(operation, each) for each in given]
-
-
-def _node(operation: str, value: object) -> TensorNode:
-    """The graph node of a tensor."""
-    node = getattr(value, "recipe", value)
-    if isinstance(node, TensorNode):
-        return node
-    what, got = f"only tensors can be {operation}d", type(value).__name__
-    raise DataError(operation, what, got=got, expected="Tensor")
 
 
 class Compilation:
@@ -198,9 +179,10 @@ class Compilation:
         """Every choice about fusion, copies, reductions and loops, with its reason."""
         records = self._graph_records
         made = decisions(self._scheduled, self.simplest, records, self.entity)
-        pairs = zip(self._kernels, self.loops, strict=True)
-        chosen = (d for k, loop in pairs for d in k.decisions(loop.entity(loop.body)))
-        return (*made, *chosen)
+        subjects = [loop.entity(loop.body) for loop in self.loops]
+        pairs = zip(self._kernels, subjects, strict=True)
+        chosen = (d for kernel, subject in pairs for d in kernel.decisions(subject))
+        return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
     def transfers(self) -> tuple[Traffic, ...]:
@@ -214,12 +196,24 @@ class Compilation:
         """The kernels, counted."""
         return {body: number for number, body in enumerate(self._scheduled.outlined.bodies)}
 
+    @cached_property
+    def tuning(self) -> tuple[Tuning, ...]:
+        """What was tried for each distinct kernel; () unless `options.tune` gives time for it."""
+        with no_origin():
+            made = self._scheduled
+            return tune(made.outlined.bodies, made.items, self.options)
+
+    @cached_property
+    def _tuned(self) -> Options:
+        """The options with the choices that were found."""
+        return tuned(self.options, self.tuning)
+
     def kernel(self, body: Sink) -> CompiledKernel:
         """Every stage of the kernel with this body, made on first use."""
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self.options, self._numbers[body])
+                made = compile_kernel(name, body, self._tuned, self._numbers[body])
             self._compiled[body] = made
         return self._compiled[body]
 
@@ -295,7 +289,7 @@ class Compilation:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
         operations = (item.operation for item in self._scheduled.items)
-        programs = kernel_cache.load_programs(operations, self.options, self.kernel)
+        programs = kernel_cache.load_programs(operations, self._tuned, self.kernel)
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 

@@ -1,4 +1,4 @@
-"""Data for placeholders: what a program declared, held against what it is given."""
+"""What a user gives: tensors as nodes; data for placeholders, held against what was declared."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -41,3 +41,24 @@ def _array(node: Buffer, given: Mapping[str, object]) -> Array:
     raise DataError("run", f"the data for placeholder {node.name} do not fit",
                     got=f"{array.dtype} {array.shape}", expected=f"{node.dtype} {node.shape}",
                     hint="convert them with numpy's astype and reshape")  # fmt: skip
+
+
+def nodes_of(operation: str, value: object) -> list[TensorNode]:
+    """How each of the tensors given to `operation` is computed: one, or a list or tuple of them.
+
+    A realised tensor stands for the program it came from. Raises `DataError` for anything else.
+    """
+    given = value if isinstance(value, list | tuple) else [value]
+    if not given:
+        what = f"nothing to {operation}"
+        raise DataError(operation, what, got=repr(value), expected="a Tensor")
+    return [_node(operation, each) for each in given]
+
+
+def _node(operation: str, value: object) -> TensorNode:
+    """The graph node of a tensor."""
+    node = getattr(value, "recipe", value)
+    if isinstance(node, TensorNode):
+        return node
+    what, got = f"only tensors can be {operation}d", type(value).__name__
+    raise DataError(operation, what, got=got, expected="Tensor")

@@ -1,5 +1,6 @@
 """Settings of one compilation. There are no others: nothing reads the environment."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class Options:
     """How to compile; every field has a default that suits most programs.
 
     `trace`: record every rewrite (needed to step through passes; costs compile time).
-    `verify`: check each stage's numbered invariants after it is made.
+    `verify`: check each stage's numbered invariants after it is made, with `trace` after each pass.
     `optimize`: LLVM's level, at most; 0 keeps the code as generated.
     `mode`: "fast" runs those of LLVM's passes that pay for a kernel, "explain" its whole pipeline
     of level `optimize` on every kernel (`llvm/level.py`).
@@ -40,6 +41,8 @@ class Options:
     `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
     choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
     in text; the others are plain.
+    `tune`: seconds for a search, by measurement, over the loops of the program's kernels; it begins
+    with what `loops` says, and what it finds is remembered (`tune/tune.py`). 0: no search.
     """
 
     trace: bool = False
@@ -54,6 +57,7 @@ class Options:
     plan_memory: bool = True
     model: MachineModel = DEFAULT
     loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "auto"
+    tune: float = 0.0
 
     @located
     def __post_init__(self) -> None:
@@ -70,6 +74,9 @@ class Options:
             what, got = "no such number of threads", repr(self.threads)
             expected = f"0 (all cores) … {MOST_THREADS}"
             raise DataError("Options", what, got=got, expected=expected)
+        if not isinstance(self.tune, int | float) or not 0 <= self.tune < math.inf:
+            what, got = "no such time for a search", repr(self.tune)
+            raise DataError("Options", what, got=got, expected="seconds, 0 or more")
         if isinstance(self.loops, Mapping):
             object.__setattr__(self, "loops", Given(self.loops))
         elif self.loops not in ("auto", "plain"):

@@ -34,6 +34,7 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.overlap import Level
 from compiler.pipeline import run_passes
+from compiler.runtime.workers import begin
 from compiler.schedule import analysis
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.host import Host
@@ -43,6 +44,7 @@ from compiler.schedule.operations import device_of
 from compiler.schedule.share import MemoryPlan, share
 from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.trace import Provenance
+from compiler.tune.tune import tune, tuned
 
 Array = np.ndarray[Any, Any]
 KEPT = 256
@@ -174,9 +176,11 @@ STRUCTURES = Structures()
 
 def _made(root: Sink, count: int, options: Options) -> Structure:
     """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
+    begin(options.cache)
     with no_origin():
         simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
         made = schedule_program(simplest, options, {})
+        options = tuned(options, tune(made.outlined.bodies, made.items, options))
     items = made.items
     results = tuple(buffer_of(s) for s in made.outlined.root.sources)
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None

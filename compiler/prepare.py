@@ -19,14 +19,14 @@ import numpy as np
 
 from compiler import plans
 from compiler.bindings import Bindings, Values, bindings_of, sliced
-from compiler.compilation import nodes_of
 from compiler.device import buffers
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
+from compiler.feeding import nodes_of
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
-from compiler.llvm.cache import OBJECTS, folder_of
+from compiler.llvm.cache import OBJECT, OBJECTS, TUNING, TUNINGS, folder_of
 from compiler.node import toposort
 from compiler.options import Cache, Options
 from compiler.overlap import Level
@@ -273,11 +273,14 @@ def cache_info(cache: Cache = True) -> CacheInfo:
 def cache_clear(disk: Cache = False) -> None:
     """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs.
 
-    `disk=True` removes the object code in the user's cache folder too; a folder, what is in it.
+    `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
+    is in it.
     """
     PROGRAMS.clear()
     plans.STRUCTURES.clear()
     OBJECTS.clear()
-    folder = folder_of(disk)
-    if folder:
-        folder.clear()
+    TUNINGS.clear()
+    for kind in (OBJECT, TUNING):
+        folder = folder_of(disk, kind)
+        if folder:
+            folder.clear()

@@ -30,7 +30,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from compiler.values import MOST
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
@@ -216,6 +215,8 @@ def _values(
 
 def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:
     """Says how many nodes have no value because they, or what they come from, are too large."""
+    from compiler.values import MOST
+
     left = [shape for number, shape in shapes.items() if shape and str(number) not in found]
     sizes = [math.prod(map(int, re.findall(r"\d+", shape))) for shape in left]
     if found and max(sizes, default=0) > MOST:

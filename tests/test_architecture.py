@@ -35,7 +35,7 @@ LAYERS = (
                     "compiler.allocation", "compiler.overlap", "compiler.assemble",
                     "compiler.native", "compiler.plans", "compiler.prepare",
                     "compiler.costing", "compiler.budget", "compiler.decisions",
-                    "compiler.check", "compiler.values", "compiler.compilation"),
+                    "compiler.check", "compiler.values", "compiler.compilation", "compiler.tune"),
     ("tensor", "compiler.tensors", "compiler.tensor", "compiler.custom"),
     ("compiler", "compiler"),
     ("svodviz", "svodviz"),

@@ -1,8 +1,9 @@
-"""Object code that was made before: in this process's memory, and on disk for the next ones.
+"""What was made before: in this process's memory, and on disk for the next ones.
 
-A key stands for everything that the code depends on. On disk every entry is a file of its own:
+There are two kinds: object code, and the loops that a search found (`tune/memory.py`). A key stands
+for everything that an entry depends on. On disk every entry is a file of its own:
 
-    magic · SHA-256 of all that follows · key · object code
+    magic · SHA-256 of all that follows · key · content
 
 It appears whole or not at all (written beside, then renamed), so processes may share a folder. What
 is in it gets executed: a folder that is somebody else's, or that others may write to, is refused.
@@ -21,7 +22,6 @@ from pathlib import Path
 from compiler.options import Cache
 from compiler.user_cache import user_cache
 
-MAGIC = b"svodviz object 1\n"
 DIGEST = 32
 """Bytes of a hash, so of a key."""
 KEPT = 1024
@@ -37,14 +37,36 @@ STALE = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """What entries hold: its name, how their files begin, the folder in the user's cache."""
+
+    name: str
+    magic: bytes
+    folder: str
+    again: str
+    """What is done where an entry is damaged."""
+
+    @property
+    def suffix(self) -> str:
+        """How the names of the files end."""
+        return f".{self.folder[:-1]}"
+
+
+OBJECT = Kind("object code", b"svodviz object 1\n", "objects", "compiling again")
+TUNING = Kind("tuned loops", b"svodviz tuning 1\n", "tunings", "tuning again")
+MAGIC = OBJECT.magic
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
     """Entries on disk. Nothing here raises: what cannot be read or written is a warning."""
 
     path: Path
     bound: int = BOUND
+    kind: Kind = OBJECT
 
     def get(self, key: bytes) -> bytes | None:
-        """The object code of a key; None where there is none, or the file is damaged."""
+        """What is kept for a key; None where there is nothing, or the file is damaged."""
         path = self._file(key)
         try:
             found = path.read_bytes()
@@ -53,23 +75,23 @@ class Folder:
         except OSError as error:
             _warn(f"the object cache cannot be read: {error}")
             return None
-        code = _content(found, key)
+        code = _content(found, key, self.kind.magic)
         if code is None:
-            _warn(f"{path} is damaged: compiling again")
+            _warn(f"{path} is damaged: {self.kind.again}")
             return None
         _touch(path)
         return code
 
     def put(self, key: bytes, code: bytes) -> None:
-        """Keep the object code of a key."""
+        """Keep the content of a key."""
         beside = self.path / f"{uuid.uuid4().hex}.tmp"
         try:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(_entry(key, code))
+                file.write(_entry(key, code, self.kind.magic))
             os.replace(beside, self._file(key))
         except OSError as error:
-            _warn(f"object code could not be kept: {error}")
+            _warn(f"{self.kind.name} could not be kept: {error}")
             _remove(beside)
         else:
             if key[0] % TRIM_EVERY == 0:
@@ -89,7 +111,7 @@ class Folder:
 
     def count(self) -> tuple[int, int]:
         """How many entries there are, and their bytes."""
-        sizes = [size for _, size, path in self._files() if path.suffix == ".object"]
+        sizes = [size for _, size, path in self._files() if path.suffix == self.kind.suffix]
         return len(sizes), sum(sizes)
 
     def clear(self) -> None:
@@ -103,14 +125,14 @@ class Folder:
         try:
             with os.scandir(self.path) as entries:
                 for entry in entries:
-                    if entry.name.endswith((".object", ".tmp")):
+                    if entry.name.endswith((self.kind.suffix, ".tmp")):
                         found += _facts(entry)
         except OSError as error:
             _warn(f"the object cache cannot be read: {error}")
         return found
 
     def _file(self, key: bytes) -> Path:
-        return self.path / f"{key.hex()}.object"
+        return self.path / f"{key.hex()}{self.kind.suffix}"
 
 
 def _facts(entry: "os.DirEntry[str]") -> list[tuple[float, int, Path]]:
@@ -127,16 +149,16 @@ def _facts(entry: "os.DirEntry[str]") -> list[tuple[float, int, Path]]:
     return [(status.st_mtime, status.st_size, path)]
 
 
-def _entry(key: bytes, code: bytes) -> bytes:
+def _entry(key: bytes, code: bytes, magic: bytes) -> bytes:
     rest = key + code
-    return MAGIC + hashlib.sha256(rest).digest() + rest
+    return magic + hashlib.sha256(rest).digest() + rest
 
 
-def _content(found: bytes, key: bytes) -> bytes | None:
-    """The object code in a file; None unless the file is whole and of this key."""
-    start = len(MAGIC) + DIGEST
-    digest, rest = found[len(MAGIC) : start], found[start:]
-    is_whole = found.startswith(MAGIC) and hashlib.sha256(rest).digest() == digest
+def _content(found: bytes, key: bytes, magic: bytes) -> bytes | None:
+    """What a file holds; None unless the file is whole and of this key."""
+    start = len(magic) + DIGEST
+    digest, rest = found[len(magic) : start], found[start:]
+    is_whole = found.startswith(magic) and hashlib.sha256(rest).digest() == digest
     return rest[DIGEST:] if is_whole and rest[:DIGEST] == key else None
 
 
@@ -159,13 +181,13 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=3)
 
 
-def folder_of(cache: Cache) -> Folder | None:
+def folder_of(cache: Cache, kind: Kind = OBJECT) -> Folder | None:
     """The folder of `Options.cache`, made if need be; None where nothing is kept on disk."""
     if cache is False:
         return None
     parent = user_cache() if cache is True else None
-    path = parent / "objects" if parent else None if cache is True else Path(str(cache))
-    return Folder(path) if path is not None and _is_safe(path) else None
+    path = parent / kind.folder if parent else None if cache is True else Path(str(cache))
+    return Folder(path, kind=kind) if path is not None and _is_safe(path) else None
 
 
 def _is_safe(path: Path) -> bool:
@@ -184,7 +206,7 @@ def _is_safe(path: Path) -> bool:
 
 
 class Objects:
-    """Object code by key: in memory, then in a folder."""
+    """Entries by key: in memory, then in a folder."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
@@ -198,7 +220,7 @@ class Objects:
         return len(self._table)
 
     def get(self, key: bytes, folder: Folder | None) -> bytes | None:
-        """The object code of a key, if it was made before."""
+        """What is kept for a key, if it was made before."""
         with self._lock:
             held = self._table.get(key)
             if held is not None:
@@ -214,7 +236,7 @@ class Objects:
         return found
 
     def put(self, key: bytes, code: bytes, folder: Folder | None) -> None:
-        """Keep the object code of a key."""
+        """Keep the content of a key."""
         with self._lock:
             self._keep(key, code)
         if folder:
@@ -233,3 +255,6 @@ class Objects:
 
 
 OBJECTS = Objects()
+"""Object code."""
+TUNINGS = Objects()
+"""Tuned loops, as `tune/memory.py` writes them."""

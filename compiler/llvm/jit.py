@@ -224,9 +224,14 @@ def load_object(code: bytes, name: str, arguments: int) -> Loaded:
 
 
 def _engine(code: bytes) -> Any:
-    """An engine that holds an object file in memory, linked and executable."""
+    """An engine that holds an object file in memory, linked and executable.
+
+    It is made of an empty module, which it would compile: that takes longer than to link.
+    """
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    empty = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(empty, machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.remove_module(empty)
     engine.finalize_object()
     return engine

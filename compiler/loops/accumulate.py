@@ -63,8 +63,9 @@ from compiler.loops.staging import (
     axes_inside,
     free_numbers,
     levels_of,
-    next_local,
+    local_numbers,
     own_loops,
+    own_memory,
     variable_axis,
 )
 from compiler.node import toposort
@@ -144,10 +145,13 @@ def _accumulated(
     turns, numbers = fold.ranges[0].extent, free_numbers(body)
     head = turns % choice.rows or min(choice.rows, turns)
     shape = tuple(r.extent for r in columns)
-    local = Local((), next_local(body), fold.dtype, math.prod(shape))
+    memories = local_numbers(body)
+    local = Local((), next(memories), fold.dtype, math.prod(shape))
     levels = levels_of(columns, [True] * len(columns), choices)
     own = own_loops(numbers, columns, levels, provenance)
-    moved = dict[ScalarNode, ScalarNode](zip(columns, own, strict=True))
+    gone = (*columns, *fold.ranges)
+    moved = own_memory(body, gone, memories)
+    moved.update(zip(columns, own, strict=True))
     begun = _partial(fold, moved, next(numbers), head, index(0), provenance)
     effect: ScalarNode = Store((local, linear(own, shape), begun, *own))
     lots = (turns - head) // choice.rows
@@ -155,7 +159,8 @@ def _accumulated(
         lot = Range((index(lots),), next(numbers), "serial")
         copied(lot, fold.ranges[0], provenance)
         own = own_loops(numbers, columns, levels, provenance, "serial")
-        moved = dict[ScalarNode, ScalarNode](zip(columns, own, strict=True))
+        moved = own_memory(body, gone, memories)
+        moved.update(zip(columns, own, strict=True))
         begin = alu("add", alu("mul", lot, index(choice.rows)), index(head))
         more = _partial(fold, moved, next(numbers), choice.rows, begin, provenance)
         loops = sorted((lot, *own), key=lambda r: r.level != "loop")

@@ -19,12 +19,16 @@ from compiler.loops.choose_columns import columns
 from compiler.loops.choose_elementwise import elementwise
 from compiler.loops.choose_products import products
 from compiler.loops.choose_rows import rows
+from compiler.loops.choose_short_rows import short_rows
 from compiler.loops.choose_transposes import transposes
+from compiler.loops.choose_windows import windows
 from compiler.loops.nodes import Body
 from compiler.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | None]
-KINDS: tuple[Chooser, ...] = (elementwise, transposes, products, rows, columns)
+KINDS: tuple[Chooser, ...] = (
+    elementwise, transposes, products, windows, short_rows, rows, columns,
+)  # fmt: skip
 """From the most particular to the most general."""
 
 

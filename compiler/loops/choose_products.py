@@ -4,11 +4,14 @@
 
 A tile of accumulators, some rows by some vectors of columns, stays in registers for the whole sum:
 each element of `rows` is read once for all its columns, each vector of `columns` for all its rows.
+Among all tiles that fit into the registers the one is taken that needs the fewest cycles for the
+sizes at hand, what is left over and how it is shared out over the cores included.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
-from compiler.loops.accesses import Access, Accesses
+from compiler.loops.accesses import Accesses, extents
 from compiler.loops.choices import (
     Choice,
     Choices,
@@ -19,131 +22,148 @@ from compiler.loops.choices import (
     Unroll,
     Vectorize,
 )
-from compiler.loops.lanes import is_worth_threads, lane_count, shared_out
-from compiler.loops.levels import length, obstacle
-from compiler.loops.nodes import Alu, Load, Range, Reduce
+from compiler.loops.lanes import is_worth_threads, lane_count
+from compiler.loops.levels import obstacle
+from compiler.loops.products import Product, product
 from compiler.machine import MachineModel
 
-TILES = ((3, 8), (4, 6), (2, 12), (1, 14))
-"""Vectors by rows of accumulators: about 24, so that operands find registers among 32."""
+VECTORS = (4, 3, 2, 1)
+"""Vectors of columns side by side: whole cache lines next to each other are best."""
+ACCUMULATORS = 24
+"""Vectors of sums, so that operands find registers among 32."""
+TALLEST = 16
+"""Rows side by side: as many places of memory are read at the same time."""
 WORTH_PACKING = 2
 """Tiles of rows that read a panel before it is worth to copy it."""
+LATENCY = 4.0
+"""Cycles that a multiply-add takes: one turn takes no less, however few there are."""
+PACKING = 3.0
+"""Cycles to copy one vector, which comes from far away."""
+FEWEST = 4
+"""Lanes of the shortest vectors."""
+Split = Literal["nothing", "batches", "columns", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """The parts of a sum of products."""
+class Plan:
+    """Accumulators of `height` rows by `vectors` vectors of `lanes`, and what cores share out."""
 
-    rows: Range
-    columns: Range
-    outside: tuple[Range, ...]
-    folded: Range
-    panel: Access
-    """The operand that depends on the columns."""
+    vectors: int
+    height: int
+    lanes: int
+    split: Split
+    cores: int
+    cycles: float
+    """About how long the longest part takes, for each element that is summed up."""
+
+    @property
+    def width(self) -> int:
+        """Columns of a tile."""
+        return self.vectors * self.lanes
 
 
 def products(seen: Accesses, model: MachineModel) -> Choices | None:
-    """Register tiles, the operand with the columns packed; cores over the rows."""
-    lanes = lane_count(seen, model)
-    found = _product(seen)
-    if found is None or found.columns.extent < lanes:
+    """Register tiles, the operand with the columns packed, parts for each core."""
+    found = product(seen)
+    if found is None or obstacle(seen.order, found.columns, seen.needs):
         return None
-    if obstacle(seen.order, found.columns, seen.needs):
-        return None
-    vectors, height = _tile(found, lanes)
-    choices = _tiles(seen, found, vectors, height, lanes, model)
-    return Choices(tuple(choices))
+    lanes = min(lane_count(seen, model), max(_power(found.columns.extent), FEWEST))
+    cores = model.cores if is_worth_threads(seen, model) else 1
+    plans = [
+        _plan(found, vectors, height, lanes, split, cores)
+        for vectors in VECTORS
+        for height in range(1, min(ACCUMULATORS // vectors, TALLEST, found.rows.extent) + 1)
+        for split in _splits(found, vectors * lanes, cores)
+    ]
+    return Choices(tuple(_choices(found, min(plans, key=lambda plan: plan.cycles))))
 
 
-def _product(seen: Accesses) -> Product | None:
-    """The parts, where the kernel is the sum of a product of two loads, and what follows it."""
-    if len(seen.reductions) != 1 or len(seen.ranges) < 2:
-        return None
-    fold = seen.reductions[0]
-    value = fold.sources[0]
-    is_sum = fold.op == "sum" and len(fold.ranges) == 1 and isinstance(value, Alu)
-    if not is_sum or not isinstance(value, Alu) or value.op != "mul":
-        return None
-    if not all(isinstance(s, Load) and s.gate is None for s in value.sources):
-        return None
-    columns, folded = seen.ranges[-1], fold.ranges[0]
-    if seen.store.step(columns) != 1 or length(columns) is None or length(folded) is None:
-        return None
-    rows = seen.ranges[-2]
-    return _sides(seen, fold, rows, columns)
+def _power(count: int) -> int:
+    """The least power of two that is no less than `count`."""
+    return 1 << (count - 1).bit_length()
 
 
-def _sides(seen: Accesses, fold: Reduce, rows: Range, columns: Range) -> Product | None:
-    """The parts, if one operand depends on the rows and the other on the columns."""
-    if length(rows) is None:
-        return None
-    found = [next(a for a in seen.loads if a.node is s) for s in fold.sources[0].sources]
-    panels = [a for a in found if columns in seen.needs[a.node]]
-    heights = [a for a in found if rows in seen.needs[a.node]]
-    is_apart = len(panels) == 1 and len(heights) == 1 and panels != heights
-    if not is_apart or not all(a.is_affine for a in found):
-        return None
-    return Product(rows, columns, seen.ranges[:-2], fold.ranges[0], panels[0])
+def _splits(found: Product, width: int, cores: int) -> list[Split]:
+    """What can be shared out."""
+    if cores < 2:
+        return ["nothing"]
+    turns: dict[Split, int] = {
+        "nothing": cores,
+        "batches": found.outside[0].extent if found.outside else 0,
+        "columns": -(-found.columns.extent // width),
+        "rows": found.rows.extent,
+    }
+    return [split for split, count in turns.items() if count >= cores]
 
 
-def _tile(found: Product, lanes: int) -> tuple[int, int]:
-    """Vectors and rows of the accumulators: those that leave least of the columns idle."""
-    columns = found.columns.extent
+def _plan(
+    found: Product, vectors: int, height: int, lanes: int, split: Split, cores: int
+) -> Plan:
+    """A plan with its cycles."""
+    panels = -(-found.columns.extent // (vectors * lanes))
+    rows, batches, first = found.rows.extent, extents(found.outside), 1
+    match split:
+        case "columns":
+            panels = -(-panels // cores)
+        case "rows":
+            rows = -(-rows // cores)
+        case "batches":
+            first = found.outside[0].extent
+            batches = batches // first * -(-first // cores)
+    tiles, rest = divmod(rows, height)
+    cycles = tiles * _turn(vectors, height) + (_turn(vectors, rest) if rest else 0.0)
+    cycles += PACKING * vectors if tiles >= WORTH_PACKING else 0.0
+    return Plan(vectors, height, lanes, split, cores, cycles * panels * batches)
 
-    def waste(shape: tuple[int, int]) -> int:
-        width = shape[0] * lanes
-        return -(-columns // width) * width - columns
 
-    return min(TILES, key=waste)
+def _turn(vectors: int, height: int) -> float:
+    """Cycles of one turn of the sum: two multiply-adds or two loads in each of them."""
+    busy = max(vectors * height / 2, (vectors + height) / 2, LATENCY)
+    return busy + (vectors + height) / 16
 
 
-def _tiles(
-    seen: Accesses, found: Product, vectors: int, height: int, lanes: int, model: MachineModel
-) -> list[Choice]:
+def _choices(found: Product, plan: Plan) -> list[Choice]:
     """The cuts, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
-    width = vectors * lanes
-    why = f"{height} rows by {vectors} vectors of {lanes}: {height * vectors} accumulators"
+    count, width, height = found.columns.extent, plan.width, plan.height
+    why = (
+        f"{height} rows by {plan.vectors} vectors of {plan.lanes} for {found.rows.extent} rows by "
+        f"{count} columns: {height * plan.vectors} accumulators"
+    )
+    shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
     choices: list[Choice] = []
-    split, block = _split(seen, found, model)
-    if split:
-        choices.append(Tile(rows, block, "peel", f"{found.rows.extent} rows, a part per core"))
-    outer = [f"{rows}.0"] if split else []
-    inner = [f"{rows}.1", f"{rows}.2"] if split else [rows]
-    tall = "mask" if found.columns.extent % width else "peel"
+    outer, inner = list[str](), [rows]
+    if plan.split == "rows":
+        block = max(found.rows.extent // plan.cores // height * height, 1)
+        choices.append(Tile(rows, block, "peel", f"{shared}, rows for {plan.cores} cores"))
+        outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
-    choices += [
-        Tile(columns, width, "mask" if tall == "mask" else "peel", why),
-        Tile(f"{columns}.1", lanes, "peel", why),
-    ]
-    tiles = [f"{name}.{part}" for name in inner for part in (0, 1, 2)]
+    choices += [Tile(columns, width, "mask" if count % width else "peel", why)]
+    choices += [Tile(f"{columns}.1", plan.lanes, "peel", why)]
+    batches = [r.name for r in found.outside]
+    panel = [f"{columns}.0"]
+    around = [*panel, *batches] if plan.split == "columns" else [*outer, *batches, *panel]
     loops = [f"{name}.0" for name in inner]
-    turns = [name for name in tiles if name not in loops]
-    order = (*outer, f"{columns}.0", *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
+    turns = [f"{name}.{part}" for name in inner for part in (1, 2)]
+    order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     choices.append(Reorder(order, "a panel of columns serves all rows"))
-    choices += _packed(found, width, height, outer)
+    choices += _packed(found, plan, around)
     choices += [Unroll(name, why) for name in (*turns, f"{columns}.1.0")]
     choices.append(Vectorize(f"{columns}.1.1", why))
-    if split:
-        choices.append(Parallelize(f"{rows}.0", model.cores, "a part of the rows for each core"))
-    elif found.outside:
-        choices += shared_out(seen, found.outside[0].name, found.outside[0].extent, model)
+    if plan.split != "nothing":
+        words = f"{shared} if {plan.cores} cores share out {plan.split}"
+        choices.append(Parallelize(around[0], plan.cores, words))
     return choices
 
 
-def _split(seen: Accesses, found: Product, model: MachineModel) -> tuple[bool, int]:
-    """Whether the rows are shared out, and how many rows each core gets."""
-    block = found.rows.extent // model.cores
-    return is_worth_threads(seen, model) and not found.outside and block >= 1, block
-
-
-def _packed(found: Product, width: int, height: int, outer: list[str]) -> list[Choice]:
+def _packed(found: Product, plan: Plan, around: list[str]) -> list[Choice]:
     """The panel of one tile of columns in scratch memory, where it is read often enough."""
-    uses = found.rows.extent // height
-    if uses < WORTH_PACKING:
+    uses = found.rows.extent // plan.height
+    if uses < WORTH_PACKING and found.is_panel_in_order:
         return []
-    around = [*(r.name for r in found.outside), *outer]
-    if found.columns.extent > width:
-        around.append(f"{found.columns.name}.0")
+    is_whole = found.columns.extent <= plan.width
+    there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]
     words = f"the panel is read by {uses} tiles of rows, each time from end to end"
-    return [Pack(found.panel.argument.slot, around[-1] if around else "", words)]
+    if not found.is_panel_in_order:
+        words = f"the panel lies across the columns; {uses} tiles of rows read it"
+    return [Pack(found.panel.argument.slot, there[-1] if there else "", words)]

@@ -25,6 +25,9 @@ DEAR_ONES = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not
 DEAR = 2
 """The same where each value is dear to compute, which takes registers and hides the wait."""
 
+LEAST = {4: 9, 8: 12}
+"""By bytes of an element: turns from which masked vectors beat loops that LLVM unrolls whole."""
+
 
 def rows(seen: Accesses, model: MachineModel) -> Choices | None:
     """Vectors along every reduction and the output's innermost axis; cores over the rows."""
@@ -32,7 +35,7 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | None:
         return None
     lanes = lane_count(seen, model)
     folded = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
-    if not all(_is_row(seen, axis) and has_lanes(seen, axis, lanes) for axis in folded):
+    if not all(_is_row(seen, axis) and _fills(seen, axis, lanes) for axis in folded):
         return None
     inner = seen.ranges[-1] if seen.ranges else None
     is_written = inner is not None and _is_written_along(seen, inner, lanes)
@@ -55,8 +58,9 @@ def _kept(
     """What two passes over a row compute, once, where it is dear and a row is near."""
     number, choices = next_number(seen.body), list[Choice]()
     for axis, into in itertools.combinations(passes, 2):
-        if axis.sources != into.sources or axis.extent * seen.widest > model.cache_bytes[1] // 2:
-            continue
+        is_near = lanes < axis.extent <= model.cache_bytes[1] // 2 // seen.widest
+        if axis.sources != into.sources or not is_near:
+            continue  # and what is one vector is computed again before it could be read again
         pairs = repeated(seen.body, axis, into)
         dear = {n.op for value, _ in pairs for n in _own(seen, value, axis) if n.op in DEAR_ONES}
         if not dear:
@@ -87,7 +91,12 @@ def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
     """Whether the output is written in order along `axis`, which nothing but loads depends on."""
     is_apart = all(axis not in seen.needs[r] for r in seen.reductions)
     is_in_order = seen.store.step(axis) == 1 and is_read_in_order(seen, axis)
-    return is_apart and is_in_order and has_lanes(seen, axis, lanes)
+    return is_apart and is_in_order and _fills(seen, axis, lanes)
+
+
+def _fills(seen: Accesses, axis: Range, lanes: int) -> bool:
+    """Whether the turns of `axis` can be lanes, and are more than LLVM unrolls as they are."""
+    return has_lanes(seen, axis, lanes, LEAST.get(seen.widest, lanes))
 
 
 def _side_by_side(seen: Accesses, axis: Range) -> int:

@@ -69,7 +69,7 @@ from compiler.loops.nodes import (
     Update,
 )
 from compiler.loops.placement import dependencies
-from compiler.loops.staging import next_local
+from compiler.loops.staging import local_numbers, own_memory
 from compiler.node import toposort, users
 from compiler.trace import Match, Provenance
 
@@ -133,8 +133,10 @@ def _kept(
     (value, axis), (twin, into) = first, second
     own = Range(axis.sources, next_number(body), "normal")
     copied(own, axis, provenance)
-    local = Local((), next_local(body), value.dtype, axis.extent)
-    computed = swapped(value, {axis: own}, provenance, True)
+    memories = local_numbers(body)
+    local = Local((), next(memories), value.dtype, axis.extent)
+    moved = {**own_memory(body, [axis], memories), axis: own}
+    computed = swapped(value, moved, provenance, True)
     row = After((local, Store((local, own, computed, own))))
     loads: dict[ScalarNode, ScalarNode] = {
         value: Load((row, axis)), twin: Load((row, into)),

@@ -2,7 +2,7 @@
 
     cut i0 by 64, i0.1 by 16:   for i0.0 …   i0.1.0 unroll, i0.1.1 vector
                                 for i0.2.0 … i0.2.1 vector   what 64 leaves over, in vectors
-                                for i0.2.2 …                 what vectors leave over
+                                i0.2.2.1 vector              what these leave over, masked
 """
 
 from compiler.loops.accesses import Accesses
@@ -20,10 +20,10 @@ def lane_count(seen: Accesses, model: MachineModel) -> int:
     return max(model.vector_bytes // seen.widest, 1)
 
 
-def has_lanes(seen: Accesses, axis: Range, lanes: int) -> bool:
-    """Whether the turns of `axis` can be lanes, and are as many as one vector has."""
+def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
+    """Whether the turns of `axis` can be lanes, and are `least`, or as many as a vector has."""
     turns = length(axis)
-    is_long = turns is not None and turns >= lanes >= 2
+    is_long = turns is not None and turns >= (least or lanes) and lanes >= 2
     return is_long and not obstacle(seen.order, axis, seen.needs)
 
 
@@ -34,20 +34,37 @@ def is_read_in_order(seen: Accesses, axis: Range) -> bool:
 
 def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Choice]:
     """The turns of an axis as lanes of `unroll` registers side by side, the rest as well."""
+    if turns < lanes:
+        return _masked(name, turns, lanes)
     unroll = max(min(unroll, turns // lanes), 1)
     words = f"{what}: {turns} turns in vectors of {lanes}"
     if unroll == 1:
-        return [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
-    rest = f"{turns % (lanes * unroll)} turns are left by {unroll} vectors of {lanes}"
+        whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+        return whole + _masked(f"{name}.2", turns % lanes, lanes)
     choices: list[Choice] = [
         Tile(name, lanes * unroll, "peel", f"{words}, {unroll} at a time"),
         Tile(f"{name}.1", lanes, "peel", words),
         Unroll(f"{name}.1.0", f"{unroll} vectors at a time hide how long each takes"),
         Vectorize(f"{name}.1.1", words),
     ]
-    if turns % (lanes * unroll) >= lanes:
-        choices += [Tile(f"{name}.2", lanes, "peel", rest), Vectorize(f"{name}.2.1", rest)]
-    return choices
+    return choices + _rest(f"{name}.2", turns % (lanes * unroll), lanes, unroll)
+
+
+def _rest(name: str, turns: int, lanes: int, unroll: int) -> list[Choice]:
+    """What several vectors at a time leave over, one at a time, the last one masked."""
+    if turns < lanes:
+        return _masked(name, turns, lanes)
+    words = f"{turns} turns are left by {unroll} vectors of {lanes}"
+    whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+    return whole + _masked(f"{name}.2", turns % lanes, lanes)
+
+
+def _masked(name: str, turns: int, lanes: int) -> list[Choice]:
+    """What whole vectors leave over, as one vector of which only so many lanes are touched."""
+    if turns < 2:
+        return []
+    words = f"{turns} turns are left by vectors of {lanes}: one more, masked"
+    return [Tile(name, lanes, "mask", words), Vectorize(f"{name}.1", words)]
 
 
 def shared_out(seen: Accesses, name: str, turns: int, model: MachineModel) -> list[Choice]:

@@ -29,37 +29,37 @@ The tile is what one turn of the axis named reads: it has an axis for each loop 
 the index depends on, those of the reduction first, then those of the store, as the loops have them.
 The copy is one element after the other; where the original is read in large steps, each page and
 each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
-scratch memory, and the inner loops ask no more. Nests outside of the axis named, such as that of
-the rows left over, read the original.
+scratch memory, and the inner loops ask no more. Where lanes are to be elements that the original
+has far apart, but what is folded lies next to each other, squares of as many elements as there are
+lanes are read row by row and change places in registers. A nest that is not inside the axis named
+reads the original.
 
 Relies on: `reorder` has run: the axis named is outside of those that read the tile again.
 Ensures: the same values.
 """
 
 import math
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, cast
 
-from compiler.loops.axes import (
-    axes,
-    copied,
-    find,
-    inherit,
-    record,
-    refuse,
-    swapped,
-    swapped_body,
-)
-from compiler.loops.choices import Choices, Pack
+from compiler.loops.axes import axes, copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.choices import Choices, Pack, Vectorize
+from compiler.loops.invariants import MOST_TURNS
 from compiler.loops.nodes import (
     After,
     Argument,
     Body,
+    Level,
     Load,
     Local,
     Range,
     Reduce,
     ScalarNode,
     Store,
+    alu,
+    index,
     linear,
 )
 from compiler.loops.placement import dependencies
@@ -68,8 +68,9 @@ from compiler.loops.staging import (
     axes_inside,
     free_numbers,
     levels_of,
-    next_local,
+    local_numbers,
     own_loops,
+    own_memory,
     variable_axis,
 )
 from compiler.loops.symbolic import as_sum
@@ -100,15 +101,15 @@ def pack(
 
 def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:
     """The loads to stage, each with the axes of its tile, outermost first."""
-    inside = _inside(body, at)
-    order: list[ScalarNode] = toposort([inside])
+    order: list[ScalarNode] = toposort([body])
     needs = dependencies(body)
     loads = [n for n in order if isinstance(n, Load) and _is_of(n, choice.slot)]
     if not loads or choice.slot == 0:
         refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
+    inner = _inside(body, at)
     result: dict[Load, tuple[Range, ...]] = {}
     for load in loads:
-        dims = _dims(inside, load, at, needs, order)
+        dims = _dims(inner, load, at, needs, order) if inner is not None else ()
         if dims:
             result[load] = dims
     if not result:
@@ -119,9 +120,12 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
     return result
 
 
-def _inside(body: Body, at: Range | None) -> Body:
-    """The part of `body` that is inside `at`."""
-    return Body(tuple(s for s in body.sources if at is None or at in s.sources))
+def _inside(body: Body, at: Range | None) -> Body | None:
+    """The body with those stores alone that stand inside `at`; None where there are none."""
+    if at is None:
+        return body
+    stores = tuple(n for n in body.sources if isinstance(n, Store) and at in n.ranges)
+    return Body(stores) if stores else None
 
 
 def _is_of(load: Load, slot: int) -> bool:
@@ -159,36 +163,115 @@ def _staged(
     choices: Choices,
     provenance: Provenance[Any],
 ) -> Body:
-    """`body` with `load` reading a copy of its tile inside `at`."""
-    shape = tuple(r.extent for r in dims)
-    local = Local((), next_local(body), load.dtype, math.prod(shape))
+    """`body` with `load` reading a copy of its tile in what stands inside `at`."""
+    memories = local_numbers(body)
+    local = Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
+    square = _square(load, dims, choices)
+    fill = _in_rows if square is None else partial(_in_squares, square=square)
+    filled = [
+        _filled(
+            local, load, dims, places, loops, own_memory(body, dims, memories), provenance
+        )
+        for places, loops in fill(body, load, dims, choices, provenance)
+    ]
+    made = Load((After((local, *filled)), linear(dims, local_shape(dims))))
+    inner = _inside(body, at)
+    if inner is None or inner is body or len(inner.sources) == len(body.sources):
+        return swapped_body(body, {load: made}, provenance)
+    changed = swapped(inner, {load: made}, provenance, True)
+    stores = dict(zip(inner.sources, changed.sources, strict=True))
+    result = Body(tuple(stores.get(n, n) for n in body.sources))
+    provenance.rebuilt(result, body)
+    return result
+
+
+def local_shape(dims: Iterable[Range]) -> tuple[int, ...]:
+    """The extents of a tile."""
+    return tuple(r.extent for r in dims)
+
+
+Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[Range, ...]]
+"""What stands for each axis of the tile in one copying nest, and the loops of that nest."""
+
+
+def _filled(
+    local: Local,
+    load: Load,
+    dims: tuple[Range, ...],
+    places: tuple[ScalarNode, ...],
+    loops: tuple[Range, ...],
+    memory: dict[ScalarNode, ScalarNode],
+    provenance: Provenance[Any],
+) -> Store:
+    """One nest that copies; `memory` has scratch memory of its own for what it computes."""
+    moved = memory | dict(zip(dims, places, strict=True))
+    value = swapped(load, moved, provenance, True)
+    return Store((local, linear(places, local_shape(dims)), value, *loops))
+
+
+def _in_rows(
+    body: Body,
+    load: Load,
+    dims: tuple[Range, ...],
+    choices: Choices,
+    provenance: Provenance[Any],
+) -> list[Part]:
+    """One nest over the whole tile; lanes where the original has elements next to each other."""
     steps = as_sum(load.sources[1]).terms
     levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
-    copies = own_loops(free_numbers(body), dims, levels, provenance)
-    value = swapped(load, dict(zip(dims, copies, strict=True)), provenance, True)
-    filled = Store((local, linear(copies, shape), value, *copies))
-    made = Load((After((local, filled)), linear(dims, shape)))
-    return _read_from(body, load, made, at, provenance)
+    loops = own_loops(free_numbers(body), dims, levels, provenance)
+    return [(loops, loops)]
 
 
-def _read_from(
-    body: Body, load: Load, made: Load, at: Range | None, provenance: Provenance[Any]
-) -> Body:
-    """`body` with `made` in place of `load` inside `at`."""
-    part = _inside(body, at)
-    others: list[ScalarNode] = toposort([s for s in body.sources if s not in part.sources])
-    if load not in others:
-        return swapped_body(body, {load: made}, provenance)
-    still = set(others)
-    done: dict[ScalarNode, ScalarNode] = {load: made}
-    copied(made, load, provenance)
-    order: list[ScalarNode] = toposort(part.sources)
-    for node in order:
-        if node in done:
+@dataclass(frozen=True, slots=True)
+class Square:
+    """Lanes along one axis of the tile, elements next to each other along another."""
+
+    lanes: Range
+    along: Range
+
+
+def _square(load: Load, dims: tuple[Range, ...], choices: Choices) -> Square | None:
+    """The axes that change places, where the lanes of the tile are far apart in the original."""
+    steps = as_sum(load.sources[1]).terms
+    names = {choice.axis for choice in choices.of(Vectorize)}
+    lanes = [r for r in dims if r.name in names and r.role == "normal" and steps.get(r) != 1]
+    along = [r for r in dims if r.role == "reduction" and steps.get(r) == 1]
+    if len(lanes) != 1 or len(along) != 1 or steps.get(lanes[0]) is None:
+        return None
+    turns = lanes[0].extent
+    is_vector = 2 <= turns <= MOST_TURNS and turns & (turns - 1) == 0
+    return Square(lanes[0], along[0]) if is_vector and along[0].extent >= turns else None
+
+
+def _in_squares(
+    body: Body,
+    load: Load,
+    dims: tuple[Range, ...],
+    choices: Choices,
+    provenance: Provenance[Any],
+    square: Square,
+) -> list[Part]:
+    """A nest over whole squares, and one over what is left along the rows of the original."""
+    size, numbers = square.lanes.extent, free_numbers(body)
+    whole, rest = divmod(square.along.extent, size)
+    parts: list[Part] = []
+    for begin, extents, levels in (
+        (0, (whole, size), ("loop", "unroll")),
+        (whole * size, (1, rest), ("loop", "loop")),
+    ):
+        if not extents[1]:
             continue
-        done[node] = new = node.with_sources(tuple(done[s] for s in node.sources))
-        if new is not node:
-            (copied if node in still else inherit)(new, node, provenance)
-    result = Body(tuple(done.get(s, s) for s in body.sources))
-    inherit(result, body, provenance)
-    return result
+        others = [r for r in dims if r is not square.along]
+        own: Sequence[Level] = ["vector" if r is square.lanes else "loop" for r in others]
+        loops = own_loops(numbers, others, own, provenance)
+        outer, inner = (
+            Range((index(count),), next(numbers), "normal", 0, level)
+            for count, level in zip(extents, cast(Sequence[Level], levels), strict=True)
+        )
+        for made in (outer, inner):
+            copied(made, square.along, provenance)
+        at = alu("add", alu("add", index(begin), alu("mul", outer, index(size))), inner)
+        places = dict(zip(others, loops, strict=True)) | {square.along: at}
+        parts.append((tuple(places[r] for r in dims), (*loops, outer, inner)))
+    return parts

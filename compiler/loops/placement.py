@@ -64,6 +64,8 @@ class Fold:
 Item: TypeAlias = ScalarNode | Block | Begin | Fold
 Path: TypeAlias = "tuple[Block, ...]"
 Nest: TypeAlias = Reduce | Store | Update
+NESTS = Reduce, Store, Update
+"""For `isinstance`, which is slow on what is written with bars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +241,12 @@ def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:
     order: list[ScalarNode] = toposort([body])
     memories = (n for n in order if isinstance(n, Local))
     scratch: dict[ScalarNode, frozenset[Range]] = dict.fromkeys(memories, frozenset())
+    effects = [n for n in order if isinstance(n, (Store, Update))] if scratch else []
     while True:
         needs = _needs(order, scratch)
         grown = dict(scratch)
-        for node in order:
-            if isinstance(node, Store | Update) and isinstance(local := memory(node), Local):
+        for node in effects:
+            if isinstance(local := memory(node), Local):
                 grown[local] |= needs[node]
         if grown == scratch:
             return needs
@@ -255,10 +258,17 @@ def _needs(
 ) -> dict[ScalarNode, frozenset[Range]]:
     """The ranges each node depends on, where `scratch` memory depends on the given ones."""
     needs: dict[ScalarNode, frozenset[Range]] = {}
+    nothing: frozenset[Range] = frozenset()
     for node in order:
-        operands = operands_of(node) if isinstance(node, Nest) else node.sources
-        found = scratch.get(node, frozenset[Range]()).union(*(needs[s] for s in operands))
+        is_nest = isinstance(node, NESTS)
+        found = scratch.get(node, nothing) if scratch else nothing
+        operands = operands_of(node) if is_nest else node.sources  # type: ignore[arg-type]
+        for source in operands:
+            other = needs[source]
+            if other is not found and other:
+                found = found | other if found else other
         if isinstance(node, Range):
-            found |= {node}
-        needs[node] = found - set(node.ranges) if isinstance(node, Nest) else found
+            found = found | {node}
+        own = node.ranges if is_nest else ()  # type: ignore[attr-defined]
+        needs[node] = found.difference(own) if own else found
     return needs

@@ -18,6 +18,7 @@ from compiler.loops.nodes import (
     Store,
     index,
 )
+from compiler.loops.placement import dependencies
 from compiler.node import toposort
 from compiler.trace import Provenance
 
@@ -95,6 +96,19 @@ def free_numbers(body: Body) -> Iterator[int]:
     return itertools.count(next_number(body))
 
 
-def next_local(body: Body) -> int:
-    """A number that no scratch memory has."""
-    return sum(isinstance(node, Local) for node in toposort([body]))
+def local_numbers(body: Body) -> Iterator[int]:
+    """Numbers that no scratch memory has."""
+    used = (n.number for n in toposort([body]) if isinstance(n, Local))
+    return itertools.count(1 + max(used, default=-1))
+
+
+def own_memory(
+    body: Body, moved: Iterable[ScalarNode], numbers: Iterator[int]
+) -> dict[ScalarNode, ScalarNode]:
+    """Other scratch memory for a copy that has something else in place of the ranges `moved`.
+
+    What is filled in each turn of them is filled otherwise in the copy.
+    """
+    needs, ranges = dependencies(body), set(moved)
+    found = [n for n in needs if isinstance(n, Local) and needs[n] & ranges]
+    return {old: Local((), next(numbers), old.element, old.size) for old in found}

@@ -25,6 +25,7 @@ Relies on: `collapse` has run: each axis is as long as it can be.
 Ensures: the same elements and folds; the order of a fold differs where there is a rest.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from compiler.loops.axes import (
@@ -57,11 +58,13 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.placement import dependencies
 from compiler.loops.simplify import simplify
+from compiler.loops.staging import local_numbers, own_memory
 from compiler.ops import REDUCTIONS
 from compiler.trace import Match, Provenance
 
 Part = tuple[ScalarNode, tuple[Range, ...]]
 """What stands for the axis, and the ranges in its place."""
+Memories = Mapping[ScalarNode, ScalarNode]
 
 
 def tile(
@@ -105,22 +108,27 @@ def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
     if not parts:
         return body
     change = _folds if axis.role == "reduction" else _nests
+    memories = own_memory(body, [axis], local_numbers(body))
 
     def each(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
-        return change(node.with_sources(sources), axis, parts, provenance)
+        return change(node.with_sources(sources), axis, parts, memories, provenance)
 
     return rebuilt(body, each, provenance)
 
 
 def _nests(
-    node: ScalarNode, axis: Range, parts: list[Part], provenance: Provenance[Any]
+    node: ScalarNode,
+    axis: Range,
+    parts: list[Part],
+    memories: Memories,
+    provenance: Provenance[Any],
 ) -> ScalarNode:
     """What has stores over `axis` below it, with these over each part: first all whole tiles."""
     owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
     if not owners or not isinstance(node, Body | After):
         return node
     made = [
-        _over(nest, axis, part, provenance, part is not parts[0])
+        _over(nest, axis, part, memories if part is not parts[0] else None, provenance)
         for part in parts
         for nest in owners
     ]
@@ -130,12 +138,19 @@ def _nests(
 
 
 def _folds(
-    node: ScalarNode, axis: Range, parts: list[Part], provenance: Provenance[Any]
+    node: ScalarNode,
+    axis: Range,
+    parts: list[Part],
+    memories: Memories,
+    provenance: Provenance[Any],
 ) -> ScalarNode:
     """A reduction over `axis` as the join of those over its parts."""
     if not isinstance(node, Reduce) or axis not in node.ranges:
         return node
-    made = [_over(node, axis, part, provenance, part is not parts[0]) for part in parts]
+    made = [
+        _over(node, axis, part, memories if part is not parts[0] else None, provenance)
+        for part in parts
+    ]
     return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
 
 
@@ -181,12 +196,17 @@ def _part(axis: Range, part: int, extent: ScalarNode) -> ScalarNode:
 
 
 def _over(
-    nest: Nest, axis: Range, part: Part, provenance: Provenance[Any], is_copy: bool
+    nest: Nest,
+    axis: Range,
+    part: Part,
+    memories: Memories | None,
+    provenance: Provenance[Any],
 ) -> ScalarNode:
-    """The nest over one part of `axis` instead of the axis."""
+    """The nest over one part of `axis` instead of the axis; a copy has scratch `memories`."""
     value, parts = part
     _note(part, axis, provenance)
-    reads = tuple(swapped(s, {axis: value}, provenance, is_copy) for s in operands(nest))
+    is_copy, new = memories is not None, {axis: value, **(memories or {})}
+    reads = tuple(swapped(s, new, provenance, is_copy) for s in operands(nest))
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
     if isinstance(nest, Reduce) and not loops:
         return reads[0]

@@ -19,6 +19,7 @@ Relies on: `tile` has cut the axis to a few turns.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,11 +27,13 @@ from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Unroll
 from compiler.loops.levels import at_level, filled_by, length
 from compiler.loops.nodes import Body, Range, ScalarNode
-from compiler.loops.placement import dependencies
+from compiler.loops.placement import Nest, dependencies
 from compiler.trace import Match, Provenance
 
 MOST = 64
-"""Copies of one value; more only makes code."""
+"""Turns of one axis side by side; more only makes code."""
+MOST_COPIES = 512
+"""Copies of one value, along all axes."""
 
 
 def unroll(
@@ -47,9 +50,20 @@ def unroll(
         if axis is None:
             continue
         _check(axis, choice, filling, made)
+        copies = max(_copies(node, needs, {axis, *made}) for node in needs)
+        if copies > MOST_COPIES:
+            refuse(choice, f"{copies} copies of a value", f"{MOST_COPIES} at most: tile an axis")
         made[axis] = at_level(axis, "unroll")
         record(matches, choice, axis, made[axis])
     return swapped_body(body, made, provenance)
+
+
+def _copies(
+    node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]], unrolled: set[ScalarNode]
+) -> int:
+    """How often the code of a node is there."""
+    own = node.ranges if isinstance(node, Nest) else ()
+    return math.prod(r.extent for r in needs[node].union(own) if r in unrolled)
 
 
 def _check(

@@ -3,13 +3,14 @@
 Along the range whose turns are lanes, an index that grows by 1 is an access to elements in a row.
 One that stays is one element, for all lanes. Any other is a gather; but where it grows by 1 along
 an unrolled range of as many turns as there are lanes, it is rows, and lanes and registers change
-places afterwards (`transpose.py`). What cannot be stored in a row is stored lane by lane.
+places afterwards (`transpose.py`). So it is with stores, where a mask leaves out the lanes that no
+turn is for. What cannot be stored in a row is stored lane by lane.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compiler.dtypes import int64
+from compiler.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
 from compiler.lowered.instructions import LINE, Alu, Load, Store
@@ -52,10 +53,11 @@ def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
     """The unrolled range along which the elements are in a row, where that is worth it."""
     tiles, lanes = values.tiles, tile.lanes
     stride = tiles.stride(node.sources[1], tile.vector)
-    if stride in (None, 0, 1) or node.gate is not None or lanes & (lanes - 1):
+    if stride in (None, 0, 1) or lanes & (lanes - 1):
         return None
     for each in tile.ranges:
-        if tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0:
+        is_row = tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0
+        if is_row and (node.gate is None or each not in tiles.needs[node.gate]):
             return each
     return None
 
@@ -69,15 +71,30 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
         if turns[along] % lanes:
             continue
         memory = values.memory(node)
-        starts = (values.start(index, turns, lane * stride) for lane in range(lanes))
-        rows = [_row(values, node, memory, start, lanes) for start in starts]
+        valid = _valid(values, node.gate, turns)
+        rows = []
+        for lane in range(lanes):
+            is_there = _of_lane(values, node.gate, valid, lane)
+            start = values.start(index, turns, lane * stride)
+            rows.append(_row(values, node, memory, start, is_there, lanes))
         for turn, register in enumerate(transpose(values, rows, node.dtype)):
             own = turns | {along: turns[along] + turn}
             values.hold(node, register, tile.key(own))
 
 
-def _row(values: Values, node: loops.Load, memory: int, start: int, lanes: int) -> int:
-    return values.write(lambda out: Load(out, memory, start, None, node.dtype, lanes))
+def _row(
+    values: Values, node: loops.Load, memory: int, start: int, valid: int | None, lanes: int
+) -> int:
+    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+
+
+def _of_lane(
+    values: Values, gate: ScalarNode | None, valid: int | None, lane: int
+) -> int | None:
+    """The gate of one lane, which is that of a whole row: it is the same for all of the row."""
+    if gate is None or valid is None or values.tiles.of(gate).lanes == 1:
+        return valid
+    return values.lane(valid, lane, gate.dtype)
 
 
 def _valid(values: Values, gate: ScalarNode | None, turns: Turns) -> int | None:
@@ -92,18 +109,64 @@ def store(values: Values, node: loops.Store) -> None:
     index, value = node.sources[1:3]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
+    along = None if is_row else _columns(values, node, tile)
+    if along is not None:
+        _store_columns(values, node, tile, along)
+        return
     for turns in tile.combinations():
         held = values.operand(value, turns, tile.lanes)
         plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
             valid, start = _valid(values, node.gate, turns), values.start(index, turns)
-            is_streamed = node.is_streamed and _is_aligned(values, node, tile)
+            is_whole = valid is None and _is_aligned(values, node, tile)
+            is_streamed = node.is_streamed and is_whole
             row = replace(plain, index=start, valid=valid, is_streamed=is_streamed)
             values.append(row)
             continue
         for lane, at, valid in _places(values, index, node.gate, tile, turns):
             source = values.lane(held, lane, value.dtype)
             values.append(replace(plain, index=at, source=source, valid=valid, lanes=1))
+
+
+def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
+    """The unrolled range along which elements are in a row, where lanes are further apart."""
+    tiles, (index, gate) = values.tiles, (node.sources[1], node.gate)
+    stride, lanes = tiles.stride(index, tile.vector), tile.lanes
+    if stride in (None, 0, 1) or lanes & (lanes - 1):
+        return None
+    for each in tile.ranges:
+        is_gated = gate is not None and each in tiles.needs[gate]
+        if tiles.stride(index, each) == 1 and each.extent > 1 and not is_gated:
+            return each
+    return None
+
+
+def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
+    """Registers and lanes exchanged, then a row for each lane there was."""
+    index, value = node.sources[1:3]
+    lanes, dtype = tile.lanes, value.dtype
+    for turns in tile.combinations():
+        if turns[along] % lanes:
+            continue
+        count = min(lanes, along.extent - turns[along])
+        each = [dict(turns) | {along: turns[along] + n} for n in range(count)]
+        held = [values.operand(value, own, lanes) for own in each]
+        rows = transpose(values, held + held[-1:] * (lanes - count), dtype)
+        places = _places(values, index, node.gate, tile, turns)
+        for row, (_, at, valid) in zip(rows, places, strict=True):
+            mask = _first_lanes(values, count, lanes, valid)
+            values.append(Store(values.memory(node), at, row, mask, lanes))
+
+
+def _first_lanes(values: Values, count: int, lanes: int, valid: int | None) -> int | None:
+    """The first `count` lanes, where `valid` is true; None: all of them, always."""
+    if count == lanes:
+        return valid
+    first = values.vector_constant(tuple(int(n < count) for n in range(lanes)), bool_)
+    if valid is None:
+        return first
+    both = (first, values.broadcast(valid, lanes, bool_))
+    return values.write(lambda out: Alu(out, "and", both, bool_, lanes=lanes))
 
 
 def _written(

@@ -8,6 +8,8 @@ A reduction has an accumulator for each register of its result. It has more wher
 too few to keep the arithmetic units busy (each addition waits for the one before), up to one for
 each of its own unrolled turns.
 
+What is left of a tiled reduction is a part of its own (`joins.py`): parts are joined lane by lane.
+
 A NaN is the greatest and the least of all floats. Machines compare fast but forget NaNs, so lanes
 are compared that way, and what was NaN is noted aside in one more accumulator.
 """
@@ -20,6 +22,7 @@ from compiler.dtypes import DType, bool_
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode, const
 from compiler.lowered.instructions import Acc, Alu, Assign
+from compiler.lowered.joins import folded_later
 from compiler.lowered.machine import Gep
 from compiler.lowered.tiles import Key, Tile, Tiles, Turns
 from compiler.lowered.values import Values
@@ -55,6 +58,7 @@ class Accumulators:
     def __init__(self, values: Values, products: set[ScalarNode]) -> None:
         self.values = values
         self.products = products
+        self.later = folded_later(values.tiles, products)
         self._open: dict[loops.Reduce, _Sums] = {}
 
     def begin(self, node: loops.Reduce) -> None:
@@ -125,9 +129,25 @@ class Accumulators:
                 result = self._remember(node, sums, key, parts)
             else:
                 result = self._pairs(op, parts, sums.lanes, node.dtype)
-            if is_folded:
+            if is_folded and node not in self.later:
                 result = self._halves(op, result, sums.lanes, node.dtype)
             self.values.hold(node, result, key)
+
+    def is_join(self, node: ScalarNode) -> bool:
+        """Whether a node joins parts of a reduction that are vectors still."""
+        return isinstance(node, loops.Alu) and node.sources[0] in self.later
+
+    def join(self, node: loops.Alu) -> None:
+        """Two parts of a reduction as one, whose lanes are folded unless it is a part as well."""
+        values, tile = self.values, self.values.tiles.of(node)
+        lanes = self.later[node.sources[0]]
+        for turns in tile.combinations():
+            key = tile.key(turns)
+            parts = tuple(values.held(s, key) for s in node.sources)
+            result = self._alu(node.op, parts, node.dtype, lanes)
+            if node not in self.later:
+                result = self._halves(node.op, result, lanes, node.dtype)
+            values.hold(node, result, key)
 
     def _compare(
         self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], register: int

@@ -204,6 +204,8 @@ class _Writer:
                 pass  # as well
             case loops.Alu() if item in self.products:
                 pass  # computed by the mulacc of a fold
+            case loops.Alu() if self.accumulators.is_join(item):
+                self.accumulators.join(item)
             case loops.Store() | loops.Update():
                 self._write(item)
             case loops.Custom(result=None):

@@ -88,6 +88,10 @@ class Values:
         """Whether there is a register of a node that depends on no tagged range."""
         return (node, ()) in self._registers
 
+    def held(self, node: ScalarNode, key: Key) -> int:
+        """The register that holds `node` for the turns `key`, whatever its lanes are."""
+        return self._registers[node, key]
+
     def plain(self, node: ScalarNode) -> int:
         """The one register of a node that depends on no tagged range: a memory, a loop."""
         return self._registers[node, ()]

@@ -47,10 +47,21 @@ class Native:
 
 def native(cache: Cache = False) -> Native:
     """The native side, compiled once per process; `cache` is that of `Options`, at first."""
+    if not _NATIVE:
+        begin(cache)
+        _BEGUN[0].join()
     return _NATIVE[0] if _NATIVE else _made(cache)
 
 
+def begin(cache: Cache = False) -> None:
+    """Begin to compile the native side beside what this thread goes on to do."""
+    if not (_NATIVE or _BEGUN):
+        _BEGUN.append(threading.Thread(target=_made, args=(cache,), name="compile native"))
+        _BEGUN[0].start()
+
+
 _NATIVE: list[Native] = []
+_BEGUN: list[threading.Thread] = []
 LEVEL = Level(0, "few", "it waits more than it computes: compiled in the least time")
 
 

@@ -48,6 +48,7 @@ from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.ops import OPS
 from compiler.options import Options
+from compiler.schedule import padding
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched
 
@@ -63,6 +64,7 @@ SERIAL_REDUCTION = 4096
 LOOKAHEAD = 64
 """Nodes searched below a value for reductions that its users would repeat."""
 
+_PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 
 
@@ -126,6 +128,10 @@ class _Walk:
         self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
         """What the user's own kernels read, with one that does."""
         self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
+        self.padded = padding.slid(self.order)
+        """Images with zeros around them that slide past weights."""
+        self.bare: set[TensorNode] = set()
+        """What is padded in a kernel of its own."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
 
@@ -166,6 +172,8 @@ class _Walk:
             if required:
                 self.choices.append(Choice(node, False, required))
             return True
+        if node in self.padded and self._is_padded_once(node):
+            return True
         if isinstance(node, (*MOVEMENT, Fuse)):
             return False
         if node in self.fused:
@@ -177,6 +185,15 @@ class _Walk:
         if is_choice:
             favour = reason or _in_favour(node, demands)
             self.choices.append(Choice(node, not reason, favour))
+        return bool(reason)
+
+    def _is_padded_once(self, node: TensorNode) -> bool:
+        """Whether the zeros around `node` are written; what is padded may then be in memory."""
+        demands = list(self.demands.get(node, ()))
+        reason = padding.against_gates(node, demands, LAUNCH_NS, BYTE_NS)
+        if reason:
+            self.choices.append(Choice(node, False, reason))
+            self.bare.add(padding.below(node))
         return bool(reason)
 
     def _required(self, node: TensorNode) -> str | None:
@@ -204,6 +221,8 @@ class _Walk:
         limit = self.options.kernel_operations
         if max(d.plan.operations for d in demands) >= limit:
             return f"the kernel that reads it already has {limit} operations"
+        if node in self.bare and (isinstance(node, Reduce) or node in self.above_reductions):
+            return _PADDED
         if isinstance(node, Reduce):
             return _against_reduction(node, demands)
         is_repeated = len(demands) > 1 or demands[0].repeats > 1

@@ -38,3 +38,9 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         transform(body_of("column sums", 17, 64, 32), choices)
+
+
+def test_the_first_rows_and_the_others_read_packed_tiles_of_their_own() -> None:
+    before = body_of("x @ w.T", 5, 7, 9)
+    assert_same(before, transform(before, "tile i0 2 mask; pack 1 i0.0; accumulate r2 2 i0.0"))
+    assert_same(before, transform(before, "tile i1 4 mask; pack 2; accumulate r2 2"))

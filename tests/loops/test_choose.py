@@ -54,7 +54,8 @@ def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
     ("elementwise", "tile i1 64 peel; tile i1.1 16 peel; unroll i1.1.0; vectorize i1.1.1; "
                     "tile i1.2 16 peel; vectorize i1.2.1"),
     ("row sums", "tile r1 64 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
-                 "tile r1.2 16 peel; vectorize r1.2.1"),
+                 "tile r1.2 16 peel; vectorize r1.2.1; "
+                 "tile r1.2.2 16 mask; vectorize r1.2.2.1"),
     ("transpose", ""),
 ])  # fmt: skip
 def test_small_kernels_of_each_kind(name: str, expected: str) -> None:
@@ -69,12 +70,12 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
     assert not choose(few, DEFAULT).of(Stream)
 
 
-def test_a_product_is_packed_and_shared_out_by_rows() -> None:
+def test_a_product_is_packed_and_shared_out_by_panels() -> None:
     chosen = choose(body_of("matmul", 256, 256, 256), DEFAULT)
     assert {type(c).__name__ for c in chosen} == {
         "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
     }  # fmt: skip
-    assert chosen.of(Parallelize)[0].axis == "i0.0"
+    assert chosen.of(Parallelize)[0].axis == "i1.0"
 
 
 def test_what_is_too_small_stays_plain() -> None:

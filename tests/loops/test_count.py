@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Tensor
+from compiler import Options, Tensor
 from compiler.loops.count import count
 from compiler.loops.space import iteration_space
 from compiler.machine import DEFAULT, MachineModel
@@ -13,7 +13,7 @@ from tests.loops.bodies import BODIES
 
 
 def work(value: Tensor) -> Work:
-    (loops,) = compiler.compile(value).loops
+    (loops,) = compiler.compile(value, Options(loops="plain")).loops
     return count(loops.body)
 
 
@@ -136,7 +136,7 @@ def test_scratch_memory_is_near() -> None:
 
 
 def space(value: Tensor) -> str:
-    (loops,) = compiler.compile(value).loops
+    (loops,) = compiler.compile(value, Options(loops="plain")).loops
     return str(iteration_space(loops.body))
 
 
@@ -178,7 +178,7 @@ def test_loops_that_become_vectors_are_mapped_so() -> None:
 
 
 def test_a_reduction_in_vectors_is_a_tree() -> None:
-    (loops,) = compiler.compile(data(64, 512).sum(1)).loops
+    (loops,) = compiler.compile(data(64, 512).sum(1), Options(loops="plain")).loops
     made = iteration_space(loops.body)
     assert made.reduction is not None and made.reduction.within == "tree"
     assert made.reduction.axes == made.space.mapping.vec

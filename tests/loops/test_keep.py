@@ -5,7 +5,7 @@ import pytest
 from compiler.errors import ScheduleError
 from compiler.loops import keep
 from tests.loops.examples import EXAMPLES
-from tests.loops.transformed import SIZES, assert_same, body_of, transform
+from tests.loops.transformed import SIZES, assert_same, body_of, printed, transform
 
 
 def test_the_example_in_the_docstring() -> None:
@@ -32,3 +32,10 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         transform(body_of("softmax", 17, 64, 32), choices)
+
+
+def test_rows_that_are_left_over_keep_theirs_in_memory_of_their_own() -> None:
+    before = body_of("softmax", 5, 32, 1)
+    after = transform(before, "keep r3 i1; tile i0 2")
+    assert_same(before, after)
+    assert printed(after).count("scratch") == 2

@@ -33,3 +33,9 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         transform(body_of("matmul", 17, 64, 32), choices)
+
+
+def test_too_many_copies_of_a_value_are_refused() -> None:
+    body = body_of("elementwise", 32, 32, 1)
+    with pytest.raises(ScheduleError, match="1024 copies of a value"):
+        transform(body, "unroll i0; unroll i1")

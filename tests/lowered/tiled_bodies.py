@@ -133,6 +133,21 @@ def scattered(rows: int, lanes: int) -> Case:
     return Case(Body((store,)), (given,), given.reshape(rows, lanes).T.reshape(-1))
 
 
+def exchanged(dtype: DType, side: int, lanes: int, kept: int) -> Case:
+    """Registers of lanes that are stored in rows: of `side`, of which lanes share the others."""
+    given, blocks = data(3 * side * lanes, dtype), 3
+    i, side_by_side = axis(blocks, 0), axis(side, 1, (), "unroll")
+    lane = axis(lanes, 2, (), "vector")
+    x = Load((reads(1, given.size, dtype),
+              plus(times(i, side * lanes), times(side_by_side, lanes), lane)))  # fmt: skip
+    where = plus(times(i, side), times(lane, blocks * side), side_by_side)
+    gates = () if kept == lanes else (alu("lt", lane, index(kept)),)
+    out = writes(kept * blocks * side, dtype)
+    store = Store((out, where, x, i, side_by_side, lane, *gates))
+    expected = given.reshape(blocks, side, lanes).transpose(2, 0, 1)[:kept].reshape(-1)
+    return Case(Body((store,)), (given,), expected)
+
+
 def gathered(size: int, lanes: int) -> Case:
     """Elements picked by indices that are data, and steps of two."""
     picks = np.random.default_rng(2).integers(0, size, lanes * 3)
@@ -345,6 +360,9 @@ CASES: dict[str, Callable[[], Case]] = {
        for t in TYPES for m, n in ((8, 8), (19, 27))},
     "transposed 16×16": lambda: transposed(f32, 35, 48, 16),
     "scattered": lambda: scattered(5, 8),
+    **{f"exchanged {t} {side} by {lanes}, {kept}":
+       lambda t=t, side=side, lanes=lanes, kept=kept: exchanged(t, side, lanes, kept)
+       for t in TYPES for side, lanes, kept in ((8, 8, 8), (13, 8, 5), (3, 16, 16))},
     "gathered": lambda: gathered(29, 8),
     "counted": lambda: counted(8),
     **{f"{op} of {t}": lambda op=op, t=t: folded(op, t, 3, 4, 8)

@@ -1,0 +1,29 @@
+"""run_tasks: a kernel on the interpreter, its tasks one after the other."""
+
+from collections.abc import Mapping, Sequence
+
+from compiler.lowered.instructions import Instruction
+from compiler.lowered.interpret import LIMIT, Array, interpret
+from compiler.lowered.linearize import CORE
+from compiler.lowered.machine import DefineVar
+
+
+def run_tasks(
+    instructions: Sequence[Instruction],
+    arguments: Sequence[Array],
+    *,
+    limit: int = LIMIT,
+    variables: Mapping[str, int] | None = None,
+) -> None:
+    """Run every task of a kernel on flat arrays, one per slot; raises as `interpret` does.
+
+    A kernel that is not shared out runs once.
+    """
+    given = dict(variables or {})
+    cores = [i for i in instructions if isinstance(i, DefineVar) and i.name == CORE]
+    counts = [i.maximum + 1 for i in cores if CORE not in given]
+    if not counts:
+        interpret(instructions, arguments, limit=limit, variables=given)
+        return
+    for number in range(*counts):
+        interpret(instructions, arguments, limit=limit, variables={**given, CORE: number})

@@ -1,0 +1,1 @@
+"""A search, by measurement, over the loop choices of each kernel of a program."""

@@ -1,0 +1,50 @@
+"""duel: whether one kernel is faster than another by more than the noise.
+
+Both run by turns, so that what disturbs the machine disturbs both; each round gives a difference of
+times. The second wins where the median of these differences is more than
+
+    2 % of the median time of the first, and
+    three standard errors of that median: 3 · 1.2533 · 1.4826 · MAD / √rounds
+
+(MAD: the median distance of the differences from their median; the factors are those of normally
+distributed values). With fewer than five rounds nobody wins.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LEAST_ROUNDS = 5
+MARGIN = 0.02
+ERRORS = 3.0
+OF_THE_MEDIAN = 1.2533 * 1.4826
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Median seconds of both, by how much the second took less, and what that had to exceed."""
+
+    first: float
+    second: float
+    difference: float
+    needed: float
+    rounds: int
+
+    @property
+    def is_won(self) -> bool:
+        """Whether the second is faster by more than the noise."""
+        return self.rounds >= LEAST_ROUNDS and self.difference > self.needed
+
+
+def duel(pairs: Sequence[tuple[float, float]]) -> Duel:
+    """What rounds of both say; each pair has the seconds of the first and of the second."""
+    if not pairs:
+        return Duel(0.0, 0.0, 0.0, 0.0, 0)
+    differences = [one - two for one, two in pairs]
+    middle = statistics.median(differences)
+    spread = statistics.median(abs(d - middle) for d in differences)
+    first, second = (statistics.median(side) for side in zip(*pairs, strict=True))
+    error = OF_THE_MEDIAN * spread / math.sqrt(len(pairs))
+    needed = max(MARGIN * first, ERRORS * error)
+    return Duel(first, second, middle, needed, len(pairs))

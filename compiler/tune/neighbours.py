@@ -1,0 +1,352 @@
+"""neighbours: the choices that differ from some choices in one thing.
+
+    tile i0 64 → 128             sizes near, of all tiles that have one reason
+    tile i1 48 → 64, i0 8 → 6    one register tile wider, another lower
+    without stream 0             a choice left out
+    with pack 2 i1.0             a choice more
+    vectors along i1, 2 at a time
+    blocks of 64 along i0        an axis cut before all that follows, the blocks outside
+
+Whether what comes out is legal is for the passes to say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from compiler.loops.choices import (
+    Accumulate,
+    Choice,
+    Choices,
+    Keep,
+    Pack,
+    Parallelize,
+    Reorder,
+    Stream,
+    Tile,
+    Unroll,
+    Vectorize,
+    show,
+    text,
+)
+from compiler.loops.lanes import in_vectors
+from compiler.loops.nodes import Argument, Body, Load, Range, Store
+from compiler.machine import MachineModel
+from compiler.node import toposort
+from compiler.tune.search import Move
+
+Rows = tuple[Choice, ...]
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Turns of a tile, or of vectors in it."""
+STEPS = 2
+"""How many sizes up and down are near."""
+BLOCKS = (32, 64, 128, 256, 512)
+SIDES = (1, 2, 4, 8)
+FEW = 8
+"""Turns that may stand side by side."""
+MOST = 32
+"""Choices for one kernel, unless there are more by default."""
+WHY = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What choices for a kernel can speak about: its axes before any choice, and its arguments."""
+
+    axes: tuple[Range, ...]
+    loaded: tuple[int, ...]
+    stored: tuple[int, ...]
+    cores: int
+    lanes: int
+
+
+def space(body: Body, model: MachineModel) -> Space:
+    """The space of a body without choices."""
+    order = toposort([body])
+    widest = max((n.element.itemsize for n in order if isinstance(n, Argument)), default=8)
+    return Space(
+        tuple(n for n in order if isinstance(n, Range)),
+        _slots(n.sources[0] for n in order if isinstance(n, Load)),
+        _slots(n.sources[0] for n in order if isinstance(n, Store)),
+        model.cores,
+        max(model.vector_bytes // widest, 1),
+    )
+
+
+def _slots(memories: Iterator[object]) -> tuple[int, ...]:
+    return tuple(sorted({m.slot for m in memories if isinstance(m, Argument)}))
+
+
+def neighbours(choices: Choices, known: Space) -> list[Move]:
+    """All of them, each once, in a fixed order."""
+    rows = choices.rows
+    kinds = (
+        _sizes, _pairs, _tails, _orders, _without, _moved, _shared, _vectors, _blocks, _unrolled,
+        _staged,
+    )  # fmt: skip
+    found: dict[str, Move] = {}
+    for kind in kinds:
+        for change, new in kind(rows, known):
+            if len(new) > max(MOST, len(rows)):
+                continue
+            made = Choices(new)
+            found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))
+    found.pop(text(choices), None)
+    return list(found.values())
+
+
+Made = Iterator[tuple[str, Rows]]
+
+
+def _groups(rows: Rows) -> list[tuple[Tile, ...]]:
+    """Tiles that are one decision: of one size, for one reason, of parts of one axis."""
+    found: dict[tuple[str, int, str], list[Tile]] = {}
+    for row in rows:
+        if isinstance(row, Tile):
+            found.setdefault((_root(row.axis), row.size, row.because), []).append(row)
+    return [tuple(group) for group in found.values()]
+
+
+def _root(axis: str) -> str:
+    return axis.partition(".")[0]
+
+
+def _resized(rows: Rows, group: tuple[Tile, ...], size: int) -> Rows:
+    new = {id(tile): replace(tile, size=size) for tile in group}
+    return tuple(new.get(id(row), row) for row in rows)
+
+
+def _near(rows: Rows, group: tuple[Tile, ...], above: bool, below: bool) -> list[int]:
+    """Sizes near that of a group; in multiples of the tile inside it, where there is one."""
+    size, inside = group[0].size, f"{group[0].axis}.1"
+    if any(isinstance(r, Vectorize) and r.axis == inside for r in rows):
+        return [n for n, wanted in ((size * 2, above), (size // 2, below)) if wanted and n > 1]
+    unit = next((r.size for r in rows if isinstance(r, Tile) and r.axis == inside), 1)
+    unit = unit if size % unit == 0 else 1
+    more = [n * unit for n in SIZES if n * unit > size][:STEPS] if above else []
+    less = [n * unit for n in SIZES if n * unit < size][-STEPS:] if below else []
+    halves = [size // 2 // unit * unit] if below else []
+    twice = [size * 2] if above else []
+    return [n for n in dict.fromkeys((*more, *less, *twice, *halves)) if n > 1 or unit > 1]
+
+
+def _sizes(rows: Rows, known: Space) -> Made:
+    for group in _groups(rows):
+        for size in _near(rows, group, True, True):
+            yield f"tile {group[0].axis} {group[0].size} → {size}", _resized(rows, group, size)
+
+
+def _pairs(rows: Rows, known: Space) -> Made:
+    """One tile larger, another smaller: what is in registers stays about as much."""
+    sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
+    groups = [
+        group for group in _groups(rows)
+        if not sides.isdisjoint((f"{group[0].axis}.1", f"{group[0].axis}.1.0"))
+    ]  # fmt: skip
+    for wide in groups:
+        for low in groups:
+            if _root(wide[0].axis) == _root(low[0].axis):
+                continue
+            for more in _near(rows, wide, True, False):
+                for less in _near(rows, low, False, True):
+                    made = _resized(_resized(rows, wide, more), low, less)
+                    one = f"{wide[0].axis} {wide[0].size} → {more}"
+                    yield f"tile {one}, {low[0].axis} {low[0].size} → {less}", made
+
+
+def _tails(rows: Rows, known: Space) -> Made:
+    """What is left over peeled off instead of masked, or masked."""
+    for number, row in enumerate(rows):
+        if isinstance(row, Tile):
+            other = replace(row, tail="mask" if row.tail == "peel" else "peel")
+            change = f"tile {row.axis} {row.tail} → {other.tail}"
+            yield change, (*rows[:number], other, *rows[number + 1 :])
+
+
+def _orders(rows: Rows, known: Space) -> Made:
+    """Two axes that are next to each other the other way round, unless that changes nothing."""
+    sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
+    fixed = {row.axis for row in rows if isinstance(row, Parallelize)}
+    for number, row in enumerate(rows):
+        if not isinstance(row, Reorder):
+            continue
+        for place in range(len(row.axes) - 1):
+            axes = list(row.axes)
+            if axes[place] in fixed or {axes[place], axes[place + 1]} <= sides:
+                continue
+            axes[place : place + 2] = reversed(axes[place : place + 2])
+            change = f"{axes[place]} outside of {axes[place + 1]}"
+            yield change, (*rows[:number], Reorder(tuple(axes), WHY), *rows[number + 1 :])
+    normal = [r.name for r in known.axes if r.role == "normal"]
+    if not any(isinstance(row, Reorder) for row in rows):
+        for one in normal:
+            for two in normal:
+                if one < two:
+                    yield f"{two} outside of {one}", (*rows, Reorder((two, one), WHY))
+
+
+def _without(rows: Rows, known: Space) -> Made:
+    for number, row in enumerate(rows):
+        if not isinstance(row, Tile):
+            yield f"without {show(row)}", (*rows[:number], *rows[number + 1 :])
+
+
+def _moved(rows: Rows, known: Space) -> Made:
+    """A tile packed at another loop, more or fewer rows added together, other streams."""
+    for number, row in enumerate(rows):
+        before, after = rows[:number], rows[number + 1 :]
+        match row:
+            case Pack():
+                for at in _loops(rows, known):
+                    if at != row.at:
+                        other = replace(row, at=at, because=WHY)
+                        yield f"pack {row.slot} at {at or 'all'}", (*before, other, *after)
+            case Accumulate():
+                for count in (row.rows // 2, row.rows * 2):
+                    if count:
+                        fold = replace(row, rows=count, because=WHY)
+                        yield f"{count} rows at a time", (*before, fold, *after)
+            case _:
+                pass
+    streamed = {row.slot for row in rows if isinstance(row, Stream)}
+    for slot in set(known.stored) - streamed:
+        yield f"with stream {slot}", (*rows, Stream(slot, WHY))
+
+
+def _loops(rows: Rows, known: Space) -> list[str]:
+    """Axes whose turns may be loops: whole ones, and the outer parts of cut ones."""
+    cut = {row.axis for row in rows if isinstance(row, Tile)}
+    whole = [r.name for r in known.axes if r.role == "normal" and r.name not in cut]
+    return ["", *whole, *(f"{axis}.0" for axis in sorted(cut))]
+
+
+def _shared(rows: Rows, known: Space) -> Made:
+    """Turns over cores; more tasks than cores, for turns that differ."""
+    held = [row for row in rows if isinstance(row, Parallelize)]
+    rest = tuple(row for row in rows if not isinstance(row, Parallelize))
+    for at in _loops(rows, known)[1:] if known.cores > 1 else []:
+        if not any(row.axis == at for row in held):
+            yield f"parallelize {at}", (*rest, Parallelize(at, known.cores, WHY))
+    for row in held:
+        twice = Parallelize(row.axis, row.tasks * 2, WHY)
+        yield f"{twice.tasks} tasks", (*rest, twice)
+
+
+def _vectors(rows: Rows, known: Space) -> Made:
+    """An axis as lanes of vectors, several at a time, instead of all that was done with it."""
+    for axis in known.axes:
+        if axis.role == "serial" or axis.extent < known.lanes or known.lanes < 2:
+            continue
+        kept = tuple(row for row in rows if not _concerns(row, axis.name))
+        alone = tuple(row for row in kept if not isinstance(row, Vectorize | Reorder))
+        for side in SIDES:
+            made = in_vectors(axis.name, axis.extent, known.lanes, side, WHY)
+            words = f"vectors along {axis.name}, {side} at a time"
+            yield words, (*made, *(kept if axis.role == "reduction" else alone))
+
+
+def _concerns(row: Choice, axis: str) -> bool:
+    """Whether a choice names an axis or a part of it."""
+    names = row.axes if isinstance(row, Reorder) else (getattr(row, "axis", ""),)
+    return any(_root(name) == axis for name in names)
+
+
+def _blocks(rows: Rows, known: Space) -> Made:
+    """An axis of the output cut into blocks; the choices that were for it are for each block."""
+    normal = [r for r in known.axes if r.role == "normal"]
+    for axis in normal:
+        for size in BLOCKS:
+            if size * 2 > axis.extent:
+                continue
+            name = axis.name
+            inner = tuple(_renamed(row, name, f"{name}.1") for row in rows)
+            rest = () if axis.extent % size == 0 else _rest(rows, name)
+            others = tuple(r.name for r in normal if r is not axis)
+            made: Rows = (Tile(name, size, "peel", WHY), *inner, *rest)
+            yield f"blocks of {size} along {name}", made
+            if others or any(isinstance(row, Reorder) for row in rows):
+                outside = _outside(made, name, others)
+                yield f"blocks of {size} along {name} outside", outside
+
+
+def _rest(rows: Rows, name: str) -> Rows:
+    """The cuts and levels of an axis, for what its blocks leave over."""
+    kinds = Tile | Unroll | Vectorize
+    concerned = (row for row in rows if isinstance(row, kinds) and _concerns(row, name))
+    return tuple(_renamed(row, name, f"{name}.2") for row in concerned)
+
+
+def _outside(rows: Rows, name: str, others: tuple[str, ...]) -> Rows:
+    """The blocks of an axis outside of everything but what is shared out over cores."""
+    shared = [row.axis for row in rows if isinstance(row, Parallelize)]
+    shared = [axis for axis in shared if _root(axis) != name]
+
+    def order(axes: tuple[str, ...]) -> Reorder:
+        rest = (axis for axis in axes if axis not in shared)
+        return Reorder((*shared, f"{name}.0", *rest), WHY)
+
+    if not any(isinstance(row, Reorder) for row in rows):
+        rows = (*rows, Reorder(others, WHY))
+    made = (order(row.axes) if isinstance(row, Reorder) else row for row in rows)
+    return tuple(
+        Parallelize(f"{name}.0", row.tasks, WHY)
+        if isinstance(row, Parallelize) and _root(row.axis) == name else row
+        for row in made
+    )  # fmt: skip
+
+
+def _renamed(row: Choice, old: str, new: str) -> Choice:
+    """The choice with another name for an axis and for its parts."""
+
+    def name(axis: str) -> str:
+        return new + axis[len(old) :] if axis == old or axis.startswith(f"{old}.") else axis
+
+    match row:
+        case Reorder():
+            return replace(row, axes=tuple(map(name, row.axes)))
+        case Pack():
+            return replace(row, at=name(row.at))
+        case Keep():
+            return replace(row, axis=name(row.axis), into=name(row.into))
+        case Accumulate():
+            return replace(row, axis=name(row.axis), at=name(row.at))
+        case Tile() | Unroll() | Vectorize() | Parallelize():
+            return replace(row, axis=name(row.axis))
+        case Stream():
+            return row
+
+
+def _unrolled(rows: Rows, known: Space) -> Made:
+    """Turns side by side: of an axis that is short, or of a few turns of a long one."""
+    levels = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
+    cut = {row.axis: row for row in rows if isinstance(row, Tile)}
+    for tile in cut.values():
+        inner = f"{tile.axis}.1"
+        if tile.size <= FEW and inner not in levels and inner not in cut:
+            yield f"unroll {inner}", (*rows, Unroll(inner, WHY))
+    for axis in known.axes:
+        if axis.name in cut or axis.name in levels or axis.role == "serial":
+            continue
+        if axis.extent <= FEW:
+            yield f"unroll {axis.name}", (*rows, Unroll(axis.name, WHY))
+        for size in (2, 4, 8):
+            if axis.extent >= 2 * size:
+                made = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(f"{axis.name}.1", WHY))
+                yield f"{size} turns of {axis.name} side by side", made
+
+
+def _staged(rows: Rows, known: Space) -> Made:
+    """What is read or computed again and again in scratch memory."""
+    packed = {row.slot for row in rows if isinstance(row, Pack)}
+    for slot in known.loaded:
+        for at in _loops(rows, known) if slot not in packed else []:
+            yield f"pack {slot} at {at or 'all'}", (*rows, Pack(slot, at, WHY))
+    if not any(isinstance(row, Keep) for row in rows):
+        for one in known.axes:
+            for two in known.axes:
+                if one is not two and one.extent == two.extent and one.role == "reduction":
+                    yield f"keep {one.name} {two.name}", (Keep(one.name, two.name, WHY), *rows)
+    if not any(isinstance(row, Accumulate) for row in rows):
+        for axis in known.axes:
+            for at in _loops(rows, known) if axis.role == "reduction" else []:
+                made = (*rows, Accumulate(axis.name, FEW, at, WHY))
+                yield f"accumulate {axis.name} inside {at or 'all'}", made

@@ -1,0 +1,55 @@
+"""Trials: what a search tried for one kernel, in order, each from the one it was made of.
+
+    Trial(0)                       the default
+      Trial(3, change="tile i0 64 → 128")
+        Trial(9, change="with stream 0")
+      Trial(4, change="without vectorize i0.1", refused="vectorize: …")
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compiler.loops.choices import Choices
+
+
+class Refused(Exception):
+    """Choices that are not legal, or not worth to be measured; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Choices, what was changed in those of trial `parent`, and how long the kernel took.
+
+    `seconds` is the least of several runs; None where it was refused, `refused` says why.
+    """
+
+    number: int
+    parent: int | None
+    change: str
+    choices: Choices
+    seconds: float | None = None
+    refused: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it ran."""
+        return self.seconds is not None
+
+    @property
+    def time(self) -> float:
+        """Seconds, for comparisons: what never ran took for ever."""
+        return float("inf") if self.seconds is None else self.seconds
+
+
+def fastest(trials: Sequence[Trial], count: int) -> list[Trial]:
+    """The trials that took least, the default not among them if others were as fast."""
+    measured = [t for t in trials if t.is_measured]
+    return sorted(measured, key=lambda t: (t.time, -t.number))[:count]
+
+
+def duration(seconds: float) -> str:
+    """`41.2 µs`"""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:,.3g} {unit}"
+    return f"{seconds * 1e6:,.3g} µs"

@@ -1,0 +1,286 @@
+"""A workbench: one kernel with data of its own, on which choices are compiled, run and timed.
+
+Data are random and the same for all: floats between 1/8 and 7/8, where roots, logarithms and
+quotients are numbers; small whole numbers. What a kernel changes in place is restored before each
+sample. Repetitions are steps of one foreign call, so Python's own time is not in a sample.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import cpu, device
+from compiler.device.program import Program, ProgramSpec
+from compiler.dtypes import DType
+from compiler.errors import CompileError
+from compiler.graph.nodes import Sink
+from compiler.kernels import CompiledKernel, compile_kernel, program_spec
+from compiler.loops import verify as verify_loops
+from compiler.loops.choices import Choices
+from compiler.loops.count import count
+from compiler.loops.nodes import Argument, Body, Range
+from compiler.lowered import verify as verify_lowered
+from compiler.machine import MachineModel
+from compiler.node import toposort
+from compiler.options import Options
+from compiler.runtime.launch import steps_of, stride_of
+from compiler.runtime.workers import WORKERS, core_count, native
+from compiler.schedule.work import estimate
+from compiler.tune.trials import Refused
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+SAMPLE = 300e-6
+"""Seconds that the repetitions of one sample take, or one run if that takes more."""
+SAMPLES = 9
+ENOUGH = 0.05
+"""Seconds of samples after which three of them are enough."""
+MOST_REPEATS, MOST_IN_PLACE = 500, 50
+"""Repetitions in a sample; what is changed in place 500 times may leave all numbers behind."""
+HOPELESS = 1.3
+"""Three samples this far behind the fastest so far are enough."""
+SLOWER = 5.0
+"""Choices that are estimated to take so many times as long as the default do not run."""
+CHECKED = 1.05
+"""What comes this near to the fastest has to compute the same."""
+PERIOD = 1_000_003
+"""Random elements before they come again: a prime, so that rows of a matrix differ."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """A kernel with some choices, as machine code."""
+
+    kernel: CompiledKernel
+    spec: ProgramSpec
+    program: Program
+
+
+class Workbench:
+    """See the module docstring. The first choices that are built are the default."""
+
+    def __init__(self, name: str, body: Sink, options: Options) -> None:
+        self._name, self._body = name, body
+        self._options = replace(options, trace=False, tune=0.0, mode="fast", verify=False)
+        self._default = compile_kernel(name, body, self._options, 0)
+        self._texts: dict[str, Choices] = {}
+        self._estimated = self._estimate(self._default.loops)
+        self._data: _Data | None = None
+        self._usual: tuple[_Runner, float] | None = None
+
+    @property
+    def default(self) -> CompiledKernel:
+        """The kernel with the choices that the options say."""
+        return self._default
+
+    @property
+    def model(self) -> MachineModel:
+        """The machine, as `choose` sees it."""
+        cores = self._options.threads or core_count()
+        return replace(self._options.model, cores=cores)
+
+    @property
+    def estimated(self) -> float:
+        """Seconds that the default is estimated to take."""
+        return self._estimated
+
+    def chosen(self, loops: Any) -> Choices:
+        """The choices that other options than those given would lead to."""
+        options = replace(self._options, loops=loops)
+        return compile_kernel(self._name, self._body, options, 0).choices
+
+    def measure(self, choices: Choices, best: float) -> float:
+        """Seconds of one run, the least of several; `best` is the least of all choices so far.
+
+        But for the default itself, the default runs by turns, and what counts is the ratio.
+
+        Raises `Refused` where the choices are not legal, are estimated to be far too slow, lead to
+        code that was measured, or to other results than the default.
+        """
+        runner = self._runner(choices, is_new=True)
+        runner.sample(1)
+        repeats = runner.repeats(runner.sample(1))
+        if self._usual is None:
+            took = min(runner.sample(repeats) for _ in range(SAMPLES))
+            self._usual = runner, took
+            return took
+        took = self._beside(runner, repeats, best)
+        if took < CHECKED * best:
+            self._check(runner)
+        return took
+
+    def _beside(self, runner: "_Runner", repeats: int, best: float) -> float:
+        """Seconds, where the default runs by turns with it: a disturbance slows both."""
+        assert self._usual is not None
+        usual, least = self._usual
+        turns = usual.repeats(least)
+        mine = one = math.inf
+        for done in range(SAMPLES):
+            one, mine = min(one, usual.sample(turns)), min(mine, runner.sample(repeats))
+            if done > 1 and (mine / one * least > HOPELESS * best or done * mine > ENOUGH):
+                break
+        return mine / one * least
+
+    def compare(
+        self, first: Choices, second: Choices, rounds: int, seconds: float
+    ) -> list[tuple[float, float]]:
+        """Seconds of both by turns, who begins by turns too: `rounds` times, or until it is late.
+
+        Raises `Refused` where the second leads to other results than the default.
+        """
+        end = time.perf_counter() + seconds
+        one, two = self._runner(first), self._runner(second)
+        self._check(two)
+        repeats = max(one.repeats(one.sample(1)), 1)
+        pairs: list[tuple[float, float]] = []
+        while len(pairs) < rounds and (len(pairs) < 1 or time.perf_counter() < end):
+            if len(pairs) % 2:
+                late = two.sample(repeats)
+                pairs.append((one.sample(repeats), late))
+            else:
+                pairs.append((one.sample(repeats), two.sample(repeats)))
+        return pairs
+
+    def _estimate(self, loops: Body) -> float:
+        return estimate(count(loops), self._options.model) * 1e-9
+
+    def _runner(self, choices: Choices, is_new: bool = False) -> "_Runner":
+        """The kernel with these choices, on the data."""
+        built = self._build(choices, is_new)
+        if self._data is None:
+            self._data = _Data(built)
+        return _Runner(built, self._data)
+
+    def _build(self, choices: Choices, is_new: bool) -> Built:
+        options = replace(self._options, loops={self._name: choices}, cache=False)
+        try:
+            kernel = compile_kernel(self._name, self._body, options, 0)
+            verify_loops.verify(kernel.loops)
+            verify_lowered.verify(kernel.linear.instructions)
+        except CompileError as error:
+            raise Refused(f"{error.operation}: {error.problem}") from error
+        except Exception as error:  # the default compiles: whatever this is, nobody needs it
+            raise Refused(f"{type(error).__name__}: {error}") from error
+        slower = self._estimate(kernel.loops) / self._estimated
+        if is_new and slower > SLOWER and choices != self._default.choices:
+            raise Refused(f"estimated to be {slower:.1f}× slower than the default")
+        spec = program_spec(kernel, device.CPU)
+        if is_new and self._texts.setdefault(spec.text, choices) != choices:
+            raise Refused("the same code as before")
+        compiled = device.CPU.compile(spec, options.optimize, options.mode)
+        return Built(kernel, spec, device.CPU.load(compiled))
+
+    def _check(self, runner: "_Runner") -> None:
+        """Refuse what does not compute what the default does."""
+        assert self._data is not None
+        data, found = self._data, runner.results()
+        if data.expected is None:
+            data.expected = _Runner(self._build(self._default.choices, False), data).results()
+        folds = _folded(self._default.loops)
+        for slot, array in found.items():
+            what = difference(data.expected[slot], array, folds)
+            if what:
+                raise Refused(f"another result than the default's: {what}")
+
+
+def _folded(loops: Body) -> int:
+    """How many values one result may be folded from."""
+    ranges = (n for n in toposort([loops]) if isinstance(n, Range))
+    return math.prod(r.extent for r in ranges if r.role == "reduction")
+
+
+def difference(expected: Array, found: Array, folded: int) -> str:
+    """In which way `found` is not `expected`; "" where it is.
+
+    Whole numbers have to be equal. Floats may differ by 16 · √folded units in the last place of the
+    greatest value: folds in another order round otherwise, and products and sums may be fused.
+    """
+    if expected.dtype.kind != "f":
+        return "" if np.array_equal(expected, found) else "whole numbers differ"
+    if not np.array_equal(np.isfinite(expected), np.isfinite(found)):
+        return "one is a number where the other is not"
+    with np.errstate(all="ignore"):
+        apart = np.abs(expected - found)
+        scale = float(np.max(np.abs(expected), initial=0, where=np.isfinite(expected)))
+    bound = 16.0 * math.sqrt(folded) * float(np.finfo(expected.dtype).eps) * scale
+    most = float(np.max(apart, initial=0, where=np.isfinite(expected)))
+    return "" if most <= bound else f"{most:.3g} apart, {bound:.3g} allowed"
+
+
+class _Data:
+    """Memory for every argument of a kernel, and values for its variables: the greatest."""
+
+    def __init__(self, built: Built) -> None:
+        rng = np.random.default_rng(0)
+        spec, known = built.spec, toposort([built.kernel.loops])
+        self.arrays: dict[int, Array] = {}
+        for each in known:
+            if isinstance(each, Argument) and each.slot not in self.arrays:
+                self.arrays[each.slot] = random_array(each.element, each.size, rng)
+        self.values = {v.name: v.high for v in spec.metadata.vars}
+        self.originals = {slot: self.arrays[slot].copy() for slot in spec.outs}
+        self.in_place = tuple(set(spec.outs) & set(spec.ins))
+        self.expected: dict[int, Array] | None = None
+
+    def restore(self, slots: Sequence[int]) -> None:
+        """What runs changed is again as it was."""
+        for slot in slots:
+            np.copyto(self.arrays[slot], self.originals[slot])
+
+
+def random_array(dtype: DType, size: int, rng: np.random.Generator) -> Array:
+    """`size` elements, aligned as the allocator does it."""
+    length = min(size, PERIOD)
+    if dtype.is_float:
+        block = (rng.random(length, np.float32) * 0.75 + 0.125).astype(dtype.numpy)
+    else:
+        block = rng.integers(0, 2 if dtype.numpy.kind == "b" else 8, length).astype(dtype.numpy)
+    array = cpu.allocate(size, dtype, "data to tune on")
+    for start in range(0, size, PERIOD):
+        part = array[start : start + PERIOD]
+        part[:] = block[: len(part)]
+    return array
+
+
+class _Runner:
+    """A kernel bound to data: its samples and its results."""
+
+    def __init__(self, built: Built, data: _Data) -> None:
+        task = built.program.task
+        if task is None:
+            raise Refused("it has no machine code of its own")
+        self._data, self._built = data, built
+        words = [data.arrays[slot].ctypes.data for slot in built.spec.globals]
+        self._words = np.array([*words, *(data.values[p] for p in task.parameters)], np.int64)
+        tasks = built.spec.tasks
+        self._threads = min(core_count(), tasks)
+        self._steps = steps_of(task.address, 0, tasks, self._threads)
+        self._stride = stride_of(task.scratch)
+        size = self._stride * self._threads
+        self._scratch = cpu.scratch_memory(size) if size else None
+
+    def repeats(self, seconds: float) -> int:
+        """How often the kernel runs in one sample, where one run takes so long."""
+        most = MOST_IN_PLACE if self._data.in_place else MOST_REPEATS
+        return max(min(int(SAMPLE / max(seconds, 1e-9)), most), 1)
+
+    def sample(self, repeats: int) -> float:
+        """Seconds of one run among so many."""
+        self._data.restore(self._data.in_place)
+        steps = np.array(self._steps * repeats, np.int64)
+        pool = WORKERS.pool(self._threads)
+        place = 0 if self._scratch is None else self._scratch.ctypes.data
+        arguments, call = self._words.ctypes.data, native().run
+        start = time.perf_counter()
+        call(pool, steps.ctypes.data, len(steps), arguments, place, self._stride)
+        return (time.perf_counter() - start) / repeats
+
+    def results(self) -> dict[int, Array]:
+        """What one run writes, by slot."""
+        data = self._data
+        data.restore(tuple(data.originals))
+        self.sample(1)
+        return {slot: data.arrays[slot].copy() for slot in data.originals}

@@ -1,0 +1,53 @@
+"""Rows of all widths: what is kept, what is masked, and what is left to the plain loops."""
+
+import pytest
+
+from compiler.loops.choices import Choices, Keep, Tile, Vectorize, text
+from compiler.loops.choose import choose
+from compiler.loops.lanes import in_vectors
+from compiler.machine import DEFAULT
+from tests.loops.transformed import assert_close, body_of, on_machine
+
+
+@pytest.mark.parametrize(("turns", "expected"), [
+    (10, "tile r1 16 mask; vectorize r1.1"),
+    (16, "tile r1 16 peel; vectorize r1.1"),
+    (17, "tile r1 16 peel; vectorize r1.1"),
+    (21, "tile r1 16 peel; vectorize r1.1; tile r1.2 16 mask; vectorize r1.2.1"),
+    (64, "tile r1 32 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1"),
+    (69, "tile r1 32 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
+         "tile r1.2 16 mask; vectorize r1.2.1"),
+    (85, "tile r1 32 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
+         "tile r1.2 16 peel; vectorize r1.2.1; tile r1.2.2 16 mask; vectorize r1.2.2.1"),
+])  # fmt: skip
+def test_what_vectors_leave_over_is_masked(turns: int, expected: str) -> None:
+    assert text(Choices(tuple(in_vectors("r1", turns, 16, 2, "a row")))) == expected
+
+
+@pytest.mark.parametrize(("name", "n", "is_kept"), [
+    ("softmax", 16, False), ("softmax", 17, True), ("softmax", 4096, True),
+    ("softmax", 200_000, False), ("layernorm", 1024, False),
+])  # fmt: skip
+def test_a_row_is_kept_where_it_is_dear_near_and_more_than_a_vector(
+    name: str, n: int, is_kept: bool
+) -> None:
+    assert bool(choose(body_of(name, 20, n, 1), DEFAULT).of(Keep)) == is_kept
+
+
+@pytest.mark.parametrize(("name", "n", "is_vector"), [
+    ("row sums", 7, False), ("row sums", 9, True), ("layernorm", 8, False), ("layernorm", 9, True),
+])  # fmt: skip
+def test_rows_that_llvm_unrolls_whole_are_left_to_it(name: str, n: int, is_vector: bool) -> None:
+    assert bool(choose(body_of(name, 20, n, 1), DEFAULT).of(Vectorize)) == is_vector
+
+
+def test_every_rest_of_a_row_is_masked() -> None:
+    tiles = choose(body_of("softmax", 20, 509, 1), DEFAULT).of(Tile)
+    assert [t.axis for t in tiles if t.tail == "mask"] == ["i4.2.2", "r2.2.2", "r3.2.2", "i1.2.2"]
+
+
+@pytest.mark.parametrize("n", [9, 10, 15, 16, 17, 24, 31, 33, 100])
+@pytest.mark.parametrize("name", ["softmax", "layernorm", "row sums"])
+def test_machine_code_at_awkward_widths(name: str, n: int) -> None:
+    expected, found = on_machine(name, 37, n, 3, "auto")
+    assert_close(found, expected)

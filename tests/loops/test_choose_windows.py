@@ -1,0 +1,123 @@
+"""Convolutions as register tiles: the values at awkward sizes, and what was chosen, and why."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from compiler import Options, Tensor, compile
+from tests.evaluate import assert_same, evaluate
+
+Array = np.ndarray[Any, Any]
+Case = tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]
+PADDED = {"padding": 1}
+TRANSFORMED = pytest.mark.parametrize("engine", ["loops", "lowered", "machine"])
+CASES: dict[str, Case] = {
+    "3x3": ((2, 5, 9, 32), (17, 5, 3, 3), PADDED),
+    "odd": ((1, 3, 11, 29), (10, 3, 3, 3), PADDED),
+    "no border": ((2, 4, 7, 18), (9, 4, 3, 3), {}),
+    "every second": ((2, 3, 9, 37), (20, 3, 3, 3), {"padding": 1, "stride": 2}),
+    "every third of few": ((1, 3, 19, 31), (5, 3, 5, 5), {"padding": 2, "stride": 3}),
+    "apart": ((1, 4, 13, 21), (8, 4, 3, 3), {"padding": 2, "dilation": 2}),
+    "1x1": ((2, 7, 5, 17), (19, 7, 1, 1), {}),
+    "1x1 every second": ((2, 7, 9, 33), (16, 7, 1, 1), {"stride": 2}),
+    "7x7": ((1, 3, 23, 40), (16, 3, 7, 7), {"padding": 3, "stride": 2}),
+    "groups": ((2, 8, 6, 20), (12, 2, 3, 3), {"padding": 1, "groups": 4}),
+    "each channel": ((2, 6, 30, 33), (6, 1, 3, 3), {"padding": 1, "groups": 6}),
+    "each channel, every second": (
+        (2, 6, 9, 33), (6, 1, 5, 5), {"padding": 2, "groups": 6, "stride": 2},
+    ),
+    "short rows": ((2, 16, 7, 7), (24, 16, 3, 3), PADDED),
+    "four pixels": ((1, 16, 4, 4), (33, 16, 3, 3), PADDED),
+    "rows alone": ((2, 5, 1, 101), (13, 5, 1, 5), {"padding": (0, 2)}),
+    "one channel": ((1, 1, 40, 50), (1, 1, 3, 3), PADDED),
+}  # fmt: skip
+
+
+def inputs(name: str, dtype: Any = np.float32) -> tuple[Array, Array]:
+    """Random numbers, the same at each call; small integers where the type has no others."""
+    generator = np.random.default_rng(5)
+    shapes = CASES[name][:2]
+    if np.dtype(dtype).kind == "i":
+        x, w = (generator.integers(-4, 5, shape).astype(dtype) for shape in shapes)
+    else:
+        x, w = (generator.standard_normal(shape).astype(dtype) for shape in shapes)
+    return x, w
+
+
+def expected(x: Array, w: Array, given: dict[str, Any]) -> Array:
+    """What NumPy makes of windows that it slides itself."""
+    pads = np.broadcast_to(given.get("padding", 0), 2)
+    step, gap, groups = (given.get(k, 1) for k in ("stride", "dilation", "groups"))
+    wide = np.pad(x, [(0, 0), (0, 0), *((n, n) for n in pads)])
+    reach = [gap * (k - 1) + 1 for k in w.shape[2:]]
+    view = sliding_window_view(wide, reach, axis=(2, 3))[:, :, ::step, ::step, ::gap, ::gap]
+    parts = np.split(view.astype(np.float64), groups, 1), np.split(w.astype(np.float64), groups, 0)
+    products = [np.einsum("nchwkl,ockl->nohw", *each) for each in zip(*parts, strict=True)]
+    return np.concatenate(products, 1)
+
+
+def chosen(name: str, threads: int = 1) -> list[str]:
+    """The choices for the loops of the convolution, each with its reason."""
+    x, w = inputs(name)
+    made = compile(Tensor(x).conv2d(Tensor(w), **CASES[name][2]), Options(threads=threads))
+    last = made.decisions[-1].subject
+    return [d.reason for d in made.decisions if d.subject == last and ": " in d.reason]
+
+
+@TRANSFORMED
+@pytest.mark.parametrize("name", CASES)
+def test_convolutions(name: str, engine: str) -> None:
+    given, (x, w) = CASES[name][2], inputs(name)
+    got = evaluate(Tensor(x).conv2d(Tensor(w), **given), engine)
+    np.testing.assert_allclose(got, expected(x, w, given), rtol=1e-4, atol=1e-4)
+
+
+def test_pixels_are_lanes_where_windows_begin_at_each() -> None:
+    made = chosen("3x3")
+    words = "tile i1 6 peel: 2 vectors of 16 pixels by 6 channels, of 32 pixels, 17 channels, "
+    assert made[0].startswith(f"{words}sums of 45: about ")
+    assert not any(each.startswith("pack") for each in made)
+
+
+def test_channels_are_lanes_where_windows_are_apart() -> None:
+    made = chosen("every second")
+    assert "channels by" in made[0]
+    (packed,) = [each for each in made if each.startswith("pack 2: ")]
+    assert packed.endswith("channels next to each other, for all pixels")
+
+
+def test_lines_share_weights_where_no_channels_share_an_image() -> None:
+    assert " lines, of 33 pixels, 30 lines, sums of 9: " in chosen("each channel")[0]
+
+
+def test_a_bias_and_relu_stay_in_registers() -> None:
+    x, w = inputs("3x3")
+    bias = np.arange(17, dtype=np.float32)
+    made = Tensor(x).conv2d(Tensor(w), Tensor(bias), padding=1).relu()
+    assert len(compile(made).schedule.items) == 2
+    want = np.maximum(expected(x, w, PADDED) + bias[:, None, None], 0)
+    for engine in ("loops", "lowered", "machine"):
+        np.testing.assert_allclose(evaluate(made, engine), want, rtol=1e-4, atol=1e-4)
+
+
+@TRANSFORMED
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])
+@pytest.mark.parametrize("name", ["3x3", "every second", "each channel"])
+def test_other_types(name: str, dtype: Any, engine: str) -> None:
+    given, (x, w) = CASES[name][2], inputs(name, dtype)
+    got = evaluate(Tensor(x).conv2d(Tensor(w), **given), engine)
+    assert_same(got, expected(x, w, given).astype(dtype), rtol=1e-9)
+
+
+def test_work_that_is_worth_it_is_shared_out() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((1, 32, 32, 32)).astype(np.float32)
+    w = generator.standard_normal((64, 32, 3, 3)).astype(np.float32)
+    made = Tensor(x).conv2d(Tensor(w), padding=1)
+    reasons = [d.reason for d in compile(made, Options(threads=2)).decisions]
+    assert any(r.startswith("parallelize i0.0 2: ") for r in reasons)
+    assert not any("parallelize" in r for r in chosen("one channel", threads=2))
+    got = evaluate(made, "machine")
+    np.testing.assert_allclose(got, expected(x, w, PADDED), rtol=1e-3, atol=1e-3)
