@@ -23,7 +23,9 @@ already visible as escapes. Every change of meaning raises VERSION; its history 
 of this file.
 """
 
+import math
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -184,14 +186,14 @@ def _values(
     compilation: Any, stages: list[Wire], entities: Entities, notes: list[str]
 ) -> dict[str, Wire]:
     """Previews of the values of graph and kernel nodes, as far as time allows."""
-    wanted = [
-        node["e"]
+    rows = [
+        node
         for stage in stages
         for unit in stage["units"]
         if stage["id"] in ("graph", "kernels") and unit["scene"]
         for node in unit["scene"]["nodes"]
     ]
-    wanted = list(dict.fromkeys(wanted))
+    wanted = list(dict.fromkeys(node["e"] for node in rows))
     names = entities.names
     found: dict[str, Wire] = {}
     until = time.monotonic() + VALUE_SECONDS
@@ -206,7 +208,20 @@ def _values(
             break
         if value is not None:
             found[str(number)] = preview(value)
+    else:
+        _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
     return found
+
+
+def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:
+    """Says how many nodes have no value because they, or what they come from, are too large."""
+    from compiler.values import MOST
+
+    left = [shape for number, shape in shapes.items() if shape and str(number) not in found]
+    sizes = [math.prod(map(int, re.findall(r"\d+", shape))) for shape in left]
+    if found and max(sizes, default=0) > MOST:
+        notes.append(f"no values of {len(left):,} nodes: they have more than {MOST:,} elements, "
+                     "or follow from some that do")  # fmt: skip
 
 
 # History of VERSION

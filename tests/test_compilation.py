@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Options, Tensor, kernels, plans
+from compiler import Options, Tensor, kernels, plans, values
 from compiler.compilation import Compilation
 from compiler.device import device
 from compiler.errors import DataError, SizeError
@@ -344,3 +344,32 @@ def test_every_level_gives_the_same_results(level: int) -> None:
     (got,) = compiled(x.softmax(1).sum(0), options=options).run()
     expected = np.exp(x.numpy()) / np.exp(x.numpy()).sum(1, keepdims=True)
     np.testing.assert_allclose(got, expected.sum(0), rtol=1e-12)
+
+
+def test_choices_are_shown_edited_and_passed_back() -> None:
+    a, b = (Tensor(np.ones((24, 48), np.float32) * n) for n in (1, 2))
+    product = a @ b.T.contiguous()
+    made = compiler.compile(product, Options(threads=2))
+    choices = made.choices
+    assert list(choices) == [stage.name for stage in made.loops] == list(made.levels)
+    chosen = next(name for name, each in choices.items() if each.has("vectorize"))
+    for loops in (choices, {name: str(each) for name, each in choices.items()}):
+        again = compiler.compile(product, Options(loops=loops))
+        assert [str(s) for s in again.loops] == [str(s) for s in made.loops]
+        assert again.choices == choices
+    without = {**choices, chosen: choices[chosen].without("vectorize")}
+    scalar = compiler.compile(product, Options(loops=without))
+    text = {stage.name: str(stage) for stage in scalar.loops}[chosen]
+    assert "lanes" not in text
+    np.testing.assert_array_equal(scalar.run()[0], made.run()[0])
+    reasons = [d.reason for d in made.decisions if d.kind == "vectorize"]
+    assert reasons and all(": " in reason for reason in reasons)
+
+
+def test_values_too_large_to_look_at_are_left_out() -> None:
+    x = Tensor(np.ones((200, 200), np.float32), name="x")
+    made = compiler.compile(x @ x)
+    rows = made.graph.to_networkx().nodes(data="op")
+    found = {op: made.values(entity) for entity, op in rows}
+    assert values.MOST < 200**3
+    assert found["buffer"] is not None and found["mul"] is None

@@ -152,9 +152,9 @@ def test_front_page_commands_are_targets() -> None:
 
 
 def test_front_page_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = _code_blocks("python")
+    example, choices = _code_blocks("python")
     assert len(example.splitlines()) <= 10
-    exec(compile(example, "README.md", "exec"), {"__name__": "__main__"})
+    exec(compile(example + choices, "README.md", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()
 
 

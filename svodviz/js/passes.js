@@ -128,7 +128,8 @@ export class Passes {
 
   ruleLines(step) {
     const { pass: record, model } = this.store;
-    const lines = [h("p", { class: "because" }, record.because), ...this.choices(record)];
+    const chosen = step > 0 ? [] : this.choices(record); // a step names its own
+    const lines = [h("p", { class: "because" }, record.because), ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source] = model.rules[rule];

@@ -195,6 +195,15 @@ def test_evaluate_all_keeps_every_value() -> None:
     assert_same(values[total.sources[0]], -X)
 
 
+def test_evaluate_all_leaves_out_what_is_too_large() -> None:
+    x = new_buffer(X)
+    large = elementwise("neg", Expand((Reshape((x,), (1, 2, 3)),), (5, 2, 3)))
+    total = Reduce((large,), "sum", (0, 1, 2))
+    values = evaluate_all([total, elementwise("neg", x)], {x: X}, most=6)
+    assert x in values and large not in values and total not in values
+    assert len(values) == 3
+
+
 def test_missing_and_wrong_inputs() -> None:
     x = new_buffer(X, "x")
     with pytest.raises(InternalError, match="no data for Buffer"):

@@ -53,3 +53,10 @@ def test_a_plain_kernel() -> None:
 
 def test_compilations_that_say_nothing_of_kernels() -> None:
     assert wire(sample())["kernels"] == []
+
+
+def test_values_that_are_too_large_are_counted() -> None:
+    x = Tensor(np.ones((200, 200), np.float32), name="x")
+    (note,) = wire(compiler.compile(x @ x))["notes"]
+    assert note.startswith("no values of") and "or follow from" in note
+    assert wire(compiler.compile(x * 2))["notes"] == []
