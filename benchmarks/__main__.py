@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-OTHERS = ("cold_compile", "predicted", "variables")
+OTHERS = ("cold_compile", "growth", "memory", "predicted", "variables")
 
 
 def main() -> None:
