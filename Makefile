@@ -72,6 +72,7 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 	@echo "the explorer is in build/digits.html: open it in any browser"
 
 # tinygrad's CPU device needs clang and libLLVM from the system; without them its entries are missing.
+# Other measurements: .venv-bench/bin/python -m benchmarks cold_compile (growth, memory, …).
 bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part)
 	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' $(BENCH_ARGS)
 

@@ -11,7 +11,6 @@ has already: results are small, so that this is little. Importing is not counted
 import argparse
 import importlib.util
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -19,7 +18,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-SETTINGS = {"DEV": "CPU:LLVM", "CACHELEVEL": "0"}
+from benchmarks.measuring import ROOT, environment
+from benchmarks.run import cores
+
 SHARE = 0.4
 """The most that a cold compile may take of tinygrad's."""
 
@@ -62,14 +63,13 @@ def measure(python: str, package: str, program: Program, caches: str) -> Run:
     if package == "tinygrad":
         expression = expression.replace("axis=", "")
     code = _MEASURE.format(package=package, shapes=program.shapes, expression=expression)
-    root = Path(__file__).resolve().parent.parent
     ran = subprocess.run(
         [python, "-c", code],
         capture_output=True,
         text=True,
         check=True,
-        cwd=root,
-        env={**os.environ, **SETTINGS, "XDG_CACHE_HOME": caches},
+        cwd=ROOT,
+        env=environment(Path(caches), cores()),
     )
     first, steady = json.loads(ran.stdout.splitlines()[-1])
     return first, steady

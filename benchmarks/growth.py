@@ -85,7 +85,7 @@ def seconds(program: str, count: int, device: str) -> float:
     made = PROGRAMS[program](count)
     nodes = [made.node]  # type: ignore[attr-defined]
     start = time.perf_counter()
-    plans.structure_of(nodes, Options(device=device))
+    plans.structure_of(nodes, Options(device=device, cache=False))
     return time.perf_counter() - start
 
 

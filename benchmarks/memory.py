@@ -1,6 +1,6 @@
 """Memory of one run: the peak of a fresh process against what the memory plan says.
 
-    python -m benchmarks.memory
+    python -m benchmarks memory
 
 For each program: the peak resident set while it compiles and runs, less that before (where inputs
 are there already) and the results, against 1.2 times the planned peak and 150 MB. Then the resident

@@ -3,7 +3,8 @@
     python -m benchmarks [--workloads a,b] [--peers x,y] [--rounds n]
 
 A workload's name stands for its awkward size too. Everything runs with all cores first, then the
-usual sizes again with one.
+usual sizes again with one. A whole run writes `benchmarks/results.json` and `docs/benchmarks.svg`,
+a part (some workloads, some peers, `--brief`) files of the same names in `build/`.
 """
 
 import argparse
@@ -27,8 +28,8 @@ from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
 
 RESULTS = ROOT / "benchmarks" / "results.json"
 PICTURE = ROOT / "docs" / "benchmarks.svg"
-PART = ROOT / "build" / "benchmarks.svg"
-"""Where the picture of a part goes: the other one shows all."""
+PART = ROOT / "build"
+"""The folder for results and picture of a part: the other ones show a whole run."""
 
 
 def chosen_workloads(names: str) -> list[Workload]:
@@ -145,12 +146,15 @@ def main(arguments: list[str] | None = None) -> None:
         single = run(usual, peers, 1, brief, missing, versions)
     results = Results(machine(versions), whole, single, missing)
     is_part = bool(given.workloads or given.peers or given.brief)
-    write(results, RESULTS, PART if is_part else PICTURE)
+    places = [PART / path.name if is_part else path for path in (RESULTS, PICTURE)]
+    write(results, *places)
     print(report(results))
+    print("\nwritten:", *(path.relative_to(ROOT) for path in places))
 
 
 def write(results: Results, data: Path, picture: Path) -> None:
     """The results as data and as a picture."""
+    for path in (data, picture):
+        path.parent.mkdir(parents=True, exist_ok=True)
     data.write_text(to_json(results))
-    picture.parent.mkdir(parents=True, exist_ok=True)
     picture.write_text(plot(results.all_threads))

@@ -14,6 +14,7 @@ Relies on: items of one group may run in any order, and at once.
 Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
 """
 
+import ctypes
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,9 +50,8 @@ def assemble(
     cache: Cache = False,
 ) -> NativePlan:
     """The items of `levels`; `threads` and `cache` are those of `Options`."""
-    native(cache)
     items = [item for level in levels for group in level.groups for item in group]
-    work = _Assembly(programs, threads or core_count())
+    work = _Assembly(programs, threads or core_count(), cache)
     work.name(inputs, items, memory)
     for level in levels:
         for group, parallel in zip(level.groups, level.parallel, strict=True):
@@ -71,6 +71,7 @@ class _Assembly:
 
     programs: Programs
     threads: int
+    cache: Cache = False
     places: dict[Buffer, Word] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     variables: dict[str, int] = field(default_factory=dict)
@@ -138,7 +139,7 @@ class _Assembly:
             pairs += [(ZERO, program.task.address), (WORDS, offset)]
         offset = 8 * len(self.words)
         self.words += pairs
-        self._add(steps_of(native().each, offset, len(items), self.threads))
+        self._add(steps_of(native(self.cache).each, offset, len(items), self.threads))
 
     def _arguments(self, item: ScheduleItem, program: Program, task: Task) -> int:
         """Append the words of a kernel; returns where they begin, in bytes."""
@@ -177,6 +178,9 @@ class _Assembly:
             Stretch(address + STEP_BYTES * part[0], part[1]) if isinstance(part, tuple) else part
             for part in self.parts
         )
+        only = self._only()
+        if steps.size and only is None:
+            native(self.cache)
         return NativePlan(
             parts=parts,
             steps=steps,
@@ -191,4 +195,12 @@ class _Assembly:
             stride=stride_of(self.scratch),
             aligned=np.array(self.aligned, np.int64),
             unstreamed=unstreamed,
+            only=only,
         )
+
+    def _only(self) -> Callable[[int, int, int], None] | None:
+        """The thunk of the one kernel that there is, if it has one task."""
+        if len(self.parts) != 1 or len(self.steps) != 1 or self.steps[0][2] != 1:
+            return None
+        thunk, offset = self.steps[0][:2]
+        return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(thunk) if not offset else None

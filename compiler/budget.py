@@ -10,8 +10,8 @@ for the first: they are there.
       line:     model.py:12  hidden = (x @ w).relu()
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from compiler.device import cpu, device
 from compiler.device.allocator import Allocator, block_size
@@ -38,13 +38,18 @@ class RefusedError(SizeError):
         return RefusedError(self.problem, self.got, self.expected, self.buffer, origin)
 
 
-@contextmanager
-def located(origin_of: Callable[[Buffer], Origin | None]) -> Iterator[None]:
+@dataclass(slots=True)
+class located:
     """Refusals inside name the user's line of the largest tensor, which `origin_of` finds."""
-    try:
-        yield
-    except RefusedError as error:
-        raise error.at(origin_of(error.buffer)) from None
+
+    origin_of: Callable[[Buffer], Origin | None]
+
+    def __enter__(self) -> None:
+        """Nothing happens before: every run passes here."""
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, RefusedError):
+            raise error.at(self.origin_of(error.buffer)) from None
 
 
 def refuse(

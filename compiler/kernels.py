@@ -7,9 +7,8 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from compiler.device import device, program
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
@@ -27,7 +26,7 @@ from compiler.lowered.linearize import linearize
 from compiler.lowered.values import Linear
 from compiler.options import Mode, Options
 from compiler.pipeline import run_passes
-from compiler.runtime.workers import core_count
+from compiler.runtime.workers import begin, core_count
 from compiler.schedule.items import Kernel, Operation
 from compiler.trace import Decision, PassRecord, Provenance
 
@@ -215,7 +214,10 @@ def _compile(
     """Each source compiled; on several threads where there are several."""
     settings = options.optimize, options.mode, options.cache
     if count < 2:
-        return [where.compile(spec, *settings) for where, spec in sources]
+        return [_beside(spec, where.compile, settings) for where, spec in sources]
+    from concurrent.futures import ThreadPoolExecutor  # it imports much
+
+    begin(options.cache)  # several kernels are run by the native driver
     # one pool per program: threads that wait for ever would not survive a fork
     pool = ThreadPoolExecutor(min(count, os.cpu_count() or 1), "compile")
     try:
@@ -223,6 +225,15 @@ def _compile(
         return [each.result() for each in waiting]
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _beside(
+    spec: ProgramSpec, compiled: Callable[..., CompiledSpec], settings: tuple[Any, ...]
+) -> CompiledSpec:
+    """One kernel compiled; at the same time the native driver where it has several tasks."""
+    if spec.tasks > 1:
+        begin(settings[-1])
+    return compiled(spec, *settings)
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.device import cpu
+from compiler.device.allocator import address_of
 from compiler.device.program import Program
 from compiler.dtypes import uint8
 from compiler.graph.nodes import Buffer
@@ -49,13 +50,23 @@ class Block:
     allocate: Callable[[], Array]
 
 
+KEPT_ARENA = 2**20
+"""An arena of at most so many bytes stays for the next run: asking for it takes longer than a
+small kernel."""
+
+
 @dataclass(slots=True, eq=False)
 class _Workspace:
-    """The arrays that a run fills; the next run takes them over."""
+    """The arrays that a run fills; the next run takes them over.
+
+    `filled` are the bases that the words were made of: most runs have the same.
+    """
 
     bases: Array
     words: Array
     address: int
+    arena: Array | None = None
+    filled: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +93,8 @@ class NativePlan:
     """The words that have to be addresses of whole cache lines."""
     unstreamed: "Callable[[], NativePlan]"
     """The plan for a run where they are not."""
+    only: Callable[[int, int, int], None] | None = None
+    """All there is to run, where that is one kernel of one task: it needs no driver."""
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
     def run(
@@ -96,44 +109,74 @@ class NativePlan:
         `data` has a flat array per input; `addresses` says where they are, if that is known.
         """
         made = {block.buffer: block.allocate() for block in self.blocks}
-        arena = self._arena()
-        scratch = cpu.scratch_memory(self.stride * self.threads) if self.stride else None
         if addresses is None:
             addresses = np.array([each.ctypes.data for each in data], np.int64)
-        space = self._filled(addresses, arena, made, values)
+        space = self._workspace()
+        arena = space.arena if space.arena is not None else self._arena()
+        self._fill(space, addresses, arena, made, values)
         if len(self.aligned) and (space.words[self.aligned] % LINE).any():
             self._free.append(space)
             return self.unstreamed().run(data, values, python, addresses)
+        scratch = cpu.scratch_memory(self.stride * self.threads) if self.stride else None
+        place = 0 if scratch is None else address_of(scratch)
+        if self.only is not None:
+            self.only(space.address, 0, place)
+        else:
+            self._parts(space, place, data, made, arena, python)
+        self._leave(space, arena)
+        return made
+
+    def _parts(
+        self,
+        space: _Workspace,
+        scratch: int,
+        data: Sequence[Array],
+        made: Held,
+        arena: Array | None,
+        python: Callable[[ScheduleItem, Held], None],
+    ) -> None:
+        """Run one part after the other."""
         held: Held | None = None
-        pool, place = WORKERS.pool(self.threads), 0 if scratch is None else scratch.ctypes.data
-        call = native().run
+        pool, call = WORKERS.pool(self.threads), native().run
         for part in self.parts:
             if isinstance(part, Stretch):
-                call(pool, part.address, part.count, space.address, place, self.stride)
+                call(pool, part.address, part.count, space.address, scratch, self.stride)
                 continue
             if held is None:
                 held = dict(zip(self.inputs, data, strict=True)) | made | self._shared(arena)
             python(part, held)
-        self._free.append(space)
-        return made
 
-    def _filled(
-        self, addresses: Array, arena: Array | None, made: Held, values: Mapping[str, int]
-    ) -> _Workspace:
+    def _fill(
+        self,
+        space: _Workspace,
+        addresses: Array,
+        arena: Array | None,
+        made: Held,
+        values: Mapping[str, int],
+    ) -> None:
         """The words of a run."""
-        space = self._workspace()
         bases, end = space.bases, INPUTS + len(addresses)
         if arena is not None:
-            bases[ARENA] = arena.ctypes.data
+            bases[ARENA] = address_of(arena)
         bases[INPUTS:end] = addresses
         for number, array in enumerate(made.values(), end):
-            bases[number] = array.ctypes.data
+            bases[number] = address_of(array)
         for number, name in enumerate(self.variables, end + len(made)):
             bases[number] = values[name]
+        found = bases.tobytes()
+        if found == space.filled:
+            return
         # the numbers are right: "clip" spares a copy that checks them
         np.take(bases, self.bases, out=space.words, mode="clip")
         np.add(space.words, self.offsets, out=space.words)
-        return space
+        space.filled = found
+
+    def _leave(self, space: _Workspace, arena: Array | None) -> None:
+        """The workspace for the next run, with an arena that is small and that nobody else saw."""
+        is_kept = arena is not None and arena.nbytes <= KEPT_ARENA and cpu.MEMORY.budget is None
+        is_kept = is_kept and all(isinstance(part, Stretch) for part in self.parts)
+        space.arena = arena if is_kept else None
+        self._free.append(space)
 
     def _workspace(self) -> _Workspace:
         try:

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.overlap import Level
 from compiler.pipeline import run_passes
-from compiler.runtime.workers import begin
 from compiler.schedule import analysis
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.host import Host
@@ -176,7 +175,6 @@ STRUCTURES = Structures()
 
 def _made(root: Sink, count: int, options: Options) -> Structure:
     """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
-    begin(options.cache)
     with no_origin():
         simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
         made = schedule_program(simplest, options, {})
@@ -218,10 +216,14 @@ def structure_of(
 ) -> tuple[Structure, tuple[Buffer, ...]]:
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
-    # what is recorded and estimated changes nothing that runs
+    return STRUCTURES.get(root, len(found), _relevant(options)), found
+
+
+@lru_cache(64)
+def _relevant(options: Options) -> Options:
+    """`options` without what is only recorded or estimated: that changes nothing that runs."""
     model = options.model if options.loops == "auto" else DEFAULT
-    relevant = replace(options, trace=False, model=model)
-    return STRUCTURES.get(root, len(found), relevant), found
+    return replace(options, trace=False, model=model)
 
 
 def located(
@@ -251,10 +253,12 @@ def run(
     """
     if cpu.MEMORY.budget is not None:
         budget.refuse_over_budget(made.items, made.memory)
-    host = Host()
+    host: list[Host] = []
 
     def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
-        execution.step(item, held, made.programs, values, host)
+        if not host:
+            host.append(Host())
+        execution.step(item, held, made.programs, values, host[0])
 
     blocks = made.native.run(data, values, python, addresses)
     return [

@@ -10,15 +10,16 @@ Inputs are numbered in the order in which the program meets them. A plan is neve
 it was made, and each run has memory of its own: threads may share a plan.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from compiler import plans
 from compiler.bindings import Bindings, Values, bindings_of, sliced
+from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
@@ -74,18 +75,32 @@ class ExecutionPlan:
         missing or outside its bounds, `ShapeError` and `DTypeError` where the data do not fit.
         Data that the program writes in place are copied first.
         """
-        given = self._by_place(inputs)
-        values = self._values(given, variables or {})
-        data, addresses = list(self._own), self._addresses.copy()
-        for place in {*self._unready, *given}:
-            data[place] = array = self._data(place, given, values)
-            addresses[place] = array.ctypes.data
-        with plans.located(self.root.sources, self.options):
+        given = self._by_place(inputs) if len(inputs) else {}
+        is_variable = variables or self.bindings.variables
+        values = self._values(given, variables or {}) if is_variable else {}
+        data: Sequence[Array] = self._own
+        addresses = self._addresses
+        if places := {*self._unready, *given}:
+            data, addresses = self._data(places, given, values)
+        try:
             flat = plans.run(self.structure, data, values, addresses)
+        except RefusedError:
+            with plans.located(self.root.sources, self.options):
+                raise
         # a result that is an input is not handed out: who writes it would write the data
         same = self.structure.result_inputs
         flat = [v if n is None else v.copy() for v, n in zip(flat, same, strict=True)]
         return sliced(flat, self.root.sources, values)
+
+    def _data(
+        self, places: Iterable[int], given: Mapping[int, Array], values: Mapping[str, int]
+    ) -> tuple[list[Array], Array]:
+        """The flat data of all inputs, those of `places` looked at anew, and where they are."""
+        data, addresses = list(self._own), self._addresses.copy()
+        for place in places:
+            data[place] = array = self._flat(place, given, values)
+            addresses[place] = array.ctypes.data
+        return data, addresses
 
     @cached_property
     def _unready(self) -> tuple[int, ...]:
@@ -142,7 +157,7 @@ class ExecutionPlan:
         words = [b.name or f"an unnamed {b.dtype.short}{list(b.shape)}" for b in self.inputs]
         return ", ".join(words) or "no inputs"
 
-    def _data(
+    def _flat(
         self, place: int, given: Mapping[int, Array], values: Mapping[str, int]
     ) -> Array:
         """The flat data of one input; of one with a variable extent at least so many rows."""
@@ -182,8 +197,18 @@ class ExecutionPlan:
         return f"ExecutionPlan({len(self.inputs)} inputs, {count} items, {len(self.levels)} levels)"
 
 
+def _fits(array: object, buffer: Buffer) -> TypeGuard[Array]:
+    """Whether `array` can be taken as it is: that is so most times, and quickly seen."""
+    if type(array) is not np.ndarray:
+        return False
+    is_same = array.shape == buffer.shape and array.dtype == buffer.dtype.numpy
+    return is_same and array.flags.c_contiguous and array.flags.aligned
+
+
 def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Array:
     """`array`, row-major, if it fits `buffer`: of variable extent it may have fewer rows."""
+    if _fits(array, buffer):
+        return array
     name = buffer.name or f"input {place}"
     array = np.asarray(array) if isinstance(array, np.generic) else array
     if not isinstance(array, np.ndarray):

@@ -8,6 +8,8 @@ from compiler.device import buffers
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.options import Options
 
+UNVERIFIED = Options(verify=False)
+
 
 def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list[TensorNode]:
     """Compile and run: for each node a Buffer with its value, on its device.
@@ -19,7 +21,7 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
     whole = sharding.in_shards(nodes)
     each = sharding.flat(whole)
     values = bindings_of(Sink(tuple(nodes))).of_run()
-    chosen = options or Options(verify=False)
+    chosen = options or UNVERIFIED
     with plans.located(each, chosen):
         made, found = plans.structure_of(each, chosen)
     data = [buffers.data(b) for b in found]

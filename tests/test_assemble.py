@@ -10,6 +10,7 @@ import pytest
 import compiler
 from compiler import Options, Tensor, Variable, custom, dtypes, overlap
 from compiler.assemble import assemble
+from compiler.device import cpu
 from compiler.device.program import Program
 from compiler.errors import CompileError, DataError
 from compiler.graph.nodes import Buffer
@@ -60,6 +61,38 @@ def test_kernels_of_several_tasks_in_a_chain(tasks: int, threads: int, scratch: 
         np.testing.assert_array_equal(plan.run([x], {}, nobody)[result], x)
     odd, result = chain(threaded(tasks, size, scratch), size, 5, {"threads": threads})
     np.testing.assert_array_equal(odd.run([x], {}, nobody)[result], -x)
+
+
+@pytest.mark.parametrize("scratch", (0, 40_001))
+def test_one_kernel_of_one_task_needs_no_driver(
+    scratch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 257
+    program = threaded(1, size, scratch)
+    monkeypatch.setattr("compiler.native.native", None)
+    monkeypatch.setattr("compiler.assemble.native", None)
+    plan, result = chain(program, size, 1, {"threads": 2})
+    for x in (array(size), array(size)):
+        np.testing.assert_array_equal(plan.run([x], {}, nobody)[result], -x)
+    assert plan.only is not None
+    monkeypatch.undo()
+    for several in (chain(program, size, 2, {}), chain(threaded(2, size, 0), size, 1, {})):
+        assert several[0].only is None
+
+
+@pytest.mark.parametrize(("size", "budget", "is_kept"),
+                         [(64, None, True), (64, 2**30, False), (2**17, None, True),
+                          (2**18, None, False)])  # fmt: skip
+def test_a_small_arena_stays_for_the_next_run(
+    size: int, budget: int | None, is_kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu.MEMORY, "budget", budget)
+    plan, result = chain(threaded(1, size, 0), size, 6, {"threads": 1})
+    data = [array(size), array(size)]
+    for x in (data[0], data[0], data[1], data[0]):
+        np.testing.assert_array_equal(plan.run([x], {}, nobody)[result], x)
+    (space,) = plan._free
+    assert (space.arena is not None) is is_kept
 
 
 def test_a_program_of_several_tasks_by_itself() -> None:

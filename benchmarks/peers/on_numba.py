@@ -1,7 +1,7 @@
 """numba: loops as its users write them, parallel and with fast-math where sums need it.
 
-It has no program for what is a library call in NumPy (products of matrices larger than 1024) or a
-network: those entries are missing.
+Products are loops too: `np.dot` inside numba would be a call of the library that NumPy calls.
+Products of matrices larger than 1024 would take too long: those entries are missing.
 """
 
 from collections.abc import Callable, Mapping
@@ -123,6 +123,94 @@ def matmul(out: Array, a: Array, b: Array) -> Array:
     return out
 
 
+def matmul_bias_relu(out: Array, a: Array, b: Array, c: Array) -> Array:
+    """The same loops, which begin with the bias."""
+    for i in prange(a.shape[0]):
+        for j in range(b.shape[1]):
+            out[i, j] = c[j]
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                out[i, j] += a[i, k] * b[k, j]
+        for j in range(b.shape[1]):
+            out[i, j] = max(out[i, j], np.float32(0))
+    return out
+
+
+def bmm(out: Array, a: Array, b: Array) -> Array:
+    """The rows of all products in parallel."""
+    rows = a.shape[1]
+    for row in prange(a.shape[0] * rows):
+        n, i = row // rows, row % rows
+        for j in range(b.shape[2]):
+            out[n, i, j] = 0
+        for k in range(a.shape[2]):
+            for j in range(b.shape[2]):
+                out[n, i, j] += a[n, i, k] * b[n, k, j]
+    return out
+
+
+def conv2d(out: Array, x: Array, w: Array) -> Array:
+    """3×3, stride 1, padding 1: each output channel of each image by itself."""
+    channels, height, width = x.shape[1:]
+    made = w.shape[0]
+    for each in prange(x.shape[0] * made):
+        n, o = each // made, each % made
+        out[n, o] = 0
+        for c in range(channels):
+            for p in range(3):
+                for i in range(max(0, 1 - p), min(height, height + 1 - p)):
+                    for q in range(3):
+                        for j in range(max(0, 1 - q), min(width, width + 1 - q)):
+                            out[n, o, i, j] += x[n, c, i + p - 1, j + q - 1] * w[o, c, p, q]
+    return out
+
+
+def attention(out: Array, q: Array, k: Array, v: Array) -> Array:
+    """One head: rows in parallel, the scores of one row at a time."""
+    rows, width = q.shape
+    scale = np.float32(1) / np.sqrt(np.float32(width))
+    for i in prange(rows):
+        scores, top = np.empty(rows, np.float32), np.float32(-np.inf)
+        for j in range(rows):
+            total = np.float32(0)
+            for c in range(width):
+                total += q[i, c] * k[j, c]
+            scores[j] = total * scale
+            top = max(top, scores[j])
+        total = np.float32(0)
+        out[i] = 0
+        for j in range(rows):
+            power = np.exp(scores[j] - top)
+            total += power
+            for c in range(width):
+                out[i, c] += power * v[j, c]
+        for c in range(width):
+            out[i, c] /= total
+    return out
+
+
+def mlp_forward(out: Array, x: Array, w: Array, b: Array, v: Array, c: Array) -> Array:
+    """Two layers and a softmax, row by row."""
+    hidden = w.shape[1]
+    for i in prange(x.shape[0]):
+        h = b.copy()
+        for k in range(x.shape[1]):
+            for j in range(hidden):
+                h[j] += x[i, k] * w[k, j]
+        out[i] = c
+        for k in range(hidden):
+            power = max(h[k], np.float32(0))
+            for j in range(v.shape[1]):
+                out[i, j] += power * v[k, j]
+        top, total = out[i].max(), np.float32(0)
+        for j in range(v.shape[1]):
+            out[i, j] = np.exp(out[i, j] - top)
+            total += out[i, j]
+        for j in range(v.shape[1]):
+            out[i, j] /= total
+    return out
+
+
 def transpose(out: Array, x: Array) -> Array:
     """By blocks."""
     rows, columns = x.shape
@@ -152,16 +240,17 @@ def small_chain(out: Array, x: Array, w: Array) -> Array:
 PROGRAMS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        ew_chain, gelu, sum_all, row_sum, col_sum, softmax, layernorm, matmul, transpose,
-        small_chain,
+        ew_chain, gelu, sum_all, row_sum, col_sum, softmax, layernorm, matmul, matmul_bias_relu,
+        bmm, conv2d, attention, mlp_forward, transpose, small_chain,
     )
 }  # fmt: skip
 
 
 def programs(workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Callable[[], Any]]:
     """Into a new array, and into one made before."""
-    program = PROGRAMS.get(workload.program)
-    if program is None or len(workload.result) > 2 or workload.operations > 2**32:
+    is_stack = workload.program == "matmul" and len(workload.result) > 2
+    program = PROGRAMS.get("bmm" if is_stack else workload.program)
+    if program is None or workload.operations > 2**32:
         return {}
     is_parallel = workload.program != "small_chain"
     compiled = njit(parallel=is_parallel, fastmath=True)(program)

@@ -50,11 +50,12 @@ class Block:
 class Lease:
     """The right to use a block: what NumPy keeps as the base of an array and of all its views."""
 
-    __slots__ = ("__array_interface__", "_block", "_freed")
+    __slots__ = ("__array_interface__", "_block", "_freed", "address")
 
     def __init__(self, block: Block, freed: "deque[Block]", size: int, dtype: DType) -> None:
         self._block = block
         self._freed = freed
+        self.address = block.address
         self.__array_interface__ = interface(block.address, size, dtype)
 
     def __del__(self) -> None:
@@ -80,6 +81,12 @@ def interface(address: int, size: int, dtype: DType) -> dict[str, Any]:
 def array_at(address: int, size: int, dtype: DType) -> Array:
     """The flat array of `size` elements at `address`; whoever owns them must outlive it."""
     return np.asarray(Memory(address, size, dtype))
+
+
+def address_of(array: Array) -> int:
+    """Where an array begins; of what was allocated here that is known, and NumPy is slow to say."""
+    lease: object = array.base
+    return lease.address if isinstance(lease, Lease) else int(array.ctypes.data)
 
 
 def block_size(nbytes: int) -> int:

@@ -7,7 +7,6 @@ counted from the end of the header; `__metadata__` holds strings that describe t
 The disk keeps data and runs nothing.
 """
 
-import json
 import math
 import mmap
 from dataclasses import dataclass
@@ -132,6 +131,8 @@ def safetensors_entries(path: Path) -> tuple[Entry, ...]:
 
 def _header(path: Path, text: bytes) -> dict[str, Any]:
     try:
+        import json
+
         header = json.loads(text)
     except ValueError as error:
         _refuse(path, "the header is no JSON", str(error))

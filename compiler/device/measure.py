@@ -10,7 +10,6 @@ The model is kept in a file of the user's cache folder, by processor and version
 """
 
 import hashlib
-import json
 import math
 import os
 import time
@@ -236,6 +235,8 @@ def _key() -> str:
 def _read(path: Path) -> MachineModel | None:
     """The model in a file; None, with a warning, where the file is no such model."""
     try:
+        import json
+
         held = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -276,6 +277,8 @@ def _frozen(value: object) -> Any:
 
 def _write(path: Path, model: MachineModel) -> None:
     """Replace the file in one step: who reads it meanwhile has the old one or the new one."""
+    import json
+
     text = json.dumps({"key": _key(), "model": asdict(model)}, indent=1)
     beside = path.with_suffix(f".{os.getpid()}.tmp")
     try:

@@ -4,8 +4,7 @@ A file is written beside its final place and then put there in one step: whoever
 mapped into memory keeps the old data, and nobody ever sees half a file.
 """
 
-import json
-import uuid
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ can be used in place."""
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A new file that takes the place of `path` once it is complete; removed if it is not."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    beside = path.with_name(f".{path.name}.{os.urandom(16).hex()}")
     try:
         with beside.open("xb") as file:
             yield file
@@ -62,6 +61,8 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
             "data_offsets": [position, position + array.nbytes],
         }
         position += array.nbytes
+    import json  # not at import: nothing else needs it
+
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % ALIGNMENT)
     with _replacing(path) as file:

@@ -13,7 +13,6 @@ import hashlib
 import os
 import threading
 import time
-import uuid
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ class Folder:
 
     def put(self, key: bytes, code: bytes) -> None:
         """Keep the content of a key."""
-        beside = self.path / f"{uuid.uuid4().hex}.tmp"
+        beside = self.path / f"{os.urandom(16).hex()}.tmp"
         try:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:

@@ -260,15 +260,13 @@ def _needs(
     needs: dict[ScalarNode, frozenset[Range]] = {}
     nothing: frozenset[Range] = frozenset()
     for node in order:
-        is_nest = isinstance(node, NESTS)
+        nest: Nest | None = node if isinstance(node, NESTS) else None
         found = scratch.get(node, nothing) if scratch else nothing
-        operands = operands_of(node) if is_nest else node.sources  # type: ignore[arg-type]
-        for source in operands:
+        for source in node.sources if nest is None else operands_of(nest):
             other = needs[source]
             if other is not found and other:
                 found = found | other if found else other
         if isinstance(node, Range):
             found = found | {node}
-        own = node.ranges if is_nest else ()  # type: ignore[attr-defined]
-        needs[node] = found.difference(own) if own else found
+        needs[node] = found if nest is None else found.difference(nest.ranges)
     return needs

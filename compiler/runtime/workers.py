@@ -47,21 +47,23 @@ class Native:
 
 def native(cache: Cache = False) -> Native:
     """The native side, compiled once per process; `cache` is that of `Options`, at first."""
-    if not _NATIVE:
-        begin(cache)
+    if not _NATIVE and _BEGUN:
         _BEGUN[0].join()
     return _NATIVE[0] if _NATIVE else _made(cache)
 
 
 def begin(cache: Cache = False) -> None:
-    """Begin to compile the native side beside what this thread goes on to do."""
-    if not (_NATIVE or _BEGUN):
-        _BEGUN.append(threading.Thread(target=_made, args=(cache,), name="compile native"))
-        _BEGUN[0].start()
+    """Begin to compile the native side, where there is a core for it besides this thread's."""
+    if _NATIVE or _BEGUN or core_count() < 2:
+        return
+    thread = threading.Thread(target=_made, args=(cache,), name="compile native")
+    thread.start()
+    _BEGUN.append(thread)
 
 
 _NATIVE: list[Native] = []
 _BEGUN: list[threading.Thread] = []
+"""The thread that compiles the native side, once it was started."""
 LEVEL = Level(0, "few", "it waits more than it computes: compiled in the least time")
 
 
@@ -153,9 +155,9 @@ class Workers:
 
     def pool(self, width: int) -> int:
         """The address of a pool in which `width` threads can work; 0: none, for a width of 1."""
-        pool = self._pool
         if width < 2:
             return 0
+        pool = self._pool
         if pool is None or pool.width < width:
             pool = self._made(width)
         return pool.address

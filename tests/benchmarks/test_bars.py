@@ -158,3 +158,20 @@ def test_choices_of_workloads_and_peers() -> None:
     for wrong in (lambda: command.chosen_workloads("gelo"), lambda: command.chosen_peers("tf")):
         with pytest.raises(SystemExit, match="no such"):
             wrong()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_part"),
+    [([], False), (["--workloads", "gelu"], True), (["--peers", "jax"], True), (["--brief"], True)],
+)
+def test_a_part_leaves_the_results_of_a_whole_run(
+    arguments: list[str], is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "benchmarks" / "results.json", tmp_path / "docs" / "benchmarks.svg"
+    places = (tmp_path, *whole, tmp_path / "build")
+    for name, path in zip(("ROOT", "RESULTS", "PICTURE", "PART"), places, strict=True):
+        monkeypatch.setattr(command, name, path)
+    monkeypatch.setattr(command, "run", lambda *_: made())
+    command.main(arguments)
+    parts = tuple(tmp_path / "build" / path.name for path in whole)
+    assert set(tmp_path.rglob("*.*")) == set(parts if is_part else whole)

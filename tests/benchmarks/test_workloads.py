@@ -81,7 +81,5 @@ def test_every_peer_has_all_programs_or_says_which_not(peer: str) -> None:
     assert {"version", "programs"} <= names
     found = set(re.findall(r"^    \"(\w+)\": ", text, re.MULTILINE)) | names
     programs = {w.program for w in WORKLOADS.values()}
-    if peer == "numba":
-        programs -= {"matmul_bias_relu", "conv2d", "attention", "mlp_forward"}
     if peer != "torch.compile":
         assert programs <= found

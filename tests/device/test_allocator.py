@@ -10,7 +10,14 @@ import pytest
 
 from compiler import dtypes
 from compiler.device import cpu, device
-from compiler.device.allocator import ALIGNMENT, Allocator, MemoryUse, array_at, block_size
+from compiler.device.allocator import (
+    ALIGNMENT,
+    Allocator,
+    MemoryUse,
+    address_of,
+    array_at,
+    block_size,
+)
 from compiler.dtypes import float32, float64, int64, uint8
 from compiler.errors import SizeError
 from compiler.tensor import Tensor
@@ -194,3 +201,10 @@ def test_the_cpu_allocates_from_its_allocator() -> None:
     before = cpu.MEMORY.use.live
     made = device.CPU.allocate(1000, float32)
     assert cpu.MEMORY.use.live - before == block_size(made.nbytes)
+
+
+def test_addresses_are_those_that_numpy_has() -> None:
+    made = Allocator().allocate(64, float32)
+    views = (made, made[3:], made.view(uint8.numpy)[5:9], made.reshape(8, 8)[2], np.arange(5))
+    for array in views:
+        assert address_of(array) == array.ctypes.data

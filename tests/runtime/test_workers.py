@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.runtime import workers
 from compiler.runtime.launch import run_task, steps_of, stride_of
 from compiler.runtime.source import MOST_TASKS
 from compiler.runtime.workers import WORKERS, Pool, core_count
@@ -114,6 +115,23 @@ def test_a_pool_that_was_stopped_leaves_the_work_to_the_caller() -> None:
     pool.grow(3)
     assert pool.width == 1, "after the interpreter's exit no thread is started"
     pool.stop()
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 0), (2, 1)])
+def test_the_driver_is_compiled_once_and_beside_the_rest(
+    cores: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[threading.Thread] = []
+    monkeypatch.setattr(workers, "_NATIVE", [])
+    monkeypatch.setattr(workers, "_BEGUN", begun)
+    monkeypatch.setattr(workers, "core_count", lambda: cores)
+    workers.begin()
+    workers.begin()
+    assert len(begun) == threads
+    first = workers.native()
+    assert first is workers.native() and first.address("sv.worker")
+    workers.begin()
+    assert len(begun) == threads and not any(each.is_alive() for each in begun)
 
 
 def test_cores_are_those_of_this_process() -> None:
