@@ -58,6 +58,12 @@ def _cells(notebook: str) -> list[tuple[str, str]]:
     return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
 
 
+def _options(notebook: str) -> str:
+    """The line with which a notebook names the options of its programs, if it does."""
+    code = "\n".join(text for kind, text in _cells(notebook) if kind == "code")
+    return "".join(re.findall(r"^plain = .*$", code, re.M))
+
+
 def _exercise(number: int, notebook: str = FIRST) -> tuple[str, str, str]:
     """The question, the cell under it and the answer of an exercise."""
     cells = _cells(notebook)
@@ -82,6 +88,7 @@ def test_the_answer_names_what_the_change_prints(
     before, after = CHANGES[number - 1]
     names: dict[str, Any] = {}
     exec(SETTING, names)
+    exec(_options(FIRST), names)
     exec(code, names)
     written = capsys.readouterr().out
     exec(_changed(code, before, after), names)
@@ -109,6 +116,7 @@ def test_the_answer_says_what_the_change_prints(
     imports = next(text for kind, text in _cells(notebook) if kind == "code")
     names: dict[str, Any] = {}
     exec(imports, names)
+    exec(_options(notebook), names)
     exec(code, names)
     written = capsys.readouterr().out
     exec(_changed(code, before, after), names)

@@ -14,7 +14,7 @@ DEVICES = "05_devices_and_sharding"
 PICTURE = """
 import numpy as np
 import compiler
-from compiler import Tensor
+from compiler import Options, Tensor
 from compiler.lowered.interpret import interpret
 
 h, w = 143, 214
@@ -24,9 +24,9 @@ x = Tensor(gray, name="x")
 NUMBERS = """
 import numpy as np
 import compiler
-from compiler import Tensor
+from compiler import Options, Tensor
 """
-DEFINED = {LOWERING: ("def windows(", "def counted("), DEVICES: ()}
+DEFINED = {LOWERING: ("plain = ", "def windows(", "def counted("), DEVICES: ("plain = ",)}
 SETTINGS = {LOWERING: PICTURE, DEVICES: NUMBERS}
 CHANGES = {
     (LOWERING, 1): ("x.pad(((8, 8), (8, 8))).flip(1)", "x.flip(1).pad(((8, 8), (8, 8)))"),
@@ -56,13 +56,14 @@ def _exercise(name: str, number: int) -> tuple[str, str]:
 
 
 def _setting(name: str) -> dict[str, Any]:
-    """The names an exercise finds: its setting, and the functions that the notebook defined."""
+    """The names an exercise finds: its setting, and the options and functions of the notebook."""
     names: dict[str, Any] = {}
     exec(SETTINGS[name], names)
     for head in DEFINED[name]:
-        (text,) = (t for kind, t in _cells(name) if kind == "code" and head in t)
-        start = text.index(head)
-        exec(text[start : (text + "\n\n\n").index("\n\n\n", start)], names)
+        (text,) = (t for kind, t in _cells(name) if kind == "code" and f"\n{head}" in f"\n{t}")
+        end = "\n\n\n" if head.startswith("def ") else "\n"
+        start = f"\n{text}".index(f"\n{head}")
+        exec(text[start : (text + end).index(end, start)], names)
     return names
 
 
