@@ -75,7 +75,7 @@ class ExecutionPlan:
         missing or outside its bounds, `ShapeError` and `DTypeError` where the data do not fit.
         Data that the program writes in place are copied first.
         """
-        given = self._by_place(inputs) if len(inputs) else {}
+        given = {} if isinstance(inputs, tuple) and not inputs else self._by_place(inputs)
         is_variable = variables or self.bindings.variables
         values = self._values(given, variables or {}) if is_variable else {}
         data: Sequence[Array] = self._own

@@ -177,9 +177,9 @@ def test_loops_that_an_index_tells_apart_are_not_tried(monkeypatch: pytest.Monke
     x = Tensor(np.ones((2, 4, 8, 8), np.float32))
     image = x.conv2d(Tensor(np.ones((4, 4, 3, 3), np.float32)), padding=1)
     compiler.compile(image)
-    assert not tried
+    assert len(tried) == 1, "the images and channels of the kernel that writes the border"
     compiler.compile(x + 1.0)
-    assert len(tried) == 3
+    assert len(tried) == 4
 
 
 def test_few_modules_are_imported() -> None:

@@ -63,7 +63,8 @@ def test_the_expansion_computes_the_same(name: str, dtype: dtypes.DType) -> None
         expected = OPS[name].reference(values)
     if dtype.is_float:
         tiny, eps = (float(v) for v in (np.finfo(values.dtype).tiny, np.finfo(values.dtype).eps))
-        np.testing.assert_allclose(got, expected, rtol=64 * eps, atol=tiny, strict=True)
+        # a rounding of an exponent near 100 is as many roundings of its power
+        np.testing.assert_allclose(got, expected, rtol=128 * eps, atol=tiny, strict=True)
     else:
         np.testing.assert_array_equal(got, expected, strict=True)
 
