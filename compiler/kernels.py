@@ -6,7 +6,7 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from compiler.loops.nodes import Body
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import linearize
 from compiler.lowered.values import Linear
+from compiler.machine import MachineModel
 from compiler.options import Mode, Options
 from compiler.pipeline import run_passes
 from compiler.runtime.workers import begin, core_count
@@ -84,18 +85,19 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
 
 def _choices(name: str, loops: Body, options: Options) -> Choices:
     """How the loops of a kernel are to be transformed."""
+    asked_for = _asked_for(name, options)
+    return choose(loops, asked_for) if isinstance(asked_for, MachineModel) else asked_for
+
+
+def _asked_for(name: str, options: Options) -> Choices | MachineModel:
+    """The choices for a kernel's loops, or the machine that they are to be chosen for."""
     match options.loops:
         case "plain":
             return PLAIN
         case "auto":
-            return choose(loops, replace(options.model, cores=_cores(options)))
+            return replace(options.model, cores=options.threads or core_count())
         case given:
             return parse(given.get(name, PLAIN))
-
-
-def _cores(options: Options) -> int:
-    """How many tasks may run at once."""
-    return options.threads or core_count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +106,13 @@ class Asked:
 
     optimize: int = 3
     mode: Mode = "fast"
-    loops: Hashable = PLAIN
-    """The choices for its loops, or what they follow from."""
+    loops: Choices | MachineModel = PLAIN
+    """The choices for its loops, or the machine that they were chosen for."""
 
 
 def asked(name: str, options: Options) -> Asked:
     """What the program of kernel `name` follows from."""
-    loops: Hashable
-    match options.loops:
-        case "plain":
-            loops = PLAIN
-        case "auto":
-            loops = options.model, _cores(options)
-        case given:
-            loops = parse(given.get(name, PLAIN))
-    return Asked(options.optimize, options.mode, loops)
+    return Asked(options.optimize, options.mode, _asked_for(name, options))
 
 
 USUAL = Asked()

@@ -1,7 +1,9 @@
-"""Levels of ranges: a range at another level, and what keeps its turns from being lanes."""
+"""Levels of ranges: a range at another level, and what keeps its turns from being there."""
 
 from collections.abc import Iterable, Mapping
 
+from compiler.loops.axes import refuse
+from compiler.loops.choices import Choice
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -36,6 +38,21 @@ def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> froze
     """The ranges in each turn of which scratch memory is filled anew: their turns stay apart."""
     effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
     return frozenset[Range]().union(*(needs[effect] for effect in effects))
+
+
+def check_is_free(
+    axis: Range, choice: Choice, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+) -> None:
+    """Refuse an axis whose turns follow one another or that has a level; `made` get theirs now.
+
+    `filling` are the ranges that fill scratch memory anew in each turn.
+    """
+    if axis.role == "serial":
+        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
+    if axis.level != "loop" or axis in made:
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
+    if axis in filling:
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
 
 
 def obstacle(

@@ -25,7 +25,7 @@ from typing import Any
 
 from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Unroll
-from compiler.loops.levels import at_level, filled_by, length
+from compiler.loops.levels import at_level, check_is_free, filled_by, length
 from compiler.loops.nodes import Body, Range, ScalarNode
 from compiler.loops.placement import Nest, dependencies
 from compiler.trace import Match, Provenance
@@ -74,9 +74,4 @@ def _check(
     if turns is None or not 1 <= turns <= MOST:
         got = "a variable number of" if turns is None else str(turns)
         refuse(choice, f"{axis.name} has {got} turns", f"1 to {MOST}: tile it")
-    if axis.role == "serial":
-        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
-    if axis.level != "loop" or axis in made:
-        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
-    if axis in filling:
-        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
+    check_is_free(axis, choice, filling, made)

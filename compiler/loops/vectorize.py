@@ -24,7 +24,7 @@ from typing import Any
 
 from compiler.loops.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.choices import Choices, Vectorize
-from compiler.loops.levels import at_level, filled_by, length, obstacle
+from compiler.loops.levels import at_level, check_is_free, filled_by, length, obstacle
 from compiler.loops.nodes import Body, Range, ScalarNode
 from compiler.loops.placement import dependencies
 from compiler.trace import Match, Provenance
@@ -63,9 +63,4 @@ def _check(
     if lanes is None or not 2 <= lanes <= MOST or lanes & (lanes - 1):
         got = "a variable number of" if lanes is None else str(lanes)
         refuse(choice, f"{axis.name} has {got} turns", f"a power of two from 2 to {MOST}")
-    if axis.role == "serial":
-        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
-    if axis.level != "loop" or axis in made:
-        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
-    if axis in filling:
-        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
+    check_is_free(axis, choice, filling, made)
