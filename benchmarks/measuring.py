@@ -51,7 +51,10 @@ def environment(folder: Path, threads: int) -> dict[str, str]:
     if clang := _clang():
         tinygrad["CC"] = clang
     pools = dict.fromkeys(THREADS, str(threads))
-    return {**os.environ, **caches, **tinygrad, **pools, "PYTHONPATH": str(ROOT)}
+    own = {**caches, **tinygrad, **pools, "PYTHONPATH": str(ROOT)}
+    # An installed package has its bytecode: no peer is to compile Python in its first call.
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return kept | own
 
 
 def _clang() -> str:

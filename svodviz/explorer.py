@@ -8,9 +8,11 @@ from typing import Any
 import anywidget
 import traitlets
 
+from svodviz import views
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.picture import still
+from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, name_of
@@ -19,7 +21,6 @@ from svodviz.wire import wire
 
 State = dict[str, Any]
 STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns")
-VIEWS = ("graph", "text", "timeline", "memory", "fusion", "columns")
 
 
 class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
@@ -43,6 +44,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         self._entities = frozenset(data["entities"])
         self._passes = len(data["passes"])
         super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+        self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")
     def _sound_state(self, proposal: Any) -> State:
@@ -52,7 +54,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         if unknown:
             raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
         self._check("stage", wanted, BY_ID)
-        self._check("view", wanted, VIEWS)
+        self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, self._passes)))
         self._check("selected", wanted, self._entities | {""})
         for stage in wanted.get("columns", ()):

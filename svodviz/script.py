@@ -14,8 +14,8 @@ from svodviz.escape import script_json
 from svodviz.palette import css
 
 FOLDER = Path(__file__).parent / "js"
-# In the order of the cascade: what narrow cells change comes last.
-SHEETS = ("explorer", "graph", "text", "timeline", "inspector", "schedule", "narrow")
+# The ends of the cascade: what all share comes first, what narrow cells change last.
+FIRST_SHEET, LAST_SHEET = "explorer", "narrow"
 _IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
 
 _LOADER = """\
@@ -58,5 +58,6 @@ def widget_module() -> str:
 @cache
 def style_sheet() -> str:
     """The style sheet with the palette's colours."""
-    texts = (path.read_text("utf-8") for path in (FOLDER / f"{name}.css" for name in SHEETS))
-    return "\n".join([css(), *texts])
+    order = {FIRST_SHEET: -1, LAST_SHEET: 1}
+    paths = sorted(FOLDER.glob("*.css"), key=lambda path: (order.get(path.stem, 0), path.name))
+    return "\n".join([css(), *(path.read_text("utf-8") for path in paths)])

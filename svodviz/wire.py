@@ -1,6 +1,6 @@
 """One compilation as JSON: the only thing that reaches the browser, and what exports carry.
 
-    {"format": "svodviz", "version": 3,
+    {"format": "svodviz", "version": 4,
      "name":      of the compilation
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
@@ -16,6 +16,7 @@
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
+     "views":     [[id, label, stages, needs]]   see `views`
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
@@ -42,8 +43,9 @@ from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
 from svodviz.values import preview
+from svodviz.views import view_rows
 
-FORMAT, VERSION = "svodviz", 3
+FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
@@ -75,6 +77,7 @@ def wire(compilation: Any) -> Wire:
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
+        "views": view_rows(),
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,
@@ -229,3 +232,4 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
+#   4  "views".

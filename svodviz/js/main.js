@@ -1,37 +1,22 @@
 // The explorer: puts the panes together, follows the theme, and syncs its state with the model.
 
-import { ColumnsView, TextView } from "./columns.js";
 import { button, h } from "./dom.js";
-import { FusionView } from "./fusion.js";
-import { GraphView } from "./graph.js";
 import { Inspector } from "./inspector.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
-import { MemoryView } from "./memory.js";
 import { Model } from "./model.js";
 import { Passes } from "./passes.js";
+import { Requests } from "./requests.js";
 import { Ribbon } from "./ribbon.js";
 import { Store } from "./store.js";
 import { followTheme } from "./theme.js";
-import { TimelineView } from "./timeline.js";
-
-const VIEW_WORDS = {
-  graph: "Graph", text: "Text", timeline: "Timeline", memory: "Memory", fusion: "Fusion",
-  columns: "Columns",
-};
+import { makeViews } from "./views.js";
 
 class Explorer {
-  constructor(model, saved, fullPage) {
-    this.store = new Store(model, saved);
+  constructor(model, saved, fullPage, requests) {
+    this.store = new Store(model, saved, requests);
     const look = { fullPage, onStatus: () => this.updateStatus() };
-    this.views = {
-      graph: new GraphView(this.store, look),
-      text: new TextView(this.store),
-      timeline: new TimelineView(this.store, look),
-      memory: new MemoryView(this.store, look),
-      fusion: new FusionView(this.store),
-      columns: new ColumnsView(this.store),
-    };
+    this.views = makeViews(this.store, look);
     this.inspector = new Inspector(this.store);
     this.keys = keyTable(this.store, this);
     this.help = keyPage(this.keys, () => this.toggleHelp());
@@ -90,7 +75,7 @@ class Explorer {
   showTabs() {
     const { state } = this.store;
     this.tabs.replaceChildren(...this.store.allowedViews().map((view) =>
-      button(VIEW_WORDS[view], () => this.store.set({ view }), {
+      button(this.store.model.viewById.get(view).label, () => this.store.set({ view }), {
         "aria-pressed": String(view === state.view), "data-view": view,
       })));
   }
@@ -205,7 +190,9 @@ function markReady(root) {
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
 export function render({ model, el, fullPage = false }) {
-  const explorer = new Explorer(new Model(model.get("wire")), model.get("state"), fullPage);
+  const requests = new Requests(model);
+  const data = new Model(model.get("wire"));
+  const explorer = new Explorer(data, model.get("state"), fullPage, requests);
   const { root } = explorer;
   el.append(root);
   const repaint = () => explorer.view.draw?.();
@@ -218,6 +205,7 @@ export function render({ model, el, fullPage = false }) {
   return () => {
     stopTheme();
     stopSync();
+    requests.close();
     watcher.disconnect();
   };
 }

@@ -4,7 +4,7 @@ import { arrow } from "./geometry.js";
 import { childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
-const VERSION = 3;
+const VERSION = 4;
 
 export class Model {
   constructor(wire) {
@@ -12,6 +12,8 @@ export class Model {
       throw new Error(`This page reads svodviz data of version ${VERSION}, not ${wire.version}.`);
     }
     Object.assign(this, wire);
+    this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
+    this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);
     this.numbers = new Map(wire.entities.map((name, entity) => [name, entity]));
     this.stageById = new Map(wire.stages.map((stage) => [stage.id, stage]));

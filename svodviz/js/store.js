@@ -1,17 +1,16 @@
 // The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
 
 export const COLUMNS = 3;
-const TEXTLESS = new Set(["passes"]);
 
 /**
  * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
- * stage: id in the ribbon · unit: position of the kernel · view: graph, text, timeline, memory,
- * fusion or columns · pass: position · step: see frames.js · selected: entity string or "" ·
+ * stage: id in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js · selected: entity string or "" ·
  * columns: three stage ids.
  */
 export class Store {
-  constructor(model, saved = {}) {
+  constructor(model, saved = {}, requests = null) {
     this.model = model;
+    this.requests = requests;
     this.listeners = [];
     this.hoverListeners = [];
     this.hovered = -1;
@@ -73,15 +72,15 @@ export class Store {
 
   /** Views that a state's stage can be shown in. */
   allowedViews(state = this.state) {
-    if (state.stage === "passes") return ["graph", "columns"];
     const stage = this.model.stageById.get(state.stage);
-    const views = [];
-    if (stage.units.some((unit) => unit.scene)) views.push("graph");
-    if (stage.id === "schedule" && this.model.schedule) {
-      views.unshift("timeline", "memory", "fusion");
-    }
-    if (!TEXTLESS.has(stage.id)) views.push("text");
-    return [...views, "columns"];
+    const has = {
+      "": true,
+      scene: stage.id === "passes" || stage.units.some((unit) => unit.scene),
+      text: stage.id !== "passes",
+      schedule: Boolean(this.model.schedule),
+    };
+    const isOffered = (row) => !row.stages.length || row.stages.includes(stage.id);
+    return this.model.views.filter((row) => isOffered(row) && has[row.needs]).map((it) => it.id);
   }
 
   firstView(state) {

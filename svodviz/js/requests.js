@@ -1,0 +1,61 @@
+// Questions to Python, where a kernel is there to answer (see requests.py). Pure but for the model.
+
+/** Sends requests and hands out their answers. */
+export class Requests {
+  /** @param model what anywidget gives; an exported page's stand-in has no `send` */
+  constructor(model) {
+    this.model = model;
+    this.isLive = false;
+    this.waiting = new Map();
+    this.listeners = [];
+    this.last = 0;
+    if (!model?.send) return;
+    this.take = (message) => this.receive(message);
+    model.on("msg:custom", this.take);
+    this.ask("ping").then(() => {
+      this.isLive = true;
+      this.listeners.forEach((listener) => listener());
+    }, () => {});
+  }
+
+  /** Calls `listener` once Python has answered for the first time; at once if it has. */
+  onLive(listener) {
+    if (this.isLive) listener();
+    else this.listeners.push(listener);
+  }
+
+  /**
+   * @param {string} name
+   * @param {object} args
+   * @param {(words: string) => void} [onProgress]
+   * @returns {Promise<any>} the result; rejected with an Error whose message is for the reader
+   */
+  ask(name, args = {}, onProgress = () => {}) {
+    if (!this.model?.send) {
+      return Promise.reject(new Error("No kernel: this page can only show what was recorded."));
+    }
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject, onProgress });
+      this.model.send({ kind: "request", id, name, arguments: args });
+    });
+  }
+
+  receive(message) {
+    const asked = this.waiting.get(message?.id);
+    if (!asked) return;
+    if (message.kind === "progress") {
+      asked.onProgress(message.words);
+      return;
+    }
+    this.waiting.delete(message.id);
+    if (message.kind === "answer") asked.resolve(message.result);
+    else asked.reject(new Error(message.words));
+  }
+
+  close() {
+    if (this.take) this.model.off("msg:custom", this.take);
+    this.waiting.forEach(({ reject }) => reject(new Error("The explorer was closed.")));
+    this.waiting.clear();
+  }
+}

@@ -1,0 +1,26 @@
+// The class of each view; what views there are, and where they are offered, says views.py.
+
+import { ColumnsView, TextView } from "./columns.js";
+import { FusionView } from "./fusion.js";
+import { GraphView } from "./graph.js";
+import { MemoryView } from "./memory.js";
+import { TimelineView } from "./timeline.js";
+
+/**
+ * A view has `root`, `show()`, `status()`, `search(text)`, `visit(hit)`; and, where they mean
+ * something, `draw()`, `fit()`, `light()` and `present()`.
+ */
+const CLASSES = {
+  timeline: TimelineView,
+  memory: MemoryView,
+  fusion: FusionView,
+  graph: GraphView,
+  text: TextView,
+  columns: ColumnsView,
+};
+
+/** One of each, by id. */
+export function makeViews(store, look) {
+  const made = Object.entries(CLASSES).map(([id, View]) => [id, new View(store, look)]);
+  return Object.fromEntries(made);
+}

@@ -1,0 +1,36 @@
+"""The views of the centre pane: one row each. The page has a class for each (`js/views.js`)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Needs = Literal["", "scene", "text", "schedule"]
+
+
+@dataclass(frozen=True)
+class ViewRow:
+    """A view: in which stages it is offered, and what a stage must have for it.
+
+    `stages` are ids of the ribbon, empty for all; `needs` a drawing ("scene"; passes have one),
+    lines ("text"), or a schedule that was recorded.
+    """
+
+    id: str
+    label: str
+    stages: tuple[str, ...] = ()
+    needs: Needs = ""
+
+
+VIEWS = (
+    ViewRow("timeline", "Timeline", ("schedule",), "schedule"),
+    ViewRow("memory", "Memory", ("schedule",), "schedule"),
+    ViewRow("fusion", "Fusion", ("schedule",), "schedule"),
+    ViewRow("graph", "Graph", needs="scene"),
+    ViewRow("text", "Text", needs="text"),
+    ViewRow("columns", "Columns"),
+)
+BY_ID = {row.id: row for row in VIEWS}
+
+
+def view_rows() -> list[list[object]]:
+    """The views for the page: [id, label, stages, needs], in the order of their buttons."""
+    return [[row.id, row.label, list(row.stages), row.needs] for row in VIEWS]
