@@ -11,6 +11,7 @@ import traitlets
 from svodviz import views
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.machine_code import recorded
 from svodviz.picture import still
 from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
@@ -29,13 +30,14 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
     the whole pass, 0 before its first rewrite), selected (an entity) and columns (three stages). It
     is the one trait that page and Python share; assigning some of its names changes only those.
-    `selected` is its entity; `observe` works on both.
+    `selected` is its entity; `observe` works on both. `recorded` are answers that exports have.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
     wire = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
+    recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()
 
     def __init__(self, compilation: Any, **state: Any) -> None:
@@ -85,12 +87,17 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         if self.state.get("selected", "") != change["new"]:
             self.state = {"selected": change["new"]}
 
-    def export_html(self, path: str | Path | None = None) -> str:
+    def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
         """The explorer as one HTML page without requests, in its present state.
 
-        Returns the page's text, and writes it to `path` where one is given.
+        What was asked of LLVM is in it; with `machine_code` all that can be asked: its passes on
+        every kernel, and the assembly of other machines. Returns the page's text, and writes it to
+        `path` where one is given.
         """
-        return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
+        if machine_code:
+            self.recorded = {**self.recorded, **recorded(self.compilation)}
+        data = {**self.wire, "recorded": self.recorded}
+        return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     def __repr__(self) -> str:
         return f"Explorer of {summary(self.compilation)}"

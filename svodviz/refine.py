@@ -2,6 +2,7 @@
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
     schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
+    LLVM, assembly jumps told apart, loops as groups
     both graphs    the device of a node and the variables that its extents depend on
 
 The stages' own graphs are copied, never changed.
@@ -28,6 +29,7 @@ KINDS = {
     "mstack": "lanes",
     "mselect": "lanes",
 }
+JUMPS = {"taken": "jump", "true": "jump", "false": "jump", "next": "next"}
 _BOUNDS = re.compile(r"(-?\d+) … (-?\d+)")
 
 
@@ -38,8 +40,20 @@ def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
         return _with_places(graph.copy(), stage)
     if stage_id == "kernels":
         return _kernel_graph(_with_places(graph.copy(), stage))
+    if stage_id in ("llvm", "optimized", "asm"):
+        return _flow(graph.copy())
     if stage_id == "schedule" and getattr(stage, "items", ()):
         return _schedule(graph.copy(), stage)
+    return graph
+
+
+def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
+    """Control flow: jumps by their way, the blocks of each innermost loop as a group."""
+    for _, facts in graph.nodes(data=True):
+        facts["group"] = f"loop {facts['loop']}" if facts.get("loop") else ""
+    for _, _, facts in graph.edges(data=True):
+        if facts.get("way"):
+            facts["kind"] = "back" if facts["back"] else JUMPS[facts["way"]]
     return graph
 
 

@@ -28,14 +28,20 @@ TargetsOf: TypeAlias = Callable[[str], tuple[list[str], bool]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines `first` up to `end` (from 0), a label line included; `depth` loops are around it."""
+    """Lines `first` up to `end` (from 0), a label line included.
+
+    `loops` are the blocks at the heads of the loops around it, outermost first.
+    """
 
     label: str
     first: int
     end: int
-    depth: int = 0
-    loop: int = -1
-    """The block at the head of the innermost loop around it, itself if it is one; -1: none."""
+    loops: tuple[int, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """How many loops are around it."""
+        return len(self.loops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def flow(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> Flow
     loops = _loops(backs, users)
     return Flow(
         tuple(
-            Block(b.label, b.first, b.end, *_place(position, loops))
+            Block(b.label, b.first, b.end, _around(position, loops))
             for position, b in enumerate(blocks)
         ),
         tuple(Jump(s, t, way, (s, t) in backs) for s, t, way in jumps),
@@ -148,11 +154,10 @@ def _loops(
     return found
 
 
-def _place(block: int, loops: dict[int, set[int]]) -> tuple[int, int]:
-    """How many loops are around a block, and the head of the innermost."""
+def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
+    """The heads of the loops around a block, outermost first."""
     around = [head for head, inside in loops.items() if block in inside]
-    innermost = min(around, key=lambda head: len(loops[head]), default=-1)
-    return len(around), innermost
+    return tuple(sorted(around, key=lambda head: -len(loops[head])))
 
 
 def control_flow(
@@ -171,7 +176,8 @@ def control_flow(
             if line.parents or label_of(line.text) is None
         ]  # fmt: skip
         keys.append((body[0].entity if body else None) or block.label)
-        graph.add_node(keys[-1], **_facts(block, body))
+        head = made.blocks[block.loops[-1]].label if block.loops else ""
+        graph.add_node(keys[-1], **_facts(block, body), loop=head)
     for jump in made.jumps:
         ends = keys[jump.source], keys[jump.target]
         graph.add_edge(*ends, operand=-1, kind="control", way=jump.way, back=jump.is_back)

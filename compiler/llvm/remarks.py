@@ -50,11 +50,13 @@ def remarks(printed: Sequence[str], rows: Sequence[SourceLine]) -> tuple[Remark,
     found: dict[Remark, None] = {}
     for line in printed:
         match = _PRINTED.match(line)
+        number = int(match[1]) if match else 0
         if match and match[2] and not _IGNORED.search(match[2]):
-            number = int(match[1])
             words, taken = in_words(match[2])
+            if not number and taken is not None:
+                continue  # of code that LLVM made itself: it says nothing of ours
             found[Remark(words, match[2], number, _loop_at(number, rows), taken)] = None
-    return tuple(sorted(found, key=lambda it: (it.line, it.taken is None)))
+    return tuple(sorted(found, key=lambda it: (it.taken is None, it.line)))
 
 
 def _loop_at(line: int, rows: Sequence[SourceLine]) -> str:

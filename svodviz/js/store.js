@@ -76,7 +76,7 @@ export class Store {
     const has = {
       "": true,
       scene: stage.id === "passes" || stage.units.some((unit) => unit.scene),
-      text: stage.id !== "passes",
+      text: stage.id !== "passes" && !stage.asked,
       schedule: Boolean(this.model.schedule),
     };
     const isOffered = (row) => !row.stages.length || row.stages.includes(stage.id);

@@ -37,12 +37,12 @@ def test_a_jump_ends_its_block_even_where_no_label_follows() -> None:
 
 def test_nested_loops() -> None:
     found = made("a", "outer:", "b", "inner:", "c", "if inner", "d", "if outer", "e", "end")
-    depth = {b.label: (b.depth, b.loop) for b in found.blocks}
-    assert depth["entry"] == (0, -1)
-    assert depth["outer"] == (1, 1)
-    assert depth["inner"] == (2, 2)
-    assert depth["block 3"] == (1, 1), "behind the inner loop, still in the outer one"
-    assert depth["block 4"] == (0, -1)
+    loops = {b.label: b.loops for b in found.blocks}
+    assert loops["entry"] == ()
+    assert loops["outer"] == (1,)
+    assert loops["inner"] == (1, 2)
+    assert loops["block 3"] == (1,), "behind the inner loop, still in the outer one"
+    assert loops["block 4"] == ()
     assert {(j.source, j.target) for j in found.jumps if j.is_back} == {(2, 2), (3, 1)}
 
 

@@ -170,7 +170,7 @@ def test_remarks_are_placed() -> None:
         "no remark",
     ]
     found = remarks(printed, rows)
-    assert [(it.line, it.loop) for it in found] == [(0, ""), (2, "i0.1"), (3, "")]
+    assert [(it.line, it.loop) for it in found] == [(2, "i0.1"), (3, ""), (0, "")]
 
 
 def test_a_diff_shows_what_is_around() -> None:
