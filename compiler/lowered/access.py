@@ -43,7 +43,8 @@ def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
     valid = _valid(values, node.gate, turns)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
         start = values.start(index, turns)
-        return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+        ahead = node.ahead if lanes > 1 else 0
+        return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
     pointers = values.pointers(memory, lanes, node.dtype)
     each = values.operand(index, turns, lanes)
     return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
