@@ -86,7 +86,8 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
 def _row(
     values: Values, node: loops.Load, memory: int, start: int, valid: int | None, lanes: int
 ) -> int:
-    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+    ahead = node.ahead
+    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
 
 
 def _of_lane(
