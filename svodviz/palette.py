@@ -87,8 +87,8 @@ EDGES = (
     Edge("control", "2 3", "control (order only)", "dotted"),
     Edge("order", "5 3", "order"),
     Edge("loop", "4 2 1 2", "loop counter", "dotted", "odot"),
-    Edge("jump", "", "jump", "solid"),
-    Edge("next", "2 3", "goes on below", "dotted"),
+    Edge("jump", "14 2", "jump", "solid"),
+    Edge("next", "2 6", "goes on below", "dotted"),
     Edge("back", "8 3", "jump back: a loop", "dashed", "empty"),
     Edge("fusion", "1 5", "could be one kernel", "dotted", "none"),
 )
