@@ -24,7 +24,9 @@ export function wordsOf(/** @type {Jump} */ [, , way, isBack]) {
  *   `tops` and `ends` are the first and last row of each block
  */
 export function blockRows(flow, lines, textOf) {
-  if (!flow) return { rows: lines.map((_, line) => ({ block: -1, kind: "code", line })), tops: [], ends: [] };
+  if (!flow) {
+    return { rows: lines.map((_, line) => ({ block: -1, kind: "code", line })), tops: [], ends: [] };
+  }
   const rows = [];
   const tops = [];
   const ends = [];
@@ -75,7 +77,8 @@ export function tracks(flow, tops, ends) {
 export function loopsOf(flow, tops, ends) {
   const heads = [...new Set(flow.blocks.flatMap(([, , , around]) => around))];
   return heads.map((head) => {
-    const own = flow.blocks.flatMap(([, , , around], block) => (around.includes(head) ? [block] : []));
+    const own = flow.blocks.flatMap(([, , , around], block) =>
+      (around.includes(head) ? [block] : []));
     const depth = flow.blocks[head][3].indexOf(head);
     return { head, depth, top: tops[own[0]], end: ends[own[own.length - 1]] };
   }).sort((a, b) => a.depth - b.depth);

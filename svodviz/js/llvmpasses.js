@@ -31,7 +31,9 @@ export class LlvmPassesView {
       type: "checkbox", onchange: () => { this.isWhole = this.whole.checked; this.showChange(); },
     });
     this.words = h("p", { class: "llvm-words", role: "status" });
-    this.list = h("ol", { class: "llvm-list", "aria-label": "Passes of LLVM that changed the kernel" });
+    this.list = h("ol", {
+      class: "llvm-list", "aria-label": "Passes of LLVM that changed the kernel",
+    });
     this.title = h("h3", {});
     this.purpose = h("p", { class: "llvm-purpose" });
     this.pane = new CodePane(this.store, { label: "What the pass changed" });
@@ -79,8 +81,8 @@ export class LlvmPassesView {
     const own = this.level < 0 ? "" : " Perhaps the passes of the code which runs were recorded:"
       + " choose them above.";
     return this.store.requests.isLive ? `LLVM gave no answer. ${error.message}`
-      : `${error.message} LLVM runs only where Python is there: open the notebook and run the cell, `
-        + `or export the page with export_html(machine_code=True).${own}`;
+      : `${error.message} LLVM runs only where Python is there: open the notebook and run the `
+        + `cell, or export the page with export_html(machine_code=True).${own}`;
   }
 
   /** Words instead of passes. */
@@ -109,13 +111,11 @@ export class LlvmPassesView {
 
   summary(run) {
     const ir = run.changes.filter((it) => it.kind === "IR").length;
-    const parts = [
-      `${run.kernel}: ${run.level}, because ${run.because}.`,
-      `${counted(ir, "pass")}`.replace("passs", "passes")
-        + ` changed LLVM IR, ${run.changes.length - ir} changed machine instructions`,
-      run.unseen ? `; ${run.unseen} more changed only what is not shown (attributes, metadata).` : ".",
-    ];
-    return `${parts[0]} ${parts[1]}${parts[2]} LLVM took ${duration(run.seconds)}, its start included.`;
+    const unseen = run.unseen
+      ? `; ${run.unseen} more changed only what is not shown (attributes, metadata).` : ".";
+    return `${run.kernel}: ${run.level}, because ${run.because}. `
+      + `${ir} ${ir === 1 ? "pass" : "passes"} changed LLVM IR, ${run.changes.length - ir} changed `
+      + `machine instructions${unseen} LLVM took ${duration(run.seconds)}, its start included.`;
   }
 
   showRemarks(run) {
@@ -161,7 +161,8 @@ export class LlvmPassesView {
     const { added, removed } = sizeOf(change);
     const entry = button("", () => this.choose(position), {
       class: "pass changed llvm-pass", "data-position": position,
-      "aria-label": `${position + 1}, ${change.title}: ${counted(removed, "line")} out, ${added} in`,
+      "aria-label": `${position + 1}, ${change.title}: ${counted(removed, "line")} out, `
+        + `${added} in`,
       title: change.purpose,
     });
     entry.append(h("span", { class: "llvm-entry", "aria-hidden": "true" },
@@ -192,7 +193,8 @@ export class LlvmPassesView {
     const { before } = run.texts[this.position];
     const rows = differing(before, change.edits, this.isWhole ? Infinity : CONTEXT)
       .map((row) => this.row(row, run));
-    this.pane.showRows(rows, this.isWhole ? Math.max(0, rows.findIndex((it) => it.sign) - CONTEXT) : 0);
+    const first = rows.findIndex((it) => it.sign);
+    this.pane.showRows(rows, this.isWhole ? Math.max(0, first - CONTEXT) : 0);
   }
 
   row({ sign, text, lines, number, left }, run) {

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {[string, ...number[]]} Row text, and lines of the generated IR
- * @typedef {[number, number, Row[]]} Edit at a line of the text before, how many lines go, what comes
+ * @typedef {[number, number, Row[]]} Edit line of the text before, how many lines go, what comes
  * @typedef {{name: string, title: string, on: string, kind: string, purpose: string,
  *   edits: Edit[]}} Change
  * @typedef {{sign: string, text: string, lines: number[], number: number, left?: number}} Shown
@@ -43,7 +43,8 @@ export function edited(rows, edits) {
 /** How many lines a change takes out and puts in. */
 export function sizeOf(/** @type {Change} */ { edits }) {
   return edits.reduce(
-    ({ removed, added }, [, gone, rows]) => ({ removed: removed + gone, added: added + rows.length }),
+    ({ removed, added }, [, gone, rows]) =>
+      ({ removed: removed + gone, added: added + rows.length }),
     { removed: 0, added: 0 },
   );
 }
@@ -85,7 +86,12 @@ export function differing(before, edits, context) {
   return rows;
 }
 
-/** @returns {Shown} */
-function shown(/** @type {string} */ sign, /** @type {Row} */ [text, ...lines], /** @type {number} */ number) {
+/**
+ * @param {string} sign
+ * @param {Row} row
+ * @param {number} number
+ * @returns {Shown}
+ */
+function shown(sign, [text, ...lines], number) {
   return { sign, text, lines, number };
 }

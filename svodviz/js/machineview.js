@@ -1,4 +1,4 @@
-// Machine code as blocks with their jumps and loops, for this machine or another, beside the LLVM IR.
+// Machine code as blocks with jumps and loops, of this machine or another, beside its LLVM IR.
 
 import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
@@ -167,7 +167,8 @@ export class MachineView {
     this.gutter.append(
       ...loops.map((loop) => s("rect", {
         class: "loop-band", "data-depth": Math.min(3, loop.depth + 1),
-        x: 2 + 3 * loop.depth, y: loop.top * ROW + 2, width: Math.max(1, total - 4 - 3 * loop.depth),
+        x: 2 + 3 * loop.depth, y: loop.top * ROW + 2,
+        width: Math.max(1, total - 4 - 3 * loop.depth),
         height: (loop.end - loop.top + 1) * ROW - 4, rx: 3,
       })),
       ...placed.map((it) => this.arrow(it, width)));
@@ -198,7 +199,7 @@ export class MachineView {
     const rows = this.pane.rows.filter((row) => row.number);
     if (!rows.length) return "";
     const linked = rows.filter((row) => row.entity >= 0 && this.store.model.isLinked(row.entity));
-    return `${rows.length} lines, ${linked.length} linked to the LLVM IR · ↻ solid: back to the head `
-      + "of a loop · dashed: forward";
+    return `${rows.length} lines, ${linked.length} linked to the LLVM IR · ↻ solid: back to the `
+      + "head of a loop · dashed: forward";
   }
 }

@@ -13,10 +13,6 @@ from tests.svodviz import sample_machine
 PROGRAM = '''\
 """Two layers and a softmax."""
 import numpy as np
-
-from compiler.llvm.listing import Listing
-from compiler.llvm.pass_changes import PassRun
-from tests.svodviz import sample_machine
 from compiler import Tensor
 
 rng = np.random.default_rng(7)
