@@ -25,7 +25,8 @@ export function wordsOf(/** @type {Jump} */ [, , way, isBack]) {
  */
 export function blockRows(flow, lines, textOf) {
   if (!flow) {
-    return { rows: lines.map((_, line) => ({ block: -1, kind: "code", line })), tops: [], ends: [] };
+    const rows = lines.map((_, line) => ({ block: -1, kind: "code", line }));
+    return { rows, tops: [], ends: [] };
   }
   const rows = [];
   const tops = [];

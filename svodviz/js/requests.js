@@ -32,7 +32,8 @@ export class Requests {
   /** The answer that was recorded for a question, if there is one. */
   recorded(name, args) {
     const key = keyOf(name, args);
-    return this.model?.get("recorded")?.[key] ?? this.model?.get("wire")?.recorded?.[key];
+    const { model } = this;
+    return model?.get?.("recorded")?.[key] ?? model?.get?.("wire")?.recorded?.[key];
   }
 
   /**
