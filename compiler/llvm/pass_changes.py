@@ -141,8 +141,9 @@ class PassRun:
 
     def __str__(self) -> str:
         lines = [f"{self.kernel}: {self.level}"]
+        width = max((len(it.name) for it in self.changes), default=0)
         for number, it in enumerate(self.changes, start=1):
             counts = f"-{it.removed} +{it.added}"
-            lines.append(f"{number:>3}  {it.kind:<8}{it.name:<30}{counts:<12}{it.purpose}")
+            lines.append(f"{number:>3}  {it.kind:<8}{it.name:<{width}}  {counts:<10} {it.purpose}")
         lines += [str(remark) for remark in self.remarks]
         return "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from compiler.llvm.writer import SourceLine
 
+_NOT_DONE = "not made vector code"
 PASSES = "loop-vectorize|slp-vectorizer|loop-unroll|regalloc|licm|prologepilog|asm-printer"
 """The passes whose remarks are asked for, as LLVM's options take it."""
 _PRINTED = re.compile(r"remark: (?:[^:\s]*kernel\.ll|<unknown>):(\d+):\d+: (.*)")
@@ -56,7 +57,9 @@ def remarks(printed: Sequence[str], rows: Sequence[SourceLine]) -> tuple[Remark,
             if not number and taken is not None:
                 continue  # of code that LLVM made itself: it says nothing of ours
             found[Remark(words, match[2], number, _loop_at(number, rows), taken)] = None
-    return tuple(sorted(found, key=lambda it: (it.taken is None, it.line)))
+    explained = {it.line for it in found if it.words.startswith(f"{_NOT_DONE}:")}
+    kept = (it for it in found if it.words != _NOT_DONE or it.line not in explained)
+    return tuple(sorted(kept, key=lambda it: (it.taken is None, it.line)))
 
 
 def _loop_at(line: int, rows: Sequence[SourceLine]) -> str:
@@ -88,7 +91,7 @@ def _vectorized(match: "re.Match[str]") -> str:
 def _not_vectorized(match: "re.Match[str]") -> str:
     reason = match["reason"].strip()
     known = (words for part, words in REASONS.items() if part in reason)
-    return f"not made vector code: {next(known, reason)}"
+    return f"{_NOT_DONE}: {next(known, reason)}"
 
 
 def _registers(match: "re.Match[str]") -> str:
@@ -115,6 +118,8 @@ REASONS = {
     "reorder floating-point": "floats would have to be added in another order",
     "return type cannot": "an instruction in it has no form for vectors",
     "instruction cannot be vectorized": "an instruction in it has no form for vectors",
+    "induction variable could not": "LLVM found no counter that goes up by the same each turn",
+    "uncountable loop": "the number of turns is not known before it begins",
     "number of loop iterations": "the number of turns is not known before it begins",
     "control flow is not understood": "its branches are of a form LLVM does not take on",
     "not be identified as reduction": "a value leaves it that is no sum, product, maximum …",
@@ -134,7 +139,7 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
         (r"^interleaved loop \(interleaved count: (\d+)\)",
          lambda m: f"{m[1]} turns are done side by side, without vectors", True),
         (r"^loop not vectorized: (?P<reason>.*)", _not_vectorized, False),
-        (r"^loop not vectorized$", "not made vector code", False),
+        (r"^loop not vectorized$", _NOT_DONE, False),
         (r"cost-model indicates that interleaving is not beneficial",
          "one vector in each turn is enough: more would not be faster", None),
         (r"cost-model indicates that vectorization is not beneficial",
@@ -150,7 +155,7 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
         (r"[Cc]annot SLP vectorize (?:list|type)", "no vectors here: operations side by side "
          "that fit together were not found", False),
         (r"^completely unrolled loop with (\d+) iterations",
-         lambda m: f"all {m[1]} turns were written one after another: no loop is left", True),
+         lambda m: f"no loop is left: its {_turns(int(m[1]))} written out", True),
         (r"^unrolled loop by a factor of (\d+)",
          lambda m: f"unrolled: {m[1]} turns are written one after another", True),
         (r"^.*(?:spills|reloads|virtual registers copies).* generated in.*", _registers, None),
@@ -163,6 +168,10 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
          lambda m: f"{m[1]} instructions in the kernel", None),
     )
 )  # fmt: skip
+
+
+def _turns(count: int) -> str:
+    return "only turn was" if count == 1 else f"{count} turns were"
 
 
 def _saved(match: "re.Match[str]") -> str:
