@@ -87,6 +87,10 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         if self.state.get("selected", "") != change["new"]:
             self.state = {"selected": change["new"]}
 
+    def record_machine_code(self) -> None:
+        """Asks LLVM all that the page can ask: a page without Python has the answers."""
+        self.recorded = {**self.recorded, **recorded(self.compilation)}
+
     def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
         """The explorer as one HTML page without requests, in its present state.
 
@@ -95,7 +99,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         `path` where one is given.
         """
         if machine_code:
-            self.recorded = {**self.recorded, **recorded(self.compilation)}
+            self.record_machine_code()
         data = {**self.wire, "recorded": self.recorded}
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
@@ -126,13 +130,16 @@ def listen(listener: Callable[[Explorer], None]) -> Callable[[], None]:
     return lambda: _listeners.remove(listener)
 
 
-def explore(subject: Any, *inputs: Any, **state: Any) -> Explorer:
+def explore(subject: Any, *inputs: Any, machine_code: bool = False, **state: Any) -> Explorer:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
-    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). Raises
-    TypeError where there is nothing to explore.
+    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
+    `machine_code` LLVM is asked now for what the page could ask later, so that a saved notebook has
+    the answers. Raises TypeError where there is nothing to explore.
     """
     explorer = Explorer(compilation_of(subject, *inputs), **state)
+    if machine_code:
+        explorer.record_machine_code()
     for listener in list(_listeners):
         listener(explorer)
     return explorer
