@@ -2,7 +2,7 @@
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
     schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
-    LLVM, assembly jumps told apart, loops as groups
+    LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on
 
 The stages' own graphs are copied, never changed.
@@ -48,9 +48,15 @@ def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
 
 
 def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
-    """Control flow: jumps by their way, the blocks of each innermost loop as a group."""
+    """Control flow: jumps by their way, blocks with the innermost loop around them.
+
+    Loops are no groups: a layout ranks the blocks of a group by themselves, heads at the bottom.
+    """
     for _, facts in graph.nodes(data=True):
-        facts["group"] = f"loop {facts['loop']}" if facts.get("loop") else ""
+        if facts.get("loop"):
+            is_head = facts["loop"] == facts["op"]
+            facts["name"] = "↻ loop" if is_head else f"in {facts['loop']}"
+            facts["name"] += f", {facts['depth']} deep" if facts["depth"] > 1 else ""
     for _, _, facts in graph.edges(data=True):
         if facts.get("way"):
             facts["kind"] = "back" if facts["back"] else JUMPS[facts["way"]]
