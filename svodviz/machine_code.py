@@ -49,7 +49,7 @@ def machine_rows() -> list[list[str]]:
 def recorded(compilation: Any) -> dict[str, Json]:
     """The answer to everything that the page can ask about machine code, for an export.
 
-    What LLVM cannot do is left out; the page says that it was not recorded.
+    Where LLVM cannot do it the answer is {"problem": words}.
     """
     questions = [
         ("llvm_passes", _passes, {"kernel": str(loops.name), "level": OWN_LEVEL})
@@ -62,8 +62,8 @@ def recorded(compilation: Any) -> dict[str, Json]:
     for name, answer, arguments in questions:
         try:
             answers[key_of(name, arguments)] = answer(compilation, **arguments)
-        except Exception:  # a machine that this LLVM lacks must not spoil the export
-            continue
+        except Exception as error:  # a machine that this LLVM lacks must not spoil the export
+            answers[key_of(name, arguments)] = {"problem": visible(f"{error}")}
     return answers
 
 

@@ -69,9 +69,10 @@ export class LlvmPassesView {
     const isStillWanted = () => this.key_ === key;
     this.store.requests.ask("llvm_passes", question, (words) => isStillWanted() && this.say(words))
       .then((run) => {
+        if (run.problem) throw new Error(run.problem);
         this.answers.set(key, { ...run, texts: textsOf(run) });
         if (isStillWanted()) this.show();
-      }, (error) => {
+      }).catch((error) => {
         this.answers.delete(key);
         if (isStillWanted()) this.say(this.reason(error));
       });
@@ -80,7 +81,9 @@ export class LlvmPassesView {
   reason(error) {
     const own = this.level < 0 ? "" : " Perhaps the passes of the code which runs were recorded:"
       + " choose them above.";
-    return this.store.requests.isLive ? `LLVM gave no answer. ${error.message}`
+    const { requests } = this.store;
+    const isAnswered = requests.isLive || requests.recorded("llvm_passes", this.question);
+    return isAnswered ? `LLVM gave no answer. ${error.message}`
       : `${error.message} LLVM runs only where Python is there: open the notebook and run the `
         + `cell, or export the page with export_html(machine_code=True).${own}`;
   }

@@ -62,7 +62,10 @@ export class MachineView {
     this.say("Asking LLVM …");
     const isWanted = () => this.machine === machine;
     this.store.requests.ask("assembly_for", { machine }, (words) => isWanted() && this.say(words))
-      .then((answer) => isWanted() && this.presentOther(answer), (error) => {
+      .then((answer) => {
+        if (isWanted() && answer.problem) this.say(answer.problem);
+        else if (isWanted()) this.presentOther(answer);
+      }, (error) => {
         if (isWanted()) this.say(this.reason(error));
       });
   }

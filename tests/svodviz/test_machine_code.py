@@ -11,6 +11,7 @@ from svodviz.explorer import Explorer
 from svodviz.machine_code import flow_row, machine_rows, recorded
 from svodviz.requests import key_of, respond
 from tests.svodviz.sample import HOSTILE, hostile, sample
+from tests.svodviz.sample_machine import NO_NEON
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +83,12 @@ def test_a_failure_is_told_and_not_kept(explorer: Explorer) -> None:
     assert explorer.recorded == {}
 
 
-def test_everything_at_once_without_what_cannot_be() -> None:
+def test_everything_at_once_with_words_for_what_cannot_be() -> None:
     found = recorded(sample())
     questions = sorted(key.split(" ")[0] for key in found)
     kernels = len(sample().loops)
-    assert questions == ["assembly_for"] * (len(machine_rows()) - 1) + ["llvm_passes"] * kernels
-    assert key_of("assembly_for", {"machine": "arm-neon"}) not in found
+    assert questions == ["assembly_for"] * len(machine_rows()) + ["llvm_passes"] * kernels
+    assert found[key_of("assembly_for", {"machine": "arm-neon"})] == {"problem": NO_NEON}
     assert json.loads(json.dumps(recorded(hostile())))
 
 

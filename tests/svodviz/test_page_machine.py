@@ -171,5 +171,9 @@ def test_hostile_words_stay_words(open_page: Open, tmp_path: Path) -> None:
     set_state(page, stage="asm", view="machine")
     page.get_by_label("Machine", exact=True).select_option("riscv-v")
     page.wait_for_selector(".block-head")
+    page.get_by_label("Machine", exact=True).select_option("arm-neon")
+    words = "document.querySelector('.machine-words').textContent"
+    page.wait_for_function(f"{words}.includes('cannot write this <b>machine</b>')")
+    assert page.locator(".machine-code .line").count() == 0
     assert page.evaluate("window.hacked") is None
     assert page.locator(".llvm-view img, .machine-view img, .llvm-view script").count() == 0
