@@ -138,7 +138,7 @@ export class LlvmPassesView {
     const sign = taken === null ? "·" : taken ? "✓" : "✗";
     const said = taken === null ? "note" : taken ? "done" : "not done";
     return h("li", { class: `remark is-${said.replace(" ", "-")}`, title: `LLVM: ${original}` },
-      h("span", { class: "verdict", "aria-label": said }, sign),
+      h("span", { class: "verdict", role: "img", "aria-label": said }, sign),
       entity < 0 ? h("span", { class: "remark-place" }, place)
         : button(place, () => this.store.select(entity), {
           class: "entity-link", "aria-label": `${place}, line ${line} of the LLVM IR`,

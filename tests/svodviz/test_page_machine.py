@@ -129,7 +129,7 @@ def test_machine_code_as_blocks(open_page: Open, chain_page: Path) -> None:
     link.focus()
     page.keyboard.press("Enter")
     shown = page.locator(".machine-code .line code").all_inner_texts()
-    code = [text for text, _ in lines["lines"] if not text.endswith(":")]
+    code = [row[0] for row in lines["lines"] if not row[0].endswith(":")]
     assert [it.strip() for it in shown] == [it.strip() for it in code]
 
 
