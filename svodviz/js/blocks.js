@@ -28,8 +28,11 @@ export function blockRows(flow, lines, textOf) {
     const rows = lines.map((_, line) => ({ block: -1, kind: "code", line }));
     return { rows, tops: [], ends: [] };
   }
+  /** @type {{block: number, kind: string, line: number}[]} */
   const rows = [];
+  /** @type {number[]} */
   const tops = [];
+  /** @type {number[]} */
   const ends = [];
   flow.blocks.forEach(([label, first, end], block) => {
     tops.push(rows.length);
