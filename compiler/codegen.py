@@ -1,16 +1,20 @@
-"""What LLVM makes of a program's kernels: part of `Compilation`, made when it is asked for."""
+"""What LLVM makes of a program's kernels: part of `Compilation`, made when it is asked for.
+
+What only a reader asks for is loaded with the first question.
+"""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from compiler.errors import DataError, located
 from compiler.kernels import CompiledKernel
 from compiler.llvm import listing
 from compiler.llvm.level import Level
 from compiler.llvm.listing import Listing
-from compiler.llvm.pass_changes import PassRun
 from compiler.llvm.source import Source
-from compiler.llvm.translate import Translatable, translate
-from compiler.llvm.watch import watch
+
+if TYPE_CHECKING:
+    from compiler.llvm.pass_changes import PassRun
 
 
 class MachineCode:
@@ -38,12 +42,14 @@ class MachineCode:
         return tuple(listing.assembly(source, kernel.level) for source, kernel in pairs)
 
     @located
-    def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> PassRun:
+    def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":
         """What LLVM's passes do to one kernel, one by one, and LLVM's remarks in words.
 
         The passes are those that make the code which runs; with a `level`, 0 to 3, those of LLVM's
         whole pipeline of that level. Raises `DataError` where there is no such kernel or level.
         """
+        from compiler.llvm.watch import watch
+
         names = [each.name for each in self._kernels]
         if kernel not in names:
             expected = ", ".join(names) or "a program with kernels"
@@ -63,6 +69,8 @@ class MachineCode:
         to the generated LLVM IR as those of `assembly` are. Raises `DataError` for others, and
         `DeviceError` where this LLVM cannot do it.
         """
+        from compiler.llvm.translate import Translatable, translate
+
         kernels = [
             Translatable(source, tuple(kernel.linear.instructions), kernel.level)
             for source, kernel in zip(self.source, self._kernels, strict=True)
