@@ -13,6 +13,7 @@ from typing import Literal
 
 from compiler.loops.accesses import Accesses, extents
 from compiler.loops.choices import (
+    PLAIN,
     Choice,
     Choices,
     Pack,
@@ -41,7 +42,8 @@ FEWEST = 4
 FEW_RESULTS = 8
 """Results that are left to LLVM: it finds lanes along the sum."""
 SHORT = 4
-"""Turns of a sum that stand side by side: a loop would take as long as what is in it."""
+"""Turns of a sum that stand side by side: a loop would take as long as what is in it. What there
+is to do then is to write rows, which LLVM does as well, without masks, where a core does all."""
 Split = Literal["nothing", "batches", "columns", "rows"]
 
 
@@ -72,8 +74,11 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
         return None
     if found.rows.extent * found.columns.extent <= FEW_RESULTS:
         return None
-    lanes = min(lane_count(seen, model), max(_power(found.columns.extent), FEWEST))
+    widest = lane_count(seen, model)
+    lanes = min(widest, max(_power(found.columns.extent), FEWEST))
     cores = model.cores if is_worth_threads(seen, model) else 1
+    if cores == 1 and _is_short(found) and found.columns.extent >= widest:
+        return PLAIN
     plans = (
         Plan(vectors, height, lanes, split, cores, worth, cycles)
         for vectors in VECTORS
@@ -82,6 +87,11 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
         for cycles, height in (_best(found, vectors, lanes, split, cores, worth),)
     )
     return Choices(tuple(_choices(found, min(plans, key=lambda plan: plan.cycles))))
+
+
+def _is_short(found: Product) -> bool:
+    """Whether the sum has so few turns that they stand side by side."""
+    return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
 def _power(count: int) -> int:
@@ -150,7 +160,7 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
         f"{count} columns: {height * plan.vectors} accumulators"
     )
     shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
-    is_short = extents(found.folded) <= SHORT and found.is_panel_in_order
+    is_short = _is_short(found)
     choices: list[Choice] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":

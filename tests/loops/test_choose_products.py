@@ -99,9 +99,14 @@ def test_rows_are_shared_out_evenly_where_that_is_possible() -> None:
 
 
 def test_a_short_sum_stands_side_by_side() -> None:
-    assert "r2" in {c.axis for c in chosen("matmul", 64, 64, 3).of(Unroll)}
-    assert not chosen("matmul", 64, 64, 3).of(Pack)
+    assert "r2" in {c.axis for c in chosen("matmul", 64, 10, 3).of(Unroll)}
+    assert not chosen("matmul", 64, 10, 3).of(Pack)
     assert "r2" not in {c.axis for c in chosen("matmul", 64, 64, 5).of(Unroll)}
+
+
+def test_rows_of_short_sums_are_left_to_llvm_unless_cores_share_them() -> None:
+    assert not len(chosen("matmul", 64, 64, 3))
+    assert chosen("matmul", 2048, 1024, 3).of(Parallelize)
 
 
 def test_reasons_name_the_values_looked_at() -> None:
