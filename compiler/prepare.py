@@ -25,6 +25,7 @@ from compiler.device.allocator import address_of
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.feeding import nodes_of
+from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
@@ -92,7 +93,16 @@ class ExecutionPlan:
         # a result that is an input is not handed out: who writes it would write the data
         same = self.structure.result_inputs
         flat = [v if n is None else v.copy() for v, n in zip(flat, same, strict=True)]
+        if self._shapes is not None:
+            return [v.reshape(shape) for v, shape in zip(flat, self._shapes, strict=True)]
         return sliced(flat, self.root.sources, values)
+
+    @cached_property
+    def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
+        """The shapes of the results, where each is all of memory of its own."""
+        nodes = self.root.sources
+        is_whole = not any(node.extents or isinstance(node, Assign) for node in nodes)
+        return tuple(node.shape for node in nodes) if is_whole else None
 
     def _data(
         self, places: Iterable[int], given: Mapping[int, Array], values: Mapping[str, int]
@@ -148,10 +158,9 @@ class ExecutionPlan:
 
     def _by_place(self, inputs: Given) -> dict[int, Array]:
         """The arrays given, by the place of their input."""
-        is_list = type(inputs) is list
-        if not is_list and isinstance(inputs, Mapping):
+        if type(inputs) is not list and isinstance(inputs, Mapping):
             return {self._place(name): array for name, array in inputs.items()}
-        if not is_list and (not isinstance(inputs, Sequence) or isinstance(inputs, str)):
+        if type(inputs) is not list and not _is_row(inputs):
             expected = "a dictionary by name, or a list in the order of the inputs"
             raise DataError("run", "these are no inputs", got=type(inputs).__name__,
                             expected=expected)  # fmt: skip
@@ -210,6 +219,10 @@ class ExecutionPlan:
     def __repr__(self) -> str:
         count = sum(len(level.items) for level in self.levels)
         return f"ExecutionPlan({len(self.inputs)} inputs, {count} items, {len(self.levels)} levels)"
+
+
+def _is_row(inputs: object) -> TypeGuard[Sequence[Array]]:
+    return isinstance(inputs, Sequence) and not isinstance(inputs, str)
 
 
 def _is(array: object, usual: Usual) -> TypeGuard[Array]:

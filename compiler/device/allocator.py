@@ -13,6 +13,7 @@ import ctypes
 import functools
 import threading
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -90,7 +91,7 @@ def array_at(address: int, size: int, dtype: DType) -> Array:
     return np.asarray(Memory(address, size, dtype))
 
 
-_FIRST = ctypes.c_char.from_buffer
+_FIRST: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 
 
 def address_of(array: Array) -> int:
