@@ -73,3 +73,25 @@ export function stepOf(film, shot, step) {
     changed: new Set(changed.map(([node]) => node).filter((node) => from.nodes.has(node))),
   };
 }
+
+/**
+ * All nodes and edges that are on screen in the passes which share a layout, in their order.
+ * @param {Film} film @param {number} layout
+ */
+export function unionOf(film, layout) {
+  const frame = new Frame();
+  /** @type {Set<number>} */
+  const nodes = new Set();
+  /** @type {Set<number>} */
+  const edges = new Set();
+  for (const pass of film.passes) {
+    [pass.start, ...pass.steps].forEach((delta, step) => {
+      frame.play(delta);
+      if (pass.layout !== layout) return;
+      (step ? delta["n+"] || [] : frame.nodes).forEach((node) => nodes.add(node));
+      (step ? delta["e+"] || [] : frame.edges).forEach((edge) => edges.add(edge));
+    });
+  }
+  const inOrder = (/** @type {number} */ a, /** @type {number} */ b) => a - b;
+  return { nodes: [...nodes].sort(inOrder), edges: [...edges].sort(inOrder) };
+}

@@ -93,7 +93,8 @@ test("each drawn node and each linked line can be visited", () => {
 test("a picture's edges join its nodes", () => {
   const it = model();
   const pictures = it.stages.flatMap((stage) =>
-    stage.units.map((_, position) => stagePicture(stage, position))).filter(Boolean);
+    stage.units.map((unit, position) => stagePicture(unit.scene, `${stage.id} ${position}`)))
+    .filter(Boolean);
   it.passes.forEach((record, pass) => {
     const { steps } = it.films[record.film].passes[record.shot];
     for (let step = -1; step <= steps.length; step += 1) pictures.push(passPicture(it, pass, step));
