@@ -45,8 +45,8 @@ _numbers = itertools.count(1)
 def start(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     """Begins a layout; the answer has its number."""
     boxes, edges = _sound(arguments.get("boxes"), arguments.get("edges"))
-    question, answer = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-    with question:
+    answer = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed once the worker is done
+    with tempfile.TemporaryFile() as question:
         asked = {"boxes": boxes, "edges": edges, "quick": len(boxes) > LARGE}
         question.write(json.dumps(asked).encode())
         question.seek(0)

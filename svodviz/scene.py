@@ -15,10 +15,11 @@ from typing import Any
 
 from svodviz.entities import Entities
 from svodviz.graphs import Arrow, Box, Drawing
-from svodviz.layout import LARGE, Layout, lay_out
+from svodviz.layout import Layout, lay_out
 
 Wire = dict[str, Any]
-PLACED = 1_500  # nodes of all graphs together that Graphviz places before the page opens
+PLACED = 600  # nodes of all graphs together that Graphviz places before the page opens
+MOST_PLACED = 400  # nodes of one of them
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Budget:
 
     def allows(self, count: int) -> bool:
         """Whether a graph of `count` nodes is to be placed now, and if so takes them off."""
-        is_allowed = count <= min(self.nodes, LARGE)
+        is_allowed = count <= min(self.nodes, MOST_PLACED)
         self.nodes -= count if is_allowed else 0
         return is_allowed
 

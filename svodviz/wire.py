@@ -31,6 +31,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from compiler.garbage import put_off
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
@@ -49,11 +50,16 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 0.4
+VALUE_LIMIT, VALUE_SECONDS = 600, 0.2
 
 
 def wire(compilation: Any) -> Wire:
     """The compilation as JSON data (see the module's docstring)."""
+    with put_off():
+        return _wire(compilation)
+
+
+def _wire(compilation: Any) -> Wire:
     entities = Entities()
     notes: list[str] = []
     placing = Budget()

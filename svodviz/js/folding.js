@@ -19,13 +19,60 @@ export const FOLD_ABOVE = 1500; // nodes above which a graph opens folded
 const STRETCHES = 60; // groups that folding by depth makes at most
 
 /**
- * The connected parts of at least two nodes that share a key; "" is no key.
+ * For each node how many changes of key lie between it and the results at least. Along an edge it
+ * never falls, and it rises where the key changes: so nodes of one key and one level can be drawn
+ * as one, and no path leads out of them and back.
+ * @param {string[]} keys @param {Ends[]} edges
+ * @returns {number[]} at most 0
+ */
+export function levelsOf(keys, edges) {
+  /** @type {number[][]} */
+  const producers = keys.map(() => []);
+  const waiting = new Array(keys.length).fill(0);
+  for (const [from, to] of edges) {
+    if (from === to) continue;
+    producers[to].push(from);
+    waiting[from] += 1;
+  }
+  const level = new Array(keys.length).fill(0);
+  const ready = waiting.flatMap((count, node) => (count ? [] : [node]));
+  for (let at = 0; at < ready.length; at += 1) {
+    const user = ready[at];
+    for (const node of producers[user]) {
+      level[node] = Math.min(level[node], level[user] - (keys[node] === keys[user] ? 0 : 1));
+      waiting[node] -= 1;
+      if (!waiting[node]) ready.push(node);
+    }
+  }
+  return level;
+}
+
+/**
+ * Gives what has no inputs (weights, constants) the key of its users, where they have the same.
+ * @param {string[]} keys @param {Ends[]} edges
+ * @returns {string[]}
+ */
+export function withLeaves(keys, edges) {
+  const hasInputs = new Uint8Array(keys.length);
+  for (const [, to] of edges) hasInputs[to] = 1;
+  /** @type {Map<number, string>} */
+  const found = new Map();
+  for (const [from, to] of edges) {
+    if (hasInputs[from]) continue;
+    found.set(from, (found.get(from) ?? keys[to]) === keys[to] ? keys[to] : "");
+  }
+  return keys.map((key, node) => found.get(node) ?? key);
+}
+
+/**
+ * The connected parts of at least two nodes that share a key and a level; "" is no key.
  * @param {string[]} keys of each node
  * @param {Ends[]} edges
  * @returns {Group[]}
  */
 export function groupsOf(keys, edges) {
   const root = keys.map((_, node) => node);
+  const level = levelsOf(keys, edges);
   /** @param {number} node */
   const find = (node) => {
     let at = node;
@@ -36,7 +83,7 @@ export function groupsOf(keys, edges) {
     return at;
   };
   for (const [from, to] of edges) {
-    if (!keys[from] || keys[from] !== keys[to]) continue;
+    if (!keys[from] || keys[from] !== keys[to] || level[from] !== level[to]) continue;
     const [a, b] = [find(from), find(to)];
     root[Math.max(a, b)] = Math.min(a, b);
   }

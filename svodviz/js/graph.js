@@ -2,7 +2,8 @@
 
 import { handleCamera } from "./camerawork.js";
 import { button, count, counted, duration, h, s } from "./dom.js";
-import { Camera, fit, holds, inner, outline, touches, union } from "./geometry.js";
+import { edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
+import { Camera, fit, holds, touches, union } from "./geometry.js";
 import { GraphTools } from "./graphtools.js";
 import { foldingFor, keysOf } from "./groupings.js";
 import { Minimap } from "./minimap.js";
@@ -12,10 +13,7 @@ import { matches, termsOf } from "./query.js";
 import { Tidy } from "./tidy.js";
 
 const MOST = 900; // nodes drawn in full at once
-const BESIDE = 7; // pixels between edges that lead from one node to the same other one
 const TINY = 0.08; // scale below which no word can be read
-const SIGNS = { added: "+", removed: "−", changed: "~" };
-const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 
 export class GraphView {
   constructor(store, look) {
@@ -38,12 +36,12 @@ export class GraphView {
     this.graphTools = new GraphTools(store, this);
     this.empty = h("p", { class: "empty" });
     this.root = h(
-      "div", { class: "graph-view" }, this.overview, this.svg, this.minimap.root, this.empty,
-      this.graphTools.root,
-      h("div", { class: "zoom" }, this.tidy.root,
-        button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
-        button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
-        button("fit", () => this.fit(), { title: "Show everything (space)" })),
+      "div", { class: "graph-view" }, this.graphTools.root,
+      h("div", { class: "graph-area" }, this.overview, this.svg, this.minimap.root, this.empty,
+        h("div", { class: "zoom" }, this.tidy.root,
+          button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+          button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+          button("fit", () => this.fit(), { title: "Show everything (space)" }))),
     );
     this.listen();
   }
@@ -162,7 +160,7 @@ export class GraphView {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
     } else {
-      this.camera = this.cameras.get(key) || fit(this.picture.box, ...this.size());
+      this.camera = this.cameras.get(key) || this.opening();
       this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
     }
   }
@@ -175,8 +173,20 @@ export class GraphView {
   settle() {
     if (this.isFitted || !this.svg.clientWidth) return;
     this.isFitted = true;
-    this.camera = fit(this.picture.box, ...this.size());
+    this.camera = this.opening();
     if (this.store.selected >= 0) this.reveal();
+  }
+
+  /** All of the picture; of one too large for that its upper end, where its nodes are. */
+  opening() {
+    const [width, height] = this.size();
+    const camera = fit(this.picture.box, width, height);
+    const view = camera.view(width, height);
+    if (holds(view, this.picture.box)) return camera;
+    const first = this.picture.nodes.filter(({ box }) => box[1] <= view[3])
+      .map(({ box }) => (box[0] + box[2]) / 2).sort((a, b) => a - b);
+    const middle = first[Math.floor(first.length / 2)] ?? 0;
+    return new Camera(width / 2 - middle * camera.scale, camera.y, camera.scale);
   }
 
   moveTo(camera) {
@@ -260,9 +270,10 @@ export class GraphView {
       : this.picture.edges.filter((edge) => touches(area, edge.arrow.box));
     const words = this.store.model.schedule && this.store.state.stage === "schedule"
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
-    this.groupLayer.replaceChildren(...this.picture.groups.map((group) => groupFrame(group)));
+    const groups = this.isOverview ? [] : this.picture.groups;
+    this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
     this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
-    this.nodeLayer.replaceChildren(...drawn.map((node) => this.node(node)));
+    this.nodeLayer.replaceChildren(...drawn.map((node) => nodeElement(node, this.store.model, this.costs.get(node))));
     this.light();
   }
 
@@ -274,36 +285,12 @@ export class GraphView {
     const { x, y, scale } = this.camera;
     pen.setTransform(scale, 0, 0, scale, x, y);
     const dot = 1.5 / scale;
+    pen.fillStyle = style.getPropertyValue("--rule");
+    for (const [, left, top, wide, high] of this.picture.groups) pen.fillRect(left, top, wide, high);
     for (const { row, box } of nodes) {
       pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
       pen.fillRect(box[0], box[1], Math.max(row.w, dot), Math.max(row.h, dot));
     }
-  }
-
-  node(it) {
-    const { row, mark } = it;
-    const shape = row.fold ? "stack" : this.store.model.shapes.get(row.kind) || "box";
-    const words = [...row.label, MARK_WORDS[mark], this.costs.get(it)?.text,
-      it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
-    const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : ""]
-      .filter(Boolean).join(" ");
-    const sign = SIGNS[mark] || (row.critical ? "◆" : "") || (it.hidden ? `+${it.hidden}` : "");
-    const cost = this.costs.get(it);
-    const made = s(
-      "g",
-      {
-        class: classes, transform: `translate(${it.x} ${it.y})`, "data-kind": row.kind,
-        "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
-      },
-      s("title", {}, row.fold ? words : [fullWords(row, mark), cost?.text].filter(Boolean).join("\n")),
-      s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
-      shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
-      ...labels(row),
-      ...(cost ? costBar(cost, row) : []),
-      ...(sign ? badge(sign, row.w) : []),
-    );
-    made.node = it;
-    return made;
   }
 
   /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
@@ -371,7 +358,9 @@ export class GraphView {
   foldedWords() {
     const folded = this.picture.nodes.filter((it) => it.row.fold);
     const inside = folded.reduce((sum, it) => sum + it.members.length, 0);
-    return inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "";
+    const loose = this.picture.edges.filter((it) => it.isLoose).length;
+    return (inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "")
+      + (loose ? `, ${counted(loose, "edge")} of shared inputs only with a selection` : "");
   }
 
   /** Kinds and marks that the picture has, for the legend. */
@@ -387,72 +376,8 @@ export class GraphView {
 
 const isAmong = (node, entities) => node.members.some((row) => entities.has(row.e));
 
-/** How much a node costs: a bar along its lower edge, and the number under it. */
-function costBar({ share, text }, row) {
-  return [
-    s("rect", { class: "cost-track", x: 0, y: row.h + 1, width: row.w, height: 4 }),
-    s("rect", { class: "cost-bar", x: 0, y: row.h + 1, width: Math.max(1, row.w * share), height: 4 }),
-    s("text", { class: "cost", x: row.w, y: row.h + 15 }, text),
-  ];
-}
-
 /** The kinds of edges in a picture; plain data edges alone need no words. */
 function edgeKinds(picture) {
   const kinds = new Set(picture ? picture.edges.map((it) => it.kind) : []);
   return kinds.size === 1 && kinds.has("data") ? new Set() : kinds;
-}
-
-function fullWords(row, mark = "") {
-  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), MARK_WORDS[mark],
-    ...(row.text || [])].filter(Boolean).join("\n");
-}
-
-function labels(row) {
-  if (row.text) {
-    return row.label.map((line, i) =>
-      s("text", { class: i ? "block-line" : "block-title", x: 12, y: 17 + 16 * i }, line));
-  }
-  const middle = row.w / 2;
-  const top = (row.h - 16 * row.label.length) / 2 + 12;
-  return row.label.map((line, i) =>
-    s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
-}
-
-/** A sign on the upper right corner, so that a state never rests on colour alone. */
-function badge(sign, x) {
-  const length = Math.max(2, sign.length);
-  return [
-    s("rect", { class: "badge", x: x - 5 - 4 * length, y: -7, width: 2 + 8 * length, height: 16,
-      rx: 8 }),
-    s("text", { class: "sign", x: x - 4, y: 1 }, sign),
-  ];
-}
-
-/** An edge; those of other kinds between the same two nodes stand beside it. */
-function edgeCurve(edge, words) {
-  const isLink = edge.kind === "fusion";
-  const curve = s("path", {
-    class: ["edge", isLink && "fusion", edge.mark].filter(Boolean).join(" "),
-    "data-edge": edge.kind, d: isLink ? edge.arrow.line : edge.arrow.d,
-    transform: edge.beside ? `translate(${edge.beside * BESIDE} 0)` : null,
-    "stroke-width": edge.count > 1 ? Math.min(6, 1.2 + Math.log2(edge.count)) : null,
-  }, (words || edge.count > 1) && s("title", {}, words || `${edge.count} edges`));
-  curve.edge = edge;
-  return curve;
-}
-
-function number(edge) {
-  const [x, y] = edge.arrow.number;
-  return s("text", { class: "operand", x, y }, String(edge.operand));
-}
-
-function groupFrame([label, x, y, width, height]) {
-  const most = Math.max(2, Math.floor((width - 14) / 6.4));
-  const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
-  return s(
-    "g", { class: "group" },
-    s("rect", { x, y, width, height, rx: 6 }),
-    s("title", {}, label),
-    s("text", { x: x + 8, y: y + 13 }, words),
-  );
 }

@@ -1,7 +1,7 @@
 // The controls of the graph: by what it is folded, which costs lie over it, what is left out.
 
 import { button, h } from "./dom.js";
-import { foldingsOf } from "./groupings.js";
+import { foldingFor, foldingsOf } from "./groupings.js";
 import { overlaysOf } from "./overlay.js";
 
 export class GraphTools {
@@ -31,11 +31,13 @@ export class GraphTools {
     this.root.hidden = state.stage === "passes" || !view.picture;
     if (this.root.hidden) return;
     const foldings = foldingsOf(model, view.scene, state.stage);
-    const suits = foldings.find(([id]) => id === view.folding && !state.folding);
+    const suits = foldingFor(model, view.scene, state.stage, "");
+    const words = new Map(foldings);
     options(this.folding, state.folding, [
-      ["", suits ? `folded by ${suits[1]}` : "not folded"],
-      ...(suits ? [["none", "not folded"]] : []),
-      ...foldings.filter((it) => it !== suits).map(([id, words]) => [id, `fold by ${words}`]),
+      ["", suits ? `folded by ${words.get(suits)}` : "not folded"],
+      ...(suits || state.folding === "none" ? [["none", "not folded"]] : []),
+      ...foldings.filter(([id]) => id !== suits || state.folding === id)
+        .map(([id, name]) => [id, `folded by ${name}`]),
     ]);
     this.folding.hidden = foldings.length === 0;
     const overlays = overlaysOf(model);

@@ -1,6 +1,6 @@
 // By what a scene's nodes can be folded, and what overlays show of them: from the links. Pure.
 
-import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf } from "./folding.js";
+import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
 
 /** What nodes can be grouped by: [id, words], the first that helps is taken where one must be. */
 export const FOLDINGS = [
@@ -14,7 +14,7 @@ export function keysOf(model, scene, stage, folding) {
   if (!scene.keys.has(folding)) {
     const make = { module: moduleKey, kernel: kernelKey, pass: passKey }[folding];
     scene.keys.set(folding, make
-      ? scene.nodes.map((row) => make(model, row, stage))
+      ? withLeaves(scene.nodes.map((row) => make(model, row, stage)), scene.edges)
       : stretchesOf(scene.nodes.length, scene.edges));
   }
   return scene.keys.get(folding);
@@ -68,11 +68,14 @@ function modulesByEntity(model) {
   return new Map(rows.filter((row) => row.module).map((row) => [row.e, row.module]));
 }
 
-/** The kernel that computes a tensor node: of one item, so that each call is a group. */
+/**
+ * The kernel that computes a tensor node: of one item, so that each call is a group. What several
+ * compute, each for itself, belongs to none.
+ */
 function kernelKey(model, row, stage) {
   if (stage !== "graph") return row.kind === "call" || row.kind === "kernel" ? row.name ?? "" : "";
-  const [item] = itemsOf(model, row.e);
-  return item === undefined ? "" : `${model.schedule.items[item].name} (item ${item})`;
+  const [item, ...more] = itemsOf(model, row.e);
+  return item === undefined || more.length ? "" : `${model.schedule.items[item].name} (item ${item})`;
 }
 
 function passKey(model, row) {

@@ -4,6 +4,7 @@ import { arrange } from "./arrange.js";
 import { census, groupsOf, hiddenBeside, linksOf, partsOf, withNeighbours } from "./folding.js";
 import { stepOf, unionOf } from "./frames.js";
 import { arrow, union } from "./geometry.js";
+import { route } from "./layers.js";
 import { arrowIn, placesIn } from "./model.js";
 
 /**
@@ -23,6 +24,7 @@ const KEPT = 8; // pictures of one scene that are kept
 const ADVANCE = 7.3; // pixels per column, as in graphs.py
 const SMALL_ADVANCE = 6.7;
 const LONGEST = 40;
+const SHARED = 4; // users above which an input is everybody's
 
 /**
  * The picture of a unit of a stage, or null where it has no drawn graph.
@@ -166,7 +168,8 @@ function partPicture(scene, key, { keys, open = [], only, name = (it) => it }) {
   const { parts, partOf } = partsOf(count, groups, new Set(open), shown);
   const links = linksOf(scene.edges, parts, partOf);
   const rows = parts.map((part) => rowOf(scene, part, groups[part.group], name));
-  const made = arrange(rows.map((row) => [row.w, row.h]), links, parts.map((it) => it.frame));
+  const { firm, loose } = splitShared(links, parts);
+  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame));
   const hidden = shown ? hiddenBeside(shown, scene.edges) : new Map();
   const nodes = parts.map((part, i) => {
     const [x, y] = made.places[i];
@@ -177,11 +180,35 @@ function partPicture(scene, key, { keys, open = [], only, name = (it) => it }) {
   });
   return finished({
     key, nodes,
-    edges: links.flatMap((link, i) => edgesOf(scene, link, parts, nodes, arrow(made.routes[i]))),
+    edges: [
+      ...firm.flatMap((link, i) => edgesOf(scene, link, parts, nodes, arrow(made.routes[i]))),
+      ...loose.flatMap((link) => edgesOf(scene, link, parts, nodes,
+        arrow(route(nodes[link.from].box, nodes[link.to].box, []))))
+        .map((edge) => ({ ...edge, isLoose: true })),
+    ],
     groups: made.frames.map(({ frame, x, y, w, h }) =>
       [`${name(groups[frame].key)}: ${groups[frame].nodes.length} nodes`, x, y, w, h]),
     engine: OWN, seconds: (performance.now() - started) / 1000, all: count,
   });
+}
+
+/**
+ * Links that places depend on, and others: what many use (a constant) stands above its first user,
+ * and its edges to the others show only with a selection.
+ */
+function splitShared(links, parts) {
+  const hasInputs = new Set(links.map((link) => link.to));
+  const counts = new Map();
+  links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
+  const seen = new Set();
+  const isLoose = ({ from }) => {
+    const isShared = parts[from].group < 0 && !hasInputs.has(from) && counts.get(from) > SHARED;
+    const isFirst = !seen.has(from);
+    seen.add(from);
+    return isShared && !isFirst;
+  };
+  const flags = links.map(isLoose);
+  return { firm: links.filter((_, i) => !flags[i]), loose: links.filter((_, i) => flags[i]) };
 }
 
 /** The drawn edges of a link: all between two single nodes, one where a folded group takes part. */

@@ -2,6 +2,7 @@
 
 import { button, duration, h } from "./dom.js";
 import { arrow, union } from "./geometry.js";
+import { route } from "./layers.js";
 
 const EVERY = 250; // milliseconds between two looks
 const FEW = 3; // nodes below which there is nothing to tidy
@@ -40,7 +41,7 @@ export class Tidy {
     const at = new Map(picture.nodes.map((node, i) => [node, i]));
     const boxes = picture.nodes.map(({ row }) => [row.w, row.h, ""]);
     const pairs = new Map();
-    for (const { from, to } of picture.edges) {
+    for (const { from, to } of picture.edges.filter((it) => !it.isLoose)) {
       pairs.set(`${at.get(from)} ${at.get(to)}`, [at.get(from), at.get(to)]);
     }
     const edges = [...pairs.values()];
@@ -94,7 +95,10 @@ export function adopt(picture, { places, routes, seconds }, pairs, at) {
     Object.assign(node, { x, y, box: [x, y, x + node.row.w, y + node.row.h] });
   });
   const found = new Map(pairs.map((pair, i) => [pair, arrow(routes[i])]));
-  for (const edge of picture.edges) edge.arrow = found.get(`${at.get(edge.from)} ${at.get(edge.to)}`);
+  for (const edge of picture.edges) {
+    edge.arrow = found.get(`${at.get(edge.from)} ${at.get(edge.to)}`)
+      ?? arrow(route(edge.from.box, edge.to.box, []));
+  }
   Object.assign(picture, {
     groups: [], box: union(picture.nodes.map((it) => it.box)), engine: "Graphviz dot", seconds,
     key: `${picture.key} tidy`,
