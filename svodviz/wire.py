@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.garbage import put_off
+from svodviz.condense import condensed
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
@@ -115,16 +116,20 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
         entities.number(str(key), attributes.get("parents", ()))
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
+    drawn = graph
+    if nodes > limit and row.view != "text":
+        drawn = condensed(graph, f"{row.id}:{position}:stretch ")
     answer: Wire = {
         "name": unit.name,
         "title": visible(unit.title),
         "nodes": nodes,
         "lines": _lines(row, position, unit, entities),
-        "scene": scene(draw(graph), entities, placing) if 0 < nodes <= limit else None,
+        "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
         "note": "",
     }
     if nodes > limit:
-        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn."
+        instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
+        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
     return answer
 
 
