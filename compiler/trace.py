@@ -181,6 +181,8 @@ class PassRecord:
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         """Each rule application, in order, with the entities it added and removed."""
+        if not self.matches:
+            return ()
         rows = []
         replay = Replay(self)
         for match in self.matches:

@@ -60,6 +60,6 @@ def _facts(
         "op": f"layers {first:,} … {last - 1:,}" if last - 1 > first else f"layer {first:,}",
         "kind": kinds.most_common(1)[0][0],
         "dtype": "",
-        "shape": f"{len(nodes):,} nodes: {words}",
+        "shape": f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'}: {words}",
         "name": "", "argument": "", "group": "", "parents": (),
     }  # fmt: skip

@@ -22,7 +22,8 @@ export function nodeElement(it, model, cost) {
       class: classes, transform: `translate(${it.x} ${it.y})`, "data-kind": row.kind,
       "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
     },
-    s("title", {}, row.fold ? words : [fullWords(row, mark), cost?.text].filter(Boolean).join("\n")),
+    s("title", {}, row.fold
+      ? words : [fullWords(row, mark), cost?.text].filter(Boolean).join("\n")),
     s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
     shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
     ...labels(row),
@@ -36,8 +37,8 @@ export function nodeElement(it, model, cost) {
 /** How much a node costs: a bar along its lower edge, and the number under it. */
 function costBar({ share, text }, row) {
   return [
-    s("rect", { class: "cost-track", x: 0, y: row.h + 1, width: row.w, height: 4 }),
-    s("rect", { class: "cost-bar", x: 0, y: row.h + 1, width: Math.max(1, row.w * share), height: 4 }),
+    s("rect", { class: "cost-track", y: row.h + 1, width: row.w, height: 4 }),
+    s("rect", { class: "cost-bar", y: row.h + 1, width: Math.max(1, row.w * share), height: 4 }),
     s("text", { class: "cost", x: row.w, y: row.h + 15 }, text),
   ];
 }
@@ -73,7 +74,8 @@ function badge(sign, x) {
 export function edgeCurve(edge, words) {
   const isLink = edge.kind === "fusion";
   const curve = s("path", {
-    class: ["edge", isLink && "fusion", edge.isLoose && "loose", edge.mark].filter(Boolean).join(" "),
+    class: ["edge", isLink && "fusion", edge.isLoose && "loose", edge.mark].filter(Boolean)
+      .join(" "),
     "data-edge": edge.kind, d: isLink ? edge.arrow.line : edge.arrow.d,
     transform: edge.beside ? `translate(${edge.beside * BESIDE} 0)` : null,
     "stroke-width": edge.count > 1 ? Math.min(6, 1.2 + Math.log2(edge.count)) : null,

@@ -5,7 +5,7 @@ import { ranksOf } from "./layers.js";
 /** @typedef {[number, number]} Ends */
 /**
  * @typedef {Object} Group
- * @property {string} id its key, and which of the connected parts with that key
+ * @property {string} name its key, and which of the connected parts with that key
  * @property {string} key
  * @property {number[]} nodes
  *
@@ -101,7 +101,7 @@ export function groupsOf(keys, edges) {
     const key = keys[nodes[0]];
     const number = (counts.get(key) ?? 0) + 1;
     counts.set(key, number);
-    return { id: `${key} #${number}`, key, nodes };
+    return { name: `${key} #${number}`, key, nodes };
   });
 }
 
@@ -133,7 +133,7 @@ export function stretchesOf(count, edges) {
  * What is drawn: groups that are not open as one part, all other nodes by themselves.
  * @param {number} count
  * @param {Group[]} groups
- * @param {Set<string>} open ids of groups whose nodes are drawn
+ * @param {Set<string>} open names of groups whose nodes are drawn
  * @param {Set<number> | null} shown the nodes that are drawn at all; null for every one
  * @returns {{parts: Part[], partOf: Int32Array}} `partOf` is -1 for what is not drawn
  */
@@ -148,7 +148,7 @@ export function partsOf(count, groups, open, shown = null) {
   for (let node = 0; node < count; node += 1) {
     if (shown && !shown.has(node)) continue;
     const group = groupOf[node];
-    const isFolded = group >= 0 && !open.has(groups[group].id);
+    const isFolded = group >= 0 && !open.has(groups[group].name);
     const known = isFolded ? folds.get(group) : undefined;
     partOf[node] = known ?? parts.length;
     if (known !== undefined) {

@@ -100,7 +100,7 @@ export class GraphView {
       (only.length && only.includes(model.entities[row.e]) ? [node] : [])) : [];
     this.folding = roots.length ? "" : foldingFor(model, scene, stage, store.state.folding);
     return stagePicture(scene, `${stage} ${unit}`, {
-      id: this.folding, open,
+      by: this.folding, open,
       keys: this.folding ? keysOf(model, scene, stage, this.folding) : undefined,
       only: roots.length ? new Set(roots) : undefined,
       name: this.folding === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
@@ -251,7 +251,7 @@ export class GraphView {
   /** Puts what is near the view into the page; too much of it only as an overview. */
   fill(size) {
     const inView = (area) => this.picture.nodes.filter((node) => touches(area, node.box));
-    let area = this.camera.view(...size, 0.6);
+    let area = this.camera.view(...size, 0.75);
     let nodes = inView(area);
     if (nodes.length > MOST) {
       area = this.camera.view(...size);
@@ -273,7 +273,9 @@ export class GraphView {
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
     this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
-    this.nodeLayer.replaceChildren(...drawn.map((node) => nodeElement(node, this.store.model, this.costs.get(node))));
+    const { model } = this.store;
+    this.nodeLayer.replaceChildren(...drawn.map((node) =>
+      nodeElement(node, model, this.costs.get(node))));
     this.light();
   }
 
@@ -286,7 +288,7 @@ export class GraphView {
     pen.setTransform(scale, 0, 0, scale, x, y);
     const dot = 1.5 / scale;
     pen.fillStyle = style.getPropertyValue("--rule");
-    for (const [, left, top, wide, high] of this.picture.groups) pen.fillRect(left, top, wide, high);
+    this.picture.groups.forEach(([, left, top, wide, high]) => pen.fillRect(left, top, wide, high));
     for (const { row, box } of nodes) {
       pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
       pen.fillRect(box[0], box[1], Math.max(row.w, dot), Math.max(row.h, dot));
@@ -346,7 +348,8 @@ export class GraphView {
     const boxes = this.picture.nodes.length;
     const { engine, seconds, edges, all } = this.picture;
     const drawn = this.isOverview
-      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} shown in full: zoom in`
+      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} shown in full: `
+        + "zoom in"
       : this.shown < boxes || boxes < all
         ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
         : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;

@@ -75,7 +75,8 @@ function modulesByEntity(model) {
 function kernelKey(model, row, stage) {
   if (stage !== "graph") return row.kind === "call" || row.kind === "kernel" ? row.name ?? "" : "";
   const [item, ...more] = itemsOf(model, row.e);
-  return item === undefined || more.length ? "" : `${model.schedule.items[item].name} (item ${item})`;
+  if (item === undefined || more.length) return "";
+  return `${model.schedule.items[item].name} (item ${item})`;
 }
 
 function passKey(model, row) {

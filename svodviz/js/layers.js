@@ -59,7 +59,8 @@ export function route(from, to, bends) {
   }
   const isDown = from[1] <= to[1];
   /** @type {Point[]} */
-  const points = [[middle, isDown ? from[3] : from[1]], ...(isDown ? bends : bends.slice().reverse()),
+  const points = [[middle, isDown ? from[3] : from[1]],
+    ...(isDown ? bends : bends.slice().reverse()),
     [(to[0] + to[2]) / 2, isDown ? to[1] : to[3]]];
   let path = `M${points[0][0]} ${points[0][1]}`;
   for (let i = 1; i < points.length; i += 2) {

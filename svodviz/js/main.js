@@ -33,7 +33,8 @@ class Explorer {
       onchange: () => this.store.set({ unit: Number(this.units.value) }),
     });
     this.searchField = h("input", {
-      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search", title: HINT,
+      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
+      title: HINT,
       oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });

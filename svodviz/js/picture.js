@@ -30,8 +30,9 @@ const SHARED = 4; // users above which an input is everybody's
  * The picture of a unit of a stage, or null where it has no drawn graph.
  * @param {Object} scene what the unit draws
  * @param {string} key
- * @param {{keys?: string[], open?: string[], only?: Set<number>, name?: (key: string) => string}}
- *   look  the key of each node's group, groups that are open, nodes whose neighbours are all shown
+ * @param {{by?: string, keys?: string[], open?: string[], only?: Set<number>,
+ *   name?: (key: string) => string}} look  the way of folding, the key of each node's group, groups
+ *   that are open, nodes whose neighbours are all shown, what a key is called
  */
 export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
@@ -41,7 +42,7 @@ export function stagePicture(scene, key, look = {}) {
     return scene.picture;
   }
   scene.pictures ??= new Map();
-  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.id, open]);
+  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open]);
   if (!scene.pictures.has(kept)) {
     if (scene.pictures.size >= KEPT) scene.pictures.delete(scene.pictures.keys().next().value);
     scene.pictures.set(kept, partPicture(scene, `${key} ${kept}`, look));
@@ -176,7 +177,7 @@ function partPicture(scene, key, { keys, open = [], only, name = (it) => it }) {
     const [row, node] = [rows[i], part.nodes[0]];
     return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: "",
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0,
-      group: (groups[part.group] ?? groups[part.frame])?.id };
+      group: (groups[part.group] ?? groups[part.frame])?.name };
   });
   return finished({
     key, nodes,
@@ -233,7 +234,7 @@ function rowOf(scene, { nodes, group }, found, name) {
   const width = Math.max(title.length * ADVANCE, label[1].length * SMALL_ADVANCE, 40) + 28;
   return {
     e: last.e, op: title, kind: commonest(nodes.map((node) => scene.nodes[node].kind)), label,
-    w: 2 * Math.ceil(width / 2), h: 48, fold: found.id,
+    w: 2 * Math.ceil(width / 2), h: 48, fold: found.name,
     critical: nodes.some((node) => scene.nodes[node].critical),
   };
 }

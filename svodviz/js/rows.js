@@ -33,7 +33,8 @@ export function rowsOf(schedule, folded) {
   const rows = [];
   schedule.lanes.forEach((name, lane) => {
     const items = schedule.items.filter((it) => it.lane === lane);
-    rows.push({ type: "lane", name, lane, top: 0, height: LANE, items: items.map((it) => it.position) });
+    const all = items.map((it) => it.position);
+    rows.push({ type: "lane", name, lane, top: 0, height: LANE, items: all });
     const headed = new Set();
     for (const { position } of items) {
       const loop = schedule.loopOf.get(position);

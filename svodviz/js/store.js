@@ -6,11 +6,11 @@ import { overlaysOf } from "./overlay.js";
 export const COLUMNS = 3;
 
 /**
- * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay}; all of it
- * is saved and restored. stage: id in the ribbon · unit: position of the kernel · view: see views.py
- * · pass: position · step: see frames.js · selected: entity string or "" · columns: three stage ids
- * · folding: see groupings.js · open: groups drawn node by node · only: entities that alone are
- * drawn, with their neighbours · overlay: see overlay.js.
+ * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay}; all is
+ * saved and restored. stage: its place in the ribbon · unit: position of the kernel · view: see
+ * views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
+ * stages · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
+ * are drawn, with their neighbours · overlay: see overlay.js.
  */
 export class Store {
   constructor(model, saved = {}, requests = null) {

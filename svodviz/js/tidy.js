@@ -1,4 +1,4 @@
-// Asks Python to lay a large graph out with Graphviz: in a process of its own, which can be stopped.
+// Asks Python to lay a graph out with Graphviz: in a process of its own, which can be stopped.
 
 import { button, duration, h } from "./dom.js";
 import { arrow, union } from "./geometry.js";

@@ -66,7 +66,7 @@ test("a path that leaves a key and comes back makes two groups", () => {
 });
 
 test("groups of one key are told apart, in the order of their nodes", () => {
-  assert.deepEqual(groupsOf(["a", "a", "", "a", "a"], [[0, 1], [3, 4]]).map((it) => it.id),
+  assert.deepEqual(groupsOf(["a", "a", "", "a", "a"], [[0, 1], [3, 4]]).map((it) => it.name),
     ["a #1", "a #2"]);
 });
 
