@@ -78,6 +78,7 @@ class Numbering:
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
         self._next = 0
+        self._names: dict[int, str] = {}
 
     def __contains__(self, node: Node) -> bool:
         return node in self._numbers
@@ -99,6 +100,15 @@ class Numbering:
         """`new` is `old` with other operands: one thing, one number."""
         if new not in self._numbers:
             self._numbers[new] = self[old]
+
+    def call(self, node: Node, name: str) -> None:
+        """The node, and what it becomes, is what the user calls `name`, unless it has a name."""
+        if name:
+            self._names.setdefault(self[node], name)
+
+    def name(self, node: Node) -> str:
+        """What the user calls a node; "" where that is not known."""
+        return self._names.get(self[node], "")
 
 
 @dataclass(slots=True)
@@ -124,6 +134,7 @@ class Provenance(Generic[P]):
 
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
+        name = self.numbers.name(old)
         parents = self.of(old)
         made = []
         stack = [new]
@@ -137,6 +148,7 @@ class Provenance(Generic[P]):
                 stack.extend(node.sources)
         # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
         self.numbers.all(reversed(made))
+        self.numbers.call(new, name)
 
 
 Facts = Callable[[Any], dict[str, Any]]
@@ -321,13 +333,18 @@ class Replay:
 
     def change(self, numbers: Iterable[int], removed: Iterable[int]) -> Change:
         """The nodes with these numbers as they are now, and those that went."""
-        prefix, facts = self.record.prefix, self.record.facts
+        prefix = self.record.prefix
         known = {f"{prefix}{n}": self.known[n] for n in numbers}
         return Change(
-            {entity: facts(node) for entity, (node, _) in known.items()},
+            {entity: self._facts(node) for entity, (node, _) in known.items()},
             {entity: tuple(f"{prefix}{o}" for o in read) for entity, (_, read) in known.items()},
             tuple(f"{prefix}{n}" for n in removed),
         )
+
+    def _facts(self, node: Node) -> dict[str, Any]:
+        """What a picture of the node needs, with the user's name for it."""
+        facts = self.record.facts(node)
+        return facts | {"name": facts["name"] or self.numbers.name(node)}
 
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""
@@ -335,7 +352,7 @@ class Replay:
         graph: nx.DiGraph[str] = empty_graph()
         nodes = self.nodes
         for number, (node, _) in nodes.items():
-            graph.add_node(f"{prefix}{number}", **self.record.facts(node))
+            graph.add_node(f"{prefix}{number}", **self._facts(node))
         for number, (_, operands) in nodes.items():
             for position, operand in enumerate(operands):
                 graph.add_edge(

@@ -207,7 +207,7 @@ def _values(
         node
         for stage in stages
         for unit in stage["units"]
-        if stage["id"] in ("graph", "kernels") and unit["scene"]
+        if stage["id"] in ("graph", "kernels") and unit["scene"] and not unit["note"]
         for node in unit["scene"]["nodes"]
     ]
     wanted = list(dict.fromkeys(node["e"] for node in rows))

@@ -68,5 +68,5 @@ function options(select, value, rows) {
     select.dataset.rows = key;
     select.replaceChildren(...rows.map(([id, words]) => h("option", { value: id }, words)));
   }
-  select.value = value;
+  select.value = rows.some(([id]) => id === value) ? value : "";
 }
