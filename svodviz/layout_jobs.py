@@ -26,6 +26,7 @@ from svodviz.requests import Json, Progress, request
 
 SECONDS_ALLOWED = 60.0
 MOST_BOXES = 20_000
+WORKER = Path(graphviz_layout.__file__)
 
 
 @dataclass
@@ -52,7 +53,7 @@ def start(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
         question.seek(0)
         # -P keeps this package's folder off the worker's import path, where it could hide libraries
         process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(graphviz_layout.__file__)), str(int(SECONDS_ALLOWED))],
+            [sys.executable, "-P", str(WORKER), str(int(SECONDS_ALLOWED))],
             stdin=question, stdout=answer, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     number = next(_numbers)

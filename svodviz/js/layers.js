@@ -78,22 +78,13 @@ export function route(from, to, bends) {
  * @param {number} count @param {Point[]} edges
  */
 export function ranksOf(count, edges) {
-  const { users, waiting } = degrees(count, edges);
+  const { users, waiting } = degrees(count, withoutCycles(count, edges));
   const left = waiting.slice();
   const rank = new Array(count).fill(0);
-  const isDone = new Array(count).fill(false);
-  /** @type {number[]} */
-  const ready = [];
-  left.forEach((number, node) => { if (!number) ready.push(node); });
-  let next = 0;
-  for (let at = 0, done = 0; done < count; done += 1) {
-    while (at < ready.length && isDone[ready[at]]) at += 1;
-    while (at >= ready.length && isDone[next]) next += 1;
-    const node = at < ready.length ? ready[at] : next; // inside a cycle: the first of it
-    isDone[node] = true;
-    for (const user of users[node]) {
-      if (isDone[user]) continue;
-      rank[user] = Math.max(rank[user], rank[node] + 1);
+  const ready = left.flatMap((number, node) => (number ? [] : [node]));
+  for (let at = 0; at < ready.length; at += 1) {
+    for (const user of users[ready[at]]) {
+      rank[user] = Math.max(rank[user], rank[ready[at]] + 1);
       left[user] -= 1;
       if (!left[user]) ready.push(user);
     }
@@ -104,6 +95,38 @@ export function ranksOf(count, edges) {
     rank[node] = Math.max(rank[node], first - 1);
   }
   return rank;
+}
+
+/**
+ * The edges less those that lead back on a walk from where the graph begins.
+ * @param {number} count @param {Point[]} edges
+ */
+function withoutCycles(count, edges) {
+  const { users, waiting } = degrees(count, edges);
+  const state = new Uint8Array(count); // 1: on the way that is being walked, 2: done
+  /** @type {Set<number>} */
+  const back = new Set();
+  const isInside = waiting.map((number) => Number(number > 0));
+  const starts = [...waiting.keys()].sort((a, b) => isInside[a] - isInside[b]);
+  for (const start of starts) {
+    const way = state[start] ? [] : [{ node: start, next: 0 }];
+    if (way.length) state[start] = 1;
+    while (way.length) {
+      const step = way[way.length - 1];
+      const user = users[step.node][step.next];
+      step.next += 1;
+      if (user === undefined) {
+        state[step.node] = 2;
+        way.pop();
+      } else if (!state[user]) {
+        state[user] = 1;
+        way.push({ node: user, next: 0 });
+      } else if (state[user] === 1) {
+        back.add(step.node * count + user);
+      }
+    }
+  }
+  return back.size ? edges.filter(([from, to]) => !back.has(from * count + to)) : edges;
 }
 
 /** @param {number} count @param {Point[]} edges */

@@ -45,6 +45,7 @@ export function overlayOn(model, scene, picture, id) {
     const part = id === "intensity" ? "" : ` · ${percent(value / whole)}`;
     return [node, { value, share: value / greatest, text: `${write(value)}${part}` }];
   }));
+  if (!costs.size) return { costs, words: `${words}: not known of this graph's nodes` };
   const sum = id === "intensity" ? "" : `, ${write(whole)} in all`;
   return { costs, words: `${words}: full bar = ${write(greatest)}${sum}` };
 }

@@ -50,6 +50,12 @@ test("what has no producer stands right above its first user", () => {
   assert.deepEqual(ranksOf(5, chain), [0, 1, 2, 3, 2]);
 });
 
+test("a loop stands below where the program begins, whatever the order of its blocks", () => {
+  // block 3 is the entry; 1 and 2 are a loop that 2 leads back in; 0 is the exit
+  assert.deepEqual(ranksOf(4, [[2, 1], [1, 2], [3, 1], [2, 0]]), [3, 1, 2, 0]);
+  assert.deepEqual(ranksOf(3, [[0, 1], [1, 2], [2, 0]]), [0, 1, 2]);
+});
+
 test("a long edge passes between boxes", () => {
   const boxes = Array.from({ length: 5 }, () => [100, 30]);
   const edges = [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]];

@@ -1,5 +1,6 @@
 """Large graphs in a browser: folded, unfolded, in part, with costs, searched by field."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 
 from benchmarks.transformer import transformer
 from compiler import compile as compile_tensor
+from svodviz import layout_jobs
 from svodviz.explorer import Explorer
-from tests.svodviz.conftest import Open
+from svodviz.requests import respond
+from tests.svodviz.conftest import READY, Open
 from tests.svodviz.sample import large
 from tests.svodviz.test_page import click_node, set_state, state
 
@@ -164,6 +167,64 @@ def test_a_hundred_thousand_nodes_say_what_is_left_out(open_page: Open, tmp_path
     assert "The graph has 100,000 nodes; up to 12,000 are drawn. Here are" in status(page)
     assert 5 < page.locator(".node").count() <= 240
     assert "417 nodes: add ×417" in page.locator(".node .detail").all_text_contents()
+
+
+SENDING = (
+    ("save_changes: () => {},", "save_changes: () => {}, send: (it) => window.toPython(it),"),
+    ("const model = {", "window.listeners = listeners;\nconst model = {"),
+)
+_TELL = "(it) => window.listeners.get('msg:custom').forEach((listener) => listener(it))"
+
+
+@pytest.fixture
+def live(chromium: Any, layer_page: Path, tmp_path: Path) -> Iterator[Any]:
+    """The layer's page with Python behind it, as in a notebook whose kernel is there."""
+    text = layer_page.read_text()
+    for plain, sending in SENDING:
+        assert text.count(plain) == 1
+        text = text.replace(plain, sending)
+    (tmp_path / "live.html").write_text(text)
+    page = chromium.new_page(viewport={"width": 1400, "height": 800})
+
+    def answer(content: Any) -> None:
+        sent: list[Any] = []
+        respond(None, content, sent.append)
+        page.evaluate("([tell, all]) => setTimeout(() => all.forEach(eval(tell)), 0)",
+                      [_TELL, sent])  # fmt: skip
+
+    page.expose_function("toPython", answer)
+    page.goto((tmp_path / "live.html").as_uri())
+    page.wait_for_selector(READY)
+    yield page
+    page.close()
+
+
+def test_graphviz_tidies_what_the_page_laid_out(live: Any) -> None:
+    set_state(live, folding="module")
+    assert "laid out in" in status(live) and "by the page" in status(live)
+    live.get_by_role("button", name="tidy").click()
+    live.wait_for_function(
+        "document.querySelector('.status-text').textContent.includes('by Graphviz dot')")
+    assert live.get_by_role("button", name="tidy").count() == 0
+    before = live.locator(".node.folded").count()
+    set_state(live, folding="kernel")
+    assert "by the page" in status(live) and before > 3
+
+
+def test_a_layout_can_be_stopped(
+    live: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr(layout_jobs, "WORKER", slow)
+    set_state(live, folding="kernel")
+    live.get_by_role("button", name="tidy").click()
+    live.get_by_role("button", name="stop").wait_for()
+    (job,) = layout_jobs._JOBS.values()
+    live.get_by_role("button", name="stop").click()
+    live.wait_for_function("document.querySelector('.tidy-words').textContent === 'stopped'")
+    assert job.process.wait(timeout=5) != 0
+    assert "by the page" in status(live)
 
 
 @pytest.mark.parametrize(("state", "words"), [
