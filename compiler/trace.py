@@ -11,7 +11,7 @@ Entities are strings that name one thing of one stage of one compilation ("graph
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from compiler.node import Node, toposort
@@ -191,25 +191,24 @@ class PassRecord:
         return bool(self.matches) if self.is_traced else self.before is not self.after
 
     @property
+    def applied(self) -> tuple[Rewrite, ...]:
+        """Each rule application, in order, without what came and went with it."""
+        return tuple(
+            Rewrite(m.rule, m.algebra, m.source, self.entity(m.before), self.entity(m.after))
+            for m in self.matches
+        )
+
+    @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         """Each rule application, in order, with the entities it added and removed."""
-        if not self.matches:
-            return ()
         rows = []
-        replay = Replay(self)
-        for match in self.matches:
-            added, removed = replay.step(match)
-            rows.append(
-                Rewrite(
-                    match.rule,
-                    match.algebra,
-                    match.source,
-                    self.entity(match.before),
-                    self.entity(match.after),
-                    tuple(f"{self.prefix}{n}" for n in added),
-                    tuple(f"{self.prefix}{n}" for n in removed),
-                )
+        replay = Replay(self) if self.matches else None
+        for match, row in zip(self.matches, self.applied, strict=True):
+            assert replay is not None
+            added, removed = (
+                tuple(f"{self.prefix}{n}" for n in numbers) for numbers in replay.step(match)
             )
+            rows.append(replace(row, added=added, removed=removed))
         return tuple(rows)
 
     def entity(self, node: Node) -> str:

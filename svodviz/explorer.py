@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,12 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         """
         return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
 
-    def __repr__(self) -> str:
+    @cached_property
+    def _words(self) -> str:
         return f"Explorer of {summary(self.compilation)}"
+
+    def __repr__(self) -> str:
+        return self._words
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """The widget with what stands in for it: text, and a picture where no widget can run."""

@@ -148,13 +148,14 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
     """Every line of a kernel's loops also descends from the schedule items that run the kernel."""
     by_id = {stage["id"]: stage for stage in stages}
     items: dict[str, list[str]] = {}
+    names = entities.names
     for unit in by_id["schedule"]["units"]:
         for node in unit["scene"]["nodes"] if unit["scene"] else ():
-            items.setdefault(node.get("name", ""), []).append(entities.names[node["e"]])
+            items.setdefault(node.get("name", ""), []).append(names[node["e"]])
     for unit in by_id["loops"]["units"]:
         for _, number in unit["lines"]:
             if number >= 0:
-                entities.number(entities.names[number], items.get(unit["name"], ()))
+                entities.number(names[number], items.get(unit["name"], ()))
 
 
 def _passes(
@@ -171,7 +172,7 @@ def _passes(
                 entities.number(it.before),
                 entities.number(it.after),
             ]
-            for it in record.rewrites
+            for it in record.applied
         ]
         stepped = film.shoot(record.changes())
         left_out = len(rewrites) - stepped

@@ -89,6 +89,10 @@ class PassRecord:
     def changed(self) -> bool:
         return bool(self.rewrites)
 
+    @property
+    def applied(self) -> tuple[Rewrite, ...]:
+        return self.rewrites
+
     def frames(self) -> Iterator[nx.DiGraph]:
         return iter(self.snapshots)
 
