@@ -1,20 +1,40 @@
 // Questions to Python, where a kernel is there to answer (see requests.py). Pure but for the model.
 
-/** A question as one text, the same as Python makes of it. */
+/**
+ * @typedef {Object} Host what anywidget gives; an exported page's stand-in has no `send`
+ * @property {(message: object) => void} [send]
+ * @property {(name: string) => any} [get]
+ * @property {(event: string, listener: (message: any) => void) => void} on
+ * @property {(event: string, listener: (message: any) => void) => void} off
+ *
+ * @typedef {Object} Asked
+ * @property {(result: any) => void} resolve
+ * @property {(error: Error) => void} reject
+ * @property {(words: string) => void} onProgress
+ */
+
+/**
+ * A question as one text, the same as Python makes of it.
+ * @param {string} name
+ * @param {object} args
+ */
 export function keyOf(name, args) {
   return `${name} ${JSON.stringify(args, Object.keys(args).sort())}`;
 }
 
 /** Sends requests and hands out their answers. */
 export class Requests {
-  /** @param model what anywidget gives; an exported page's stand-in has no `send` */
+  /** @param {Host} model */
   constructor(model) {
     this.model = model;
     this.isLive = false;
+    /** @type {Map<number, Asked>} */
     this.waiting = new Map();
+    /** @type {(() => void)[]} */
     this.listeners = [];
     this.last = 0;
     if (!model?.send) return;
+    /** @param {any} message */
     this.take = (message) => this.receive(message);
     model.on("msg:custom", this.take);
     this.ask("ping").then(() => {
@@ -23,13 +43,20 @@ export class Requests {
     }, () => {});
   }
 
-  /** Calls `listener` once Python has answered for the first time; at once if it has. */
+  /**
+   * Calls `listener` once Python has answered for the first time; at once if it has.
+   * @param {() => void} listener
+   */
   onLive(listener) {
     if (this.isLive) listener();
     else this.listeners.push(listener);
   }
 
-  /** The answer that was recorded for a question, if there is one. */
+  /**
+   * The answer that was recorded for a question, if there is one.
+   * @param {string} name
+   * @param {object} args
+   */
   recorded(name, args) {
     const key = keyOf(name, args);
     const { model } = this;
@@ -45,16 +72,18 @@ export class Requests {
   ask(name, args = {}, onProgress = () => {}) {
     const recorded = this.recorded(name, args);
     if (recorded !== undefined) return Promise.resolve(recorded);
-    if (!this.model?.send) {
+    const { model } = this;
+    if (!model?.send) {
       return Promise.reject(new Error("No kernel: this page can only show what was recorded."));
     }
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onProgress });
-      this.model.send({ kind: "request", id, name, arguments: args });
+      model.send?.({ kind: "request", id, name, arguments: args });
     });
   }
 
+  /** @param {{"id": number, kind: string, words: string, result: any}} message */
   receive(message) {
     const asked = this.waiting.get(message?.id);
     if (!asked) return;
