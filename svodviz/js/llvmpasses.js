@@ -19,7 +19,7 @@ export class LlvmPassesView {
     this.isWhole = false;
     this.answers = new Map();
     this.build();
-    store.requests?.onLive(() => this.root.isConnected && this.show());
+    store.requests.onLive(() => this.root.isConnected && this.show());
   }
 
   build() {
