@@ -51,7 +51,7 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 0.2
+VALUE_LIMIT, VALUE_SECONDS = 600, 0.1
 
 
 def wire(compilation: Any) -> Wire:
@@ -247,4 +247,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
-#   4  "views".
+#   4  "views"; layouts may be null; nodes of the graph have "module"; a graph too large to be drawn
+#      comes as stretches of its layers.
