@@ -51,7 +51,8 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 0.1
+VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
+HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
 def wire(compilation: Any) -> Wire:
@@ -214,7 +215,8 @@ def _values(
     wanted = list(dict.fromkeys(node["e"] for node in rows))
     names = entities.names
     found: dict[str, Wire] = {}
-    until = time.monotonic() + VALUE_SECONDS
+    allowed = VALUE_SECONDS if len(wanted) <= VALUE_LIMIT else HURRIED_SECONDS
+    until = time.monotonic() + allowed
     for count, number in enumerate(wanted):
         if count >= VALUE_LIMIT or time.monotonic() > until:
             notes.append(f"values of {count:,} of {len(wanted):,} nodes were computed")
