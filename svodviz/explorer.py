@@ -9,6 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.escape import markup
 from svodviz.export import export_html
@@ -48,10 +49,11 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
 
     def __init__(self, compilation: Any, **state: Any) -> None:
         self.compilation = compilation
-        data = wire(compilation)
-        self._entities = frozenset(data["entities"])
-        self._passes = len(data["passes"])
-        super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+        with put_off():
+            data = wire(compilation)
+            self._entities = frozenset(data["entities"])
+            self._passes = len(data["passes"])
+            super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")
