@@ -11,6 +11,7 @@ import traitlets
 from svodviz import views
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.grounds import recorded
 from svodviz.picture import still
 from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
@@ -90,7 +91,8 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
 
         Returns the page's text, and writes it to `path` where one is given.
         """
-        return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
+        data = self.wire | {"playground": recorded(self)}
+        return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     def __repr__(self) -> str:
         return f"Explorer of {summary(self.compilation)}"

@@ -17,6 +17,7 @@
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
+     "playground": what was tried             see `playpoints`
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
@@ -78,6 +79,7 @@ def wire(compilation: Any) -> Wire:
         "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
         "views": view_rows(),
+        "playground": {"kernels": {}, "roofs": {}},
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,

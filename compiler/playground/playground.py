@@ -63,7 +63,9 @@ class Playground:
         self.points: list[Point] = []
         operation = kernel_of(compilation, self.name)
         self._body: Sink = operation.body
-        self.labels = {slot: b.name for slot, b in enumerate(operation.arguments) if b.name}
+        # what the compiler made itself has names of no meaning, and numbers below 0
+        named = ((slot, b) for slot, b in enumerate(operation.arguments) if b.unique >= 0)
+        self.labels = {slot: b.name for slot, b in named if b.name}
         """What the user calls the arguments, by slot."""
 
     @cached_property
@@ -81,7 +83,7 @@ class Playground:
     @cached_property
     def plain(self) -> CompiledKernel:
         """The kernel without any choice."""
-        return self._compiled(PLAIN)
+        return self.compiled(PLAIN)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -119,7 +121,8 @@ class Playground:
     def _bench(self) -> Workbench:
         return Workbench(self.name, self._body, self.options)
 
-    def _compiled(self, choices: Choices) -> CompiledKernel:
+    def compiled(self, choices: Choices) -> CompiledKernel:
+        """The kernel with these choices, verified. Raises `CompileError`."""
         made = compile_kernel(
             self.name, self._body, replace(self.options, loops={self.name: choices}), 0
         )
@@ -160,7 +163,7 @@ class Playground:
         base = Point(0, self.name, choices, label, flops=self.flops)
         told("compiling")
         try:
-            kernel = self._compiled(choices)
+            kernel = self.compiled(choices)
         except CompileError as error:
             return replace(base, refused=in_words(error))
         base = replace(base, kernel=kernel)

@@ -4,6 +4,7 @@ import { ColumnsView, TextView } from "./columns.js";
 import { FusionView } from "./fusion.js";
 import { GraphView } from "./graph.js";
 import { MemoryView } from "./memory.js";
+import { PlaygroundView } from "./playground.js";
 import { TimelineView } from "./timeline.js";
 
 /**
@@ -17,6 +18,7 @@ const CLASSES = {
   graph: GraphView,
   text: TextView,
   columns: ColumnsView,
+  playground: PlaygroundView,
 };
 
 /** One of each, by id. */

@@ -48,7 +48,7 @@ REFUSED = {
     "too many lanes": ("vectorize i0", "i0 has 40 turns"),
     "a word that is none": ("bogus 3", "no such choice; asked for: bogus"),
     "a choice half said": ("tile i0", "too few or too many values"),
-    "a size that is no number": ("tile i0 many", "size has to be a whole number; asked for: tile i0 many"),
+    "a size that is no number": ("tile i0 many", "size has to be a whole number; asked for: "),
     "a reduction shared out": ("parallelize r2 2", "parallelize"),
 }  # fmt: skip
 
