@@ -17,6 +17,7 @@ export const KINDS = {
   vectorize: ["axis"],
   parallelize: ["axis", "tasks"],
   stream: ["stored"],
+  prefetch: ["loaded", "axis", "axis"],
 };
 
 /** Rows from text; lines and semicolons part choices, what follows a # is a reason. */
