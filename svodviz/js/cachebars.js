@@ -33,8 +33,8 @@ export function cacheBars(point, before) {
     h("div", { class: "cache-bars" }, ...rows.map((row, level) =>
       bar(row, KINDS[Math.min(level, 3)], old?.[level], cache.levels[level]))),
     perMemory(cache),
-    h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with the "
-      + "caches of the machine model; nothing is fetched ahead. Lines have 64 bytes."),
+    h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with "
+      + "the caches of the machine model; nothing is fetched ahead. Lines have 64 bytes."),
   ];
 }
 

@@ -160,7 +160,8 @@ export class FilmPlayer {
 
   build() {
     this.layers = this.film.memories.map(([name, label, rows, columns]) => {
-      const parts = ["before", "touched", "missed"].map((kind) => s("path", { class: kind, d: "" }));
+      const layers = ["before", "touched", "missed"];
+      const parts = layers.map((kind) => s("path", { class: kind, d: "" }));
       const ratio = Math.min(2.2, Math.max(0.12, rows / columns));
       const title = label ? `${label} (${name})` : name;
       const svg = s(

@@ -64,8 +64,9 @@ export class PlaygroundView {
 
   showNothing() {
     const words = this.isLive ? "Looking at the kernel …"
-      : `Nothing was tried for ${this.name || "this kernel"} when this page was made. To try choices `
-      + "a Python kernel has to run; svodviz.playground(x) tries some, and keeps them for exports.";
+      : `Nothing was tried for ${this.name || "this kernel"} when this page was made. To try `
+      + "choices a Python kernel has to run; svodviz.playground(x) tries some, and keeps them for "
+      + "exports.";
     this.root.replaceChildren(h("p", { class: "empty" }, words));
   }
 
