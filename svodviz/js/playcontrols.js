@@ -1,7 +1,6 @@
 // The controls of the playground: a row for each choice, and the choices as text.
 
-import { ADDABLE, KINDS, added, loopsAfter, namesAfter, parseChoices, printChoices, sizesBelow,
-  without } from "./choices.js";
+import * as choices from "./choices.js";
 import { button, h } from "./dom.js";
 
 export class PlayControls {
@@ -11,7 +10,7 @@ export class PlayControls {
     this.rows = [];
     this.list = h("ol", { class: "choice-rows" });
     this.kinds = h("select", { "aria-label": "Kind of choice" },
-      ...ADDABLE.map(([kind, words]) => h("option", { value: kind }, words)));
+      ...choices.ADDABLE.map(([kind, words]) => h("option", { value: kind }, words)));
     this.text = h("textarea", {
       class: "choice-text", rows: 4, spellcheck: "false", "aria-label": "Choices as text",
       onkeydown: (event) => {
@@ -25,10 +24,10 @@ export class PlayControls {
       h("div", { class: "play-buttons" },
         button("Compiler's own", () => this.take(this.kernel.own)),
         button("Plain", () => this.take("plain")),
-        button("Measure again", () => this.onTry(printChoices(this.rows), true))),
+        button("Measure again", () => this.onTry(choices.printChoices(this.rows), true))),
       this.list,
       h("div", { class: "play-buttons" }, this.kinds,
-        button("Add", () => this.change(added(this.rows, this.kinds.value, this.kernel)))),
+        button("Add", () => this.change(choices.added(this.rows, this.kinds.value, this.kernel)))),
       h("h4", {}, "As text"), this.text,
       h("div", { class: "play-buttons" }, button("Try", () => this.tryText())));
   }
@@ -36,7 +35,7 @@ export class PlayControls {
   /** Another kernel, or another point: its choices are shown, not tried. */
   show(kernel, text) {
     this.kernel = kernel;
-    this.rows = parseChoices(text);
+    this.rows = choices.parseChoices(text);
     this.draw();
   }
 
@@ -49,7 +48,7 @@ export class PlayControls {
   }
 
   take(text) {
-    this.change(parseChoices(text));
+    this.change(choices.parseChoices(text));
   }
 
   tryText() {
@@ -59,7 +58,7 @@ export class PlayControls {
   change(rows) {
     this.rows = rows;
     this.draw();
-    this.onTry(printChoices(rows));
+    this.onTry(choices.printChoices(rows));
   }
 
   draw() {
@@ -68,12 +67,12 @@ export class PlayControls {
       `${name} in ${extent}${role === "reduction" ? " (summed)" : ""}`).join(", ")}. Lanes of a `
       + `vector: ${this.kernel.lanes}.`;
     this.list.replaceChildren(...this.rows.map((row, position) => this.row(row, position)));
-    this.text.value = printChoices(this.rows).replaceAll("; ", "\n");
+    this.text.value = choices.printChoices(this.rows).replaceAll("; ", "\n");
     if (this.isLive === false) this.enable(false);
   }
 
   row(row, position) {
-    const kinds = KINDS[row.kind];
+    const kinds = choices.KINDS[row.kind];
     const before = this.rows.slice(0, position);
     const fields = !kinds ? [row.values.join(" ")]
       : row.kind === "reorder" ? this.order(row, position)
@@ -81,7 +80,7 @@ export class PlayControls {
     return h(
       "li", { class: "choice-row" },
       h("span", { class: "choice-kind" }, row.kind), h("span", { class: "choice-fields" }, fields),
-      button("×", () => this.change(without(this.rows, position)), {
+      button("×", () => this.change(choices.without(this.rows, position)), {
         class: "choice-remove", "aria-label": `Remove ${row.kind} ${row.values.join(" ")}`,
       }));
   }
@@ -97,8 +96,8 @@ export class PlayControls {
     const value = row.values[index] ?? "";
     const label = `${kind} of ${row.kind} ${row.values[0] ?? ""}`;
     const set = (it) => this.set(position, index, it);
-    const names = namesAfter(this.kernel.axes, kind === "axis" ? before : this.rows);
-    const others = namesAfter(this.kernel.axes, this.rows);
+    const names = choices.namesAfter(this.kernel.axes, kind === "axis" ? before : this.rows);
+    const others = choices.namesAfter(this.kernel.axes, this.rows);
     const isCut = row.kind === "tile";
     switch (kind) {
       case "axis": return choice(label, isCut ? names : others, value, set);
@@ -121,10 +120,11 @@ export class PlayControls {
 
   /** A slider over sizes that are worth it, with the number beside it. */
   size(row, value, before, label, set) {
-    const loop = loopsAfter(this.kernel.axes, before).find(([name]) => name === row.values[0]);
+    const loops = choices.loopsAfter(this.kernel.axes, before);
+    const loop = loops.find(([name]) => name === row.values[0]);
     const isLanes = this.rows.some((it) =>
       it.kind === "vectorize" && it.values[0] === `${row.values[0]}.1`);
-    const worth = sizesBelow(loop?.[1] ?? 65).filter((it) => !isLanes || isPower(it));
+    const worth = choices.sizesBelow(loop?.[1] ?? 65).filter((it) => !isLanes || isPower(it));
     const sizes = [...new Set([...worth, value])].sort((a, b) => a - b);
     const number = h("input", {
       type: "number", class: "choice-number", min: 1, value, "aria-label": label,

@@ -189,5 +189,5 @@ export function levelChoice(names, level, onChange) {
     "select", { "aria-label": "Bytes from", onchange: () => onChange(Number(field.value)) },
     ...names.slice(1).map((name, index) =>
       h("option", { value: index, selected: index === level }, name)));
-  return h("label", { class: "play-label" }, "bytes from ", field);
+  return h("label", { class: "play-label" }, "Bytes that come from:", field);
 }
