@@ -19,10 +19,10 @@ from svodviz.playpoints import kernel_row, point_row, roofs_row
 from svodviz.requests import Json, Progress, request
 from svodviz.scene import Wire
 from svodviz.subject import compilation_of
+from svodviz.tunings import tuning_rows
 
 USUAL = ("plain", "own")
 """What is tried first: the loops as they are, and what the compiler chose."""
-NOTHING: Wire = {"kernels": {}, "roofs": {}}
 
 
 class Grounds:
@@ -54,7 +54,11 @@ class Grounds:
     def recorded(self) -> Wire:
         """All that was tried, for pages without a kernel."""
         rows = {name: self._row(play) for name, play in self.by_kernel.items()}
-        return {"kernels": rows, "roofs": {str(n): row for n, row in self.roofs.items()}}
+        return {
+            "kernels": rows,
+            "roofs": {str(n): row for n, row in self.roofs.items()},
+            "tunings": tuning_rows(self.compilation),
+        }
 
     def _row(self, play: Playground) -> Wire:
         points = [
@@ -74,8 +78,8 @@ def grounds_of(explorer: Any) -> Grounds:
 
 def recorded(explorer: Any) -> Wire:
     """What was tried in an explorer."""
-    held = _GROUNDS.get(explorer)
-    return held.recorded() if held is not None else NOTHING
+    held = _GROUNDS.get(explorer) or Grounds(explorer.compilation)
+    return held.recorded()
 
 
 # -- what the page asks ------------------------------------------------------------------------

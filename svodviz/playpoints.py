@@ -1,6 +1,7 @@
 """A kernel's playground as data for the page: what can be chosen, what was tried, what it touched.
 
-    playground  {"kernels": {name: kernel}, "roofs": {threads: roofs}}       what was recorded
+    playground  {"kernels": {name: kernel}, "roofs": {threads: roofs},
+                 "tunings": see `tunings`}                                  what was recorded
       kernel    {"name", "own": text, "axes": [[name, extent, role]], "lanes", "cores",
                  "loaded": [slot], "stored": [slot], "labels": {slot: name}, "obstacle",
                  "points": [point]}

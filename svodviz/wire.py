@@ -43,6 +43,7 @@ from svodviz.scene import Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
+from svodviz.tunings import tuning_rows
 from svodviz.values import preview
 from svodviz.views import view_rows
 
@@ -79,7 +80,7 @@ def wire(compilation: Any) -> Wire:
         "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
         "views": view_rows(),
-        "playground": {"kernels": {}, "roofs": {}},
+        "playground": {"kernels": {}, "roofs": {}, "tunings": tuning_rows(compilation)},
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,

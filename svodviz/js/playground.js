@@ -5,6 +5,7 @@ import { button, counted, duration, h } from "./dom.js";
 import { FilmPlayer } from "./film.js";
 import { PlayControls } from "./playcontrols.js";
 import { levelChoice, roofline, speed, verdict } from "./roofline.js";
+import { tuningTree } from "./tuningtree.js";
 
 const PAUSE = 250; // ms after the last change before it is tried
 const TEXTS = [["loops", "Loops"], ["lowered", "Lowered"], ["asm", "Assembly"]];
@@ -67,7 +68,9 @@ export class PlaygroundView {
       : `Nothing was tried for ${this.name || "this kernel"} when this page was made. To try `
       + "choices a Python kernel has to run; svodviz.playground(x) tries some, and keeps them for "
       + "exports.";
-    this.root.replaceChildren(h("p", { class: "empty" }, words));
+    const tuning = this.tuning();
+    this.root.replaceChildren(h("div", { class: "play-main" }, h("p", { class: "empty" }, words),
+      tuning ?? ""));
   }
 
   /** Asks Python for a kernel's loops, then tries the usual points. */
@@ -145,7 +148,8 @@ export class PlaygroundView {
       ? [section("Not possible", h("p", { class: "play-refused" }, `✗ ${point.refused}`))]
       : [this.roofs(point), section("Caches", ...cacheBars(point, this.before)), this.film(point),
         this.texts(point)];
-    this.results.replaceChildren(headline(point, this.kernel), this.history(), ...sections);
+    this.results.replaceChildren(headline(point, this.kernel), this.history(), ...sections,
+      this.tuning() ?? "");
     if (this.root.firstChild !== this.controls.root) {
       this.root.replaceChildren(this.controls.root, h("div", { class: "play-main" },
         this.notice(), this.state, this.results));
@@ -252,6 +256,25 @@ export class PlaygroundView {
     const lines = point.texts[this.textOf];
     return section("Code", tabs, h("pre", { class: "block play-code", tabindex: "0",
       "aria-label": "Code of this point" }, lines.join("\n")));
+  }
+
+  /** What `Options(tune=…)` tried for the kernel; null where nothing was searched. */
+  tuning() {
+    const tuning = this.recorded.tunings[this.name];
+    if (!tuning) return null;
+    const box = h("input", { type: "checkbox", checked: Boolean(this.withRefused),
+      onchange: () => {
+        this.withRefused = box.checked;
+        if (this.kernel) this.draw();
+        else this.showNothing();
+      } });
+    const take = (text) => {
+      if (this.isLive && this.kernel) this.controls.take(text);
+      else if (this.kernel) this.controls.show(this.kernel, text);
+    };
+    return section("What the search tried",
+      h("label", { class: "only" }, box, "refused ones too"),
+      ...tuningTree(tuning, this.withRefused, take));
   }
 
   search(text) {

@@ -195,3 +195,29 @@ def test_films_and_limits_are_asked_for(live: Any) -> None:
     live.wait_for_selector(".film-stage svg")
     live.get_by_role("button", name="Measure this machine", exact=True).click()
     live.wait_for_selector(".roofline .roof-point.current")
+
+
+@pytest.fixture(scope="module")
+def tuned() -> Any:
+    """An explorer of a product whose loops were searched for a moment."""
+    from dataclasses import replace
+
+    compilation = product(rows=32, columns=32, depth=32, loops="auto")
+    options = replace(compilation.options, tune=0.6)
+    made = compilation.__class__(compilation.results, options, "program")
+    made.build()
+    return Explorer(made, stage="loops", view="playground")
+
+
+def test_the_search_is_drawn_as_a_tree(tuned: Any, tmp_path: Path, open_page: Open) -> None:
+    tuned.export_html(tmp_path / "tuned.html")
+    page = open_page(tmp_path / "tuned.html")
+    (tuning,) = tuned.compilation.tuning
+    nodes = page.locator(".tuning-node")
+    measured = sum(trial.is_measured for trial in tuning.tried)
+    assert measured >= 1 and nodes.count() >= measured
+    assert "the default" in str(nodes.first.get_attribute("aria-label"))
+    assert page.locator(".tuning-node.best").count() == 1
+    page.get_by_label("refused ones too").check()
+    assert page.locator(".tuning-node").count() == len(tuning.tried)
+    assert tuning.words in page.locator(".playground-view").inner_text()
