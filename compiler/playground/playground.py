@@ -18,6 +18,7 @@ from compiler.graph.nodes import Param, Sink
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
+from compiler.loops.count import count
 from compiler.loops.nodes import Role
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.instructions import Instruction
@@ -29,13 +30,16 @@ from compiler.playground.film import Film, film
 from compiler.playground.point import Point, Timing, timing
 from compiler.playground.simulate_cache import simulate_cache
 from compiler.schedule.items import Kernel
+from compiler.schedule.work import estimate
 from compiler.tune.neighbours import Space, space
 from compiler.tune.obstacle import obstacle
-from compiler.tune.trials import Refused
+from compiler.tune.trials import Refused, duration
 from compiler.tune.workbench import Workbench
 
 SECONDS = 0.25
 """How long samples of a point are taken, by turns with the compiler's own choices."""
+LONGEST = 4.0
+"""What is estimated to take more seconds than that does not run."""
 LIMIT = 40_000_000
 """Accesses of a point that are simulated."""
 Told = Callable[[str], None]
@@ -170,7 +174,7 @@ class Playground:
         told("simulating its accesses")
         report, unseen = self._simulated(kernel.linear.instructions)
         told("running and measuring it")
-        taken, unmeasured = self._measured(choices)
+        taken, unmeasured = self._measured(choices, kernel)
         return replace(
             base, cache=report, unseen=unseen, timing=taken, unmeasured=unmeasured
         )
@@ -181,9 +185,14 @@ class Playground:
         except DataError as error:
             return None, error.problem
 
-    def _measured(self, choices: Choices) -> tuple[Timing | None, str]:
+    def _measured(
+        self, choices: Choices, kernel: CompiledKernel
+    ) -> tuple[Timing | None, str]:
         if self.obstacle:
             return None, self.obstacle
+        seconds = estimate(count(kernel.loops), self.options.model) * 1e-9
+        if seconds > LONGEST:
+            return None, f"one run is estimated to take {duration(seconds)}"
         try:
             return timing(self._bench.beside(choices, SECONDS)), ""
         except Refused as refusal:

@@ -158,7 +158,7 @@ class Workbench:
         return pairs
 
     def beside(self, choices: Choices, seconds: float) -> list[tuple[float, float]]:
-        """Seconds of the default and of these choices by turns, for so long, or five rounds.
+        """Seconds of the default and of these choices by turns, for so long, or a few rounds.
 
         Unlike `compare` it repeats each as often as fits it: the two may be far apart. Raises
         `Refused` where the choices are not legal or lead to other results than the default.
@@ -169,10 +169,12 @@ class Workbench:
         usual, least = self._usual
         runner = self._runner(choices)
         self._check(runner)
-        turns, repeats = usual.repeats(least), runner.repeats(runner.sample(1))
+        once = runner.sample(1)
+        turns, repeats = usual.repeats(least), runner.repeats(once)
+        fewest = 2 if max(once, least) > seconds else LEAST_ROUNDS
         end = time.perf_counter() + seconds
         pairs: list[tuple[float, float]] = []
-        while len(pairs) < LEAST_ROUNDS or time.perf_counter() < end:
+        while len(pairs) < fewest or time.perf_counter() < end:
             pairs.append((usual.sample(turns), runner.sample(repeats)))
         return pairs
 

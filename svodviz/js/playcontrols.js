@@ -2,6 +2,7 @@
 
 import * as choices from "./choices.js";
 import { button, h } from "./dom.js";
+import { keepFocus } from "./focus.js";
 
 export class PlayControls {
   /** @param {(text: string, again?: boolean) => void} onTry is told the choices to try */
@@ -66,7 +67,9 @@ export class PlayControls {
     this.axes.textContent = `Loops: ${axes.map(([name, extent, role]) =>
       `${name} in ${extent}${role === "reduction" ? " (summed)" : ""}`).join(", ")}. Lanes of a `
       + `vector: ${this.kernel.lanes}.`;
-    this.list.replaceChildren(...this.rows.map((row, position) => this.row(row, position)));
+    keepFocus(this.list, () => {
+      this.list.replaceChildren(...this.rows.map((row, position) => this.row(row, position)));
+    });
     this.text.value = choices.printChoices(this.rows).replaceAll("; ", "\n");
     if (this.isLive === false) this.enable(false);
   }

@@ -3,6 +3,7 @@
 import { cacheBars, foundAt, percent } from "./cachebars.js";
 import { button, counted, duration, h } from "./dom.js";
 import { FilmPlayer } from "./film.js";
+import { keepFocus } from "./focus.js";
 import { PlayControls } from "./playcontrols.js";
 import { levelChoice, roofline, speed, verdict } from "./roofline.js";
 import { tuningTree } from "./tuningtree.js";
@@ -148,8 +149,8 @@ export class PlaygroundView {
       ? [section("Not possible", h("p", { class: "play-refused" }, `✗ ${point.refused}`))]
       : [this.roofs(point), section("Caches", ...cacheBars(point, this.before)), this.film(point),
         this.texts(point)];
-    this.results.replaceChildren(headline(point, this.kernel), this.history(), ...sections,
-      this.tuning() ?? "");
+    keepFocus(this.results, () => this.results.replaceChildren(
+      headline(point, this.kernel), this.history(), ...sections, this.tuning() ?? ""));
     if (this.root.firstChild !== this.controls.root) {
       this.root.replaceChildren(this.controls.root, h("div", { class: "play-main" },
         this.notice(), this.state, this.results));

@@ -82,6 +82,15 @@ def test_the_axes_and_the_space(play: Playground) -> None:
     assert play.shapes[1] == (40, 40)
 
 
+def test_what_would_take_too_long_does_not_run(
+    play: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground, "LONGEST", 1e-9)
+    point = play.attempt("plain")
+    assert point.timing is None and "one run is estimated to take" in point.unmeasured
+    assert "not measured" in repr(point) and point.cache is not None
+
+
 def test_where_data_decide_accesses_the_rest_is_there() -> None:
     play = Playground(compiler.compile(gathered()))
     point = play.attempt("plain")

@@ -168,6 +168,8 @@ def test_choices_are_added_moved_and_removed(live: Any) -> None:
     slider.focus()
     live.keyboard.press("ArrowLeft")
     points(live, 4)
+    focused = live.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == "size of tile i1, slider"
     assert live.locator(".play-code").inner_text() != assembly
     live.get_by_label("Kind of choice").select_option("reorder")
     controls.get_by_role("button", name="Add").click()
