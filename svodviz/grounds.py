@@ -6,20 +6,20 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from compiler.playground.caches import CacheReport
-from compiler.playground.film import Film
-from compiler.playground.playground import LIMIT, Playground
-from compiler.playground.point import Point
-from compiler.playground.roofs import measure_roofs
-from compiler.playground.simulate_cache import simulate_cache as simulated
-from svodviz.playpoints import kernel_row, point_row, roofs_row
 from svodviz.requests import Json, Progress, request
 from svodviz.scene import Wire
 from svodviz.subject import compilation_of
 from svodviz.tunings import tuning_rows
+
+# The compiler is imported where it is used, as everywhere in this package: pages open sooner.
+if TYPE_CHECKING:
+    from compiler.playground.caches import CacheReport
+    from compiler.playground.film import Film
+    from compiler.playground.playground import Playground
+    from compiler.playground.point import Point
 
 USUAL = ("plain", "own")
 """What is tried first: the loops as they are, and what the compiler chose."""
@@ -34,12 +34,14 @@ class Grounds:
         self.films: dict[tuple[str, int], Film | None] = {}
         self.roofs: dict[int, Wire] = {}
 
-    def of(self, kernel: str) -> Playground:
+    def of(self, kernel: str) -> "Playground":
         """The playground of a kernel; "" is the one that takes longest."""
+        from compiler.playground.playground import Playground
+
         made = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
         return self.by_kernel.setdefault(made.name, made)
 
-    def film(self, play: Playground, point: Point) -> Film | None:
+    def film(self, play: "Playground", point: "Point") -> "Film | None":
         """The film of a point, made once."""
         key = play.name, point.number
         if key not in self.films:
@@ -48,6 +50,9 @@ class Grounds:
 
     def measure(self, threads: int) -> Wire:
         """The limits of the machine with so many threads."""
+        from compiler.playground.roofs import measure_roofs
+        from svodviz.playpoints import roofs_row
+
         self.roofs[threads] = roofs_row(measure_roofs(threads))
         return self.roofs[threads]
 
@@ -60,7 +65,9 @@ class Grounds:
             "tunings": tuning_rows(self.compilation),
         }
 
-    def _row(self, play: Playground) -> Wire:
+    def _row(self, play: "Playground") -> Wire:
+        from svodviz.playpoints import kernel_row, point_row
+
         points = [
             point_row(play, point, self.films.get((play.name, point.number)))
             for point in play.points
@@ -98,6 +105,8 @@ def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) ->
 @request("playground: try")
 def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     """A point: compiled, run, checked, timed, its accesses simulated."""
+    from svodviz.playpoints import point_row
+
     play = grounds_of(explorer).of(str(arguments["kernel"]))
     again = bool(arguments.get("again"))
     point = play.attempt(str(arguments["choices"]), again=again, told=progress)
@@ -107,11 +116,13 @@ def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Jso
 @request("playground: film")
 def filmed(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     """The film of a point that was tried."""
+    from svodviz.playpoints import film_row
+
     grounds = grounds_of(explorer)
     play = grounds.of(str(arguments["kernel"]))
     point = play.points[int(arguments["point"])]
     progress("recording its accesses")
-    return point_row(play, point, grounds.film(play, point))["film"]
+    return film_row(play, grounds.film(play, point))
 
 
 @request("playground: roofs")
@@ -134,6 +145,7 @@ def playground(
     that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
     there is no such kernel.
     """
+    from compiler.playground.playground import Playground
     from svodviz.explorer import explore
 
     compilation = compilation_of(subject, *inputs)
@@ -152,22 +164,27 @@ def playground(
     return explorer
 
 
-def try_loops(subject: Any, choices: str, kernel: str = "") -> Point:
+def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
     """One kernel with other choices: whether they are legal, its time, its code, what it touches.
 
     `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
     What cannot be is said in `.refused`.
     """
+    from compiler.playground.playground import Playground
+
     return Playground(compilation_of(subject), kernel).attempt(choices)
 
 
 def simulate_cache(
-    subject: Any, kernel: str = "", choices: str = "own", limit: int = LIMIT
-) -> CacheReport:
+    subject: Any, kernel: str = "", choices: str = "own", limit: int | None = None
+) -> "CacheReport":
     """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
 
-    Raises `CompileError` where the choices are not possible, or data decide what is accessed.
+    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError` where the choices are not possible, or data decide what is accessed.
     """
+    from compiler.playground.playground import LIMIT, Playground
+    from compiler.playground.simulate_cache import simulate_cache as simulated
+
     play = Playground(compilation_of(subject), kernel)
     rows = play.compiled(play.parsed(choices)).linear.instructions
-    return simulated(play.name, rows, play.caches, None, limit)
+    return simulated(play.name, rows, play.caches, None, limit or LIMIT)

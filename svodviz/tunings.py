@@ -8,7 +8,6 @@ A compilation that was not tuned has none.
 
 from typing import Any
 
-from compiler.loops.choices import text
 from svodviz.escape import visible
 from svodviz.scene import Wire
 
@@ -26,6 +25,8 @@ def tuning_rows(compilation: Any) -> Wire:
 
 
 def _trial(trial: Any) -> list[Any]:
+    from compiler.loops.choices import text
+
     parent = -1 if trial.parent is None else trial.parent
     choices = text(trial.choices) or "plain"
     refused = visible(trial.refused)
