@@ -180,7 +180,8 @@ def simulate_cache(
 ) -> "CacheReport":
     """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
 
-    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError` where the choices are not possible, or data decide what is accessed.
+    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError`
+    where the choices are not possible, or data decide what is accessed.
     """
     from compiler.playground.playground import LIMIT, Playground
     from compiler.playground.simulate_cache import simulate_cache as simulated
