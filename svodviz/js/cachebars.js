@@ -84,7 +84,7 @@ function perMemory(cache) {
   return h(
     "div", { class: "play-table", tabindex: "0", role: "region", "aria-label": "By argument" },
     h("table", {},
-      h("thead", {}, h("tr", {}, ...["", "accesses", "lines", ...names].map((name) =>
+      h("thead", {}, h("tr", {}, ...["found in", "accesses", "lines", ...names].map((name) =>
         h("th", { scope: "col" }, name)))),
       h("tbody", {}, ...cache.memories.map(([name, label, accesses, lines, found]) => h(
         "tr", {}, h("th", { scope: "row" }, label ? `${name} (${label})` : name),

@@ -20,7 +20,7 @@ export class PlayControls {
     });
     this.axes = h("p", { class: "hint" });
     this.root = h(
-      "section", { class: "play-controls", "aria-label": "Choices" },
+      "section", { class: "play-controls", "aria-label": "Choices", tabindex: "0" },
       h("h3", {}, "Choices"), this.axes,
       h("div", { class: "play-buttons" },
         button("Compiler's own", () => this.take(this.kernel.own)),

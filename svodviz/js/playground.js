@@ -183,7 +183,7 @@ export class PlaygroundView {
       h("div", { class: "play-table play-history", tabindex: "0", role: "region",
         "aria-label": "Tried" },
         h("table", {},
-          h("thead", {}, h("tr", {}, ...["", "choices", "time", "GFLOP/s", "L1 hits"].map((it) =>
+          h("thead", {}, h("tr", {}, ...["#", "choices", "time", "GFLOP/s", "L1 hits"].map((it) =>
             h("th", { scope: "col" }, it)))),
           h("tbody", {}, ...points.filter(Boolean).map(row)))));
   }
