@@ -91,7 +91,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
 
         Returns the page's text, and writes it to `path` where one is given.
         """
-        data = self.wire | {"playground": recorded(self)}
+        data = self.wire | {"playground": recorded(self.compilation)}
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     def __repr__(self) -> str:

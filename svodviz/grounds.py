@@ -1,4 +1,4 @@
-"""The playground of an explorer: choices tried from the page, from Python, and kept for exports.
+"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports.
 
     svodviz.playground(x)                            opens there, with the first points tried
     svodviz.try_loops(x, "tile i0 16", kernel="k0")  one point, printed
@@ -7,7 +7,6 @@
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from svodviz.requests import Json, Progress, request
 from svodviz.scene import Wire
@@ -26,7 +25,7 @@ USUAL = ("plain", "own")
 
 
 class Grounds:
-    """The playgrounds of one explorer, one for each kernel, with the films that were made."""
+    """The playgrounds of one compilation, one for each kernel, and the films that were made."""
 
     def __init__(self, compilation: Any) -> None:
         self.compilation = compilation
@@ -75,17 +74,19 @@ class Grounds:
         return kernel_row(play, with_points=False) | {"points": points}
 
 
-_GROUNDS: "WeakKeyDictionary[Any, Grounds]" = WeakKeyDictionary()
+KEPT_AS = "_svodviz_grounds"
+"""Where a compilation holds its playgrounds: they live as long as it does."""
 
 
-def grounds_of(explorer: Any) -> Grounds:
-    """The playgrounds of an explorer."""
-    return _GROUNDS.setdefault(explorer, Grounds(explorer.compilation))
+def grounds_of(compilation: Any) -> Grounds:
+    """The playgrounds of a compilation, shared by its explorers."""
+    made: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
+    return made
 
 
-def recorded(explorer: Any) -> Wire:
-    """What was tried in an explorer."""
-    held = _GROUNDS.get(explorer) or Grounds(explorer.compilation)
+def recorded(compilation: Any) -> Wire:
+    """What was tried so far."""
+    held = getattr(compilation, "__dict__", {}).get(KEPT_AS) or Grounds(compilation)
     return held.recorded()
 
 
@@ -95,7 +96,7 @@ def recorded(explorer: Any) -> Wire:
 @request("playground: kernel")
 def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     """What can be chosen for a kernel, and its points so far."""
-    grounds = grounds_of(explorer)
+    grounds = grounds_of(explorer.compilation)
     progress("looking at the kernel's loops")
     name = str(arguments["kernel"])
     grounds.of(name)
@@ -107,10 +108,11 @@ def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Jso
     """A point: compiled, run, checked, timed, its accesses simulated."""
     from svodviz.playpoints import point_row
 
-    play = grounds_of(explorer).of(str(arguments["kernel"]))
+    grounds = grounds_of(explorer.compilation)
+    play = grounds.of(str(arguments["kernel"]))
     again = bool(arguments.get("again"))
     point = play.attempt(str(arguments["choices"]), again=again, told=progress)
-    return point_row(play, point, grounds_of(explorer).films.get((play.name, point.number)))
+    return point_row(play, point, grounds.films.get((play.name, point.number)))
 
 
 @request("playground: film")
@@ -118,7 +120,7 @@ def filmed(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json
     """The film of a point that was tried."""
     from svodviz.playpoints import film_row
 
-    grounds = grounds_of(explorer)
+    grounds = grounds_of(explorer.compilation)
     play = grounds.of(str(arguments["kernel"]))
     point = play.points[int(arguments["point"])]
     progress("recording its accesses")
@@ -130,7 +132,7 @@ def limits(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json
     """The limits of this machine."""
     threads = max(1, min(int(arguments["threads"]), 256))
     progress("measuring what this machine can do at most")
-    return grounds_of(explorer).measure(threads)
+    return grounds_of(explorer.compilation).measure(threads)
 
 
 # -- from Python -------------------------------------------------------------------------------
@@ -145,23 +147,18 @@ def playground(
     that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
     there is no such kernel.
     """
-    from compiler.playground.playground import Playground
     from svodviz.explorer import explore
 
     compilation = compilation_of(subject, *inputs)
-    name = Playground(compilation, kernel).name
-    unit = [str(loops.name) for loops in compilation.loops].index(name)
-    explorer = explore(
-        compilation, **({"stage": "loops", "view": "playground", "unit": unit} | state)
-    )
-    grounds = grounds_of(explorer)
-    play = grounds.of(name)
+    grounds = grounds_of(compilation)
+    play = grounds.of(kernel)
     for each in (*USUAL, *choices):
         grounds.film(play, play.attempt(each))
     for threads in sorted({1, play.space.cores}):
         grounds.measure(threads)
-    explorer.wire = explorer.wire | {"playground": grounds.recorded()}
-    return explorer
+    unit = [str(loops.name) for loops in compilation.loops].index(play.name)
+    opened = {"stage": "loops", "view": "playground", "unit": unit}
+    return explore(compilation, **(opened | state))
 
 
 def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":

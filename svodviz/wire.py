@@ -36,6 +36,7 @@ from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
+from svodviz.grounds import recorded
 from svodviz.kernels import kernel_rows
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
@@ -43,7 +44,6 @@ from svodviz.scene import Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
-from svodviz.tunings import tuning_rows
 from svodviz.values import preview
 from svodviz.views import view_rows
 
@@ -80,7 +80,7 @@ def wire(compilation: Any) -> Wire:
         "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
         "views": view_rows(),
-        "playground": {"kernels": {}, "roofs": {}, "tunings": tuning_rows(compilation)},
+        "playground": recorded(compilation),
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,

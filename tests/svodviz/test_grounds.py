@@ -3,7 +3,9 @@
 import gc
 import json
 import re
+import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ import svodviz
 from compiler.errors import DataError
 from compiler.playground import playground as core
 from svodviz import grounds
+from svodviz.program import run
 from svodviz.requests import respond
+from svodviz.wire import wire
 from tests.playground.programs import TILED, gathered, product
 
 
@@ -44,7 +48,7 @@ def answer(explorer: Any, name: str, **arguments: Any) -> Any:
 def test_exploring_tries_nothing() -> None:
     explorer = svodviz.explore(small())
     nothing = {"kernels": {}, "roofs": {}, "tunings": {}}
-    assert explorer.wire["playground"] == grounds.recorded(explorer) == nothing
+    assert explorer.wire["playground"] == grounds.recorded(explorer.compilation) == nothing
 
 
 def test_a_kernel_is_opened_and_choices_are_tried() -> None:
@@ -60,7 +64,7 @@ def test_a_kernel_is_opened_and_choices_are_tried() -> None:
     assert point["texts"]["asm"] and point["film"] is None
     film = answer(explorer, "film", kernel="k0", point=0)
     assert len(film["steps"]) % 3 == 0 and len(film["frames"]) > 10
-    kept = grounds.recorded(explorer)["kernels"]["k0"]["points"][0]
+    kept = grounds.recorded(explorer.compilation)["kernels"]["k0"]["points"][0]
     assert kept["film"] == film and kept["text"] == point["text"]
 
 
@@ -89,7 +93,7 @@ def test_the_playground_opens_with_points_and_exports_them() -> None:
     assert points[2]["film"] and points[3]["refused"]
     assert "1" in explorer.wire["playground"]["roofs"]
     answer(explorer, "try", kernel="k0", choices="tile i0 8")
-    recorded = grounds.recorded(explorer)["kernels"]["k0"]["points"]
+    recorded = grounds.recorded(explorer.compilation)["kernels"]["k0"]["points"]
     assert [p["text"] for p in recorded][-1] == "tile i0 8 peel"
     assert len(explorer.export_html()) > 10_000
 
@@ -121,13 +125,31 @@ def test_long_texts_say_what_they_leave_out(monkeypatch: pytest.MonkeyPatch) -> 
     assert re.fullmatch(r"… \d+ more lines", point["texts"]["asm"][-1])
 
 
-def test_an_explorer_that_is_gone_leaves_nothing() -> None:
-    class Explorer:
-        compilation = small()
+def test_points_belong_to_the_compilation() -> None:
+    compilation = small()
+    svodviz.playground(compilation, choices=["tile i0 8"])
+    again = svodviz.explore(compilation).wire["playground"]["kernels"]["k0"]["points"]
+    assert [p["text"] for p in again][-1] == "tile i0 8 peel" and again[-1]["film"]
 
-    explorer = Explorer()
-    answer(explorer, "kernel", kernel="k0")
-    before = len(grounds._GROUNDS)
-    del explorer
+
+def test_a_compilation_that_is_gone_takes_its_points_along() -> None:
+    compilation = small()
+    svodviz.explore(compilation)
+    grounds.grounds_of(compilation).of("k0")
+    alive = weakref.ref(grounds.grounds_of(compilation))
+    vars(compilation).clear()
     gc.collect()
-    assert len(grounds._GROUNDS) == before - 1
+    assert alive() is None
+
+
+def test_a_program_on_the_command_line_exports_its_points(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np\nimport svodviz\nfrom compiler import Tensor\n"
+        "x = Tensor(np.ones((24, 24), np.float32))\n"
+        "svodviz.playground(x @ x, choices=['tile i0 8'])\n"
+    )
+    (found,) = run(str(program), [])
+    kernels = wire(found.compilation)["playground"]["kernels"]
+    assert [p["text"] for p in kernels["k0"]["points"]][-1] == "tile i0 8 peel"
+    assert found.state["view"] == "playground"

@@ -22,7 +22,7 @@ CELLS = (
     "explorer = svodviz.playground(product(32, 'auto', 32, 32),\n"
     "    choices=['tile i0 4; tile i1 16; reorder i0.0 i1.0 i0.1 i1.1; vectorize i1.1'])\nexplorer",
     "from svodviz.grounds import grounds_of\n"
-    "print('tried', [p.text for p in grounds_of(explorer).of('k0').points][-1])",
+    "print('tried', [p.text for p in grounds_of(explorer.compilation).of('k0').points][-1])",
 )
 IDLE = """() => {
     const session = window.jupyterapp?.shell.currentWidget?.context?.sessionContext;
