@@ -10,9 +10,20 @@ from typing import Any
 
 from svodviz.explorer import Explorer, explore
 from svodviz.export import FORMATS, export_stage
+from svodviz.grounds import playground, simulate_cache, try_loops
 from svodviz.summary import summary
 
-__all__ = ["FORMATS", "Explorer", "explore", "export_stage", "load_ipython_extension", "summary"]
+__all__ = [
+    "FORMATS",
+    "Explorer",
+    "explore",
+    "export_stage",
+    "load_ipython_extension",
+    "playground",
+    "simulate_cache",
+    "summary",
+    "try_loops",
+]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -13,6 +13,7 @@ from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.grounds import recorded as tried
 from svodviz.machine_code import recorded
 from svodviz.picture import still
 from svodviz.requests import respond
@@ -112,7 +113,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         """
         if machine_code:
             self.record_machine_code()
-        data = {**self.wire, "recorded": self.recorded}
+        data = self.wire | {"recorded": self.recorded, "playground": tried(self.compilation)}
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     @cached_property

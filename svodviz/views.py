@@ -29,6 +29,7 @@ VIEWS = (
     ViewRow("graph", "Graph", needs="scene"),
     ViewRow("text", "Text", needs="text"),
     ViewRow("columns", "Columns"),
+    ViewRow("playground", "Playground", ("loops",), "text"),
 )
 BY_ID = {row.id: row for row in VIEWS}
 

@@ -20,6 +20,7 @@
      "views":     [[id, label, stages, needs]]   see `views`
      "machines":  [[id, title, note]]         whose assembly can be asked for
      "recorded":  {question: answer}          in exports: see `requests` and `machine_code`
+     "playground": what was tried             see `playpoints`
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
@@ -40,6 +41,7 @@ from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
+from svodviz.grounds import recorded
 from svodviz.kernels import kernel_rows
 from svodviz.machine_code import flow_row, machine_rows
 from svodviz.palette import edge_legend, legend
@@ -92,6 +94,7 @@ def _wire(compilation: Any) -> Wire:
         "schedule": schedule,
         "views": view_rows(),
         "machines": machine_rows(),
+        "playground": recorded(compilation),
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,

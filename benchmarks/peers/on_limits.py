@@ -1,4 +1,4 @@
-"""The machine itself: the kernels of `benchmarks.limits`, measured like any other peer.
+"""The machine itself: the kernels of `compiler.device.limits`, measured like any other peer.
 
 Each round of a workload measures the limit that the workload is compared with.
 """
@@ -9,8 +9,8 @@ from typing import Any
 import llvmlite
 import numpy as np
 
-from benchmarks.limits import Kernels
 from benchmarks.workloads import Array, Workload
+from compiler.device.limits import Kernels
 
 NAME = "limits"
 READ, MOVED, TURNS = 2**26, 2**24, 2**20

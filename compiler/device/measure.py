@@ -63,7 +63,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def measure() -> MachineModel:
     """Measure this machine."""
     floor = _per_element(lambda x: elementwise("add", x, x))
-    read, write = zip(*(_bandwidth(n) for n in SIZES), strict=True)
+    read, write = zip(*(bandwidth(n) for n in SIZES), strict=True)
     vector, scalar = (_chain(level) for level in (3, 1))
     operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
     exponential = _operation("exp", dtypes.float64, floor)
@@ -177,7 +177,7 @@ def _chain(level: int) -> float:
     return _per_element(build, level=level) / (2 * CHAIN)
 
 
-def _bandwidth(nbytes: int) -> tuple[float, float]:
+def bandwidth(nbytes: int) -> tuple[float, float]:
     """Bytes per ns read and written, of arrays of this size."""
     size, launch = nbytes // 4, 250.0
     shape = (size,)

@@ -139,6 +139,8 @@ Choice: TypeAlias = (
 KINDS: tuple[type[Choice], ...] = (
     Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream, Prefetch,
 )  # fmt: skip
+WHOLE = frozenset(("size", "tasks", "rows", "slot"))
+"""The fields of choices that are whole numbers."""
 C = TypeVar("C", bound=Choice)
 
 
@@ -230,13 +232,20 @@ def _parsed(words: list[str]) -> Choice:
     """One choice from the words of its text."""
     kind = next((k for k in KINDS if k.__name__.lower() == words[0]), None)
     if kind is None:
-        names = ", ".join(k.__name__.lower() for k in KINDS)
-        raise ScheduleError("choices", "no such choice", got=words[0], expected=names)
+        known = ", ".join(k.__name__.lower() for k in KINDS)
+        raise ScheduleError("choices", "no such choice", got=words[0], expected=known)
     if kind is Reorder:
         return Reorder(tuple(words[1:]))
+    names = [f.name for f in fields(kind) if f.name != "because"]
+    got, expected = " ".join(words), " ".join([words[0], *names])
+    values = [int(w) if w.isdigit() else w for w in words[1:]]
     try:
-        return kind(*[int(w) if w.isdigit() else w for w in words[1:]])  # type: ignore[arg-type]
+        made: Choice = kind(*values)  # type: ignore[arg-type]
     except TypeError as error:
-        expected = " ".join([words[0], *(f.name for f in fields(kind) if f.name != "because")])
         what = "a choice with too few or too many values"
-        raise ScheduleError("choices", what, got=" ".join(words), expected=expected) from error
+        raise ScheduleError("choices", what, got=got, expected=expected) from error
+    for name, value in zip(names, values, strict=False):
+        if isinstance(value, int) != (name in WHOLE):
+            kinds = "a whole number" if name in WHOLE else "a word"
+            raise ScheduleError("choices", f"{name} has to be {kinds}", got=got, expected=expected)
+    return made

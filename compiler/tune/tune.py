@@ -15,18 +15,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compiler.device import device
-from compiler.device.cpu import physical_memory
 from compiler.errors import CompileError
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import PLAIN, Choices, show
-from compiler.loops.nodes import Argument, Body, Custom
-from compiler.node import toposort
+from compiler.loops.nodes import Body
 from compiler.options import Options
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
 from compiler.tune.memory import key_of, remember, remembered
 from compiler.tune.neighbours import neighbours, space
+from compiler.tune.obstacle import obstacle
 from compiler.tune.progress import Progress
 from compiler.tune.search import Move, search
 from compiler.tune.trials import Refused, Trial, fastest
@@ -70,7 +68,9 @@ def tune(
     calls = Counter(i.operation.body for i in items if isinstance(i.operation, Kernel))
     for number, (body, name) in enumerate(bodies.items()):
         bench = Workbench(name, body, options)
-        why_not = _obstacle(bench, body, items, options)
+        why_not = obstacle(bench, body, items, options)
+        if not why_not and bench.estimated > options.tune:
+            why_not = "one run is estimated to take longer than there is time"
         if why_not:
             made[number] = _tuning(number, name, bench.default.choices, _default(bench), why_not)
             continue
@@ -180,26 +180,6 @@ def _usable(found: Found | None, bench: Workbench) -> Found | None:
     except CompileError:
         return None
     return found
-
-
-def _obstacle(
-    bench: Workbench, body: Sink, items: Sequence[ScheduleItem], options: Options
-) -> str:
-    """Why a kernel cannot be tried; "" where it can."""
-    run = [i.operation for i in items if isinstance(i.operation, Kernel)]
-    kinds = {options.device or op.device for op in run if op.body is body}
-    if any(device.get(kind).base_key != "CPU" for kind in kinds):
-        return "it does not run as machine code"
-    order = toposort([bench.default.loops])
-    if any(isinstance(node, Custom) for node in order):
-        return "it calls a function of the user's"
-    sizes = {n.slot: n.size * n.element.itemsize for n in order if isinstance(n, Argument)}
-    most = (options.memory_limit or physical_memory()) // 4
-    if sum(sizes.values()) > most:
-        return f"data of its own would take more than {most:,} bytes"
-    if bench.estimated > options.tune:
-        return "one run is estimated to take longer than there is time"
-    return ""
 
 
 def _tuning(number: int, name: str, default: Choices, found: Found, why_not: str = "") -> Tuning:

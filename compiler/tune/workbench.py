@@ -157,6 +157,27 @@ class Workbench:
                 pairs.append((one.sample(repeats), two.sample(repeats)))
         return pairs
 
+    def beside(self, choices: Choices, seconds: float) -> list[tuple[float, float]]:
+        """Seconds of the default and of these choices by turns, for so long, or a few rounds.
+
+        Unlike `compare` it repeats each as often as fits it: the two may be far apart. Raises
+        `Refused` where the choices are not legal or lead to other results than the default.
+        """
+        if self._usual is None:
+            self.measure(self._default.choices, math.inf)
+        assert self._usual is not None
+        usual, least = self._usual
+        runner = self._runner(choices)
+        self._check(runner)
+        once = runner.sample(1)
+        turns, repeats = usual.repeats(least), runner.repeats(once)
+        fewest = 2 if max(once, least) > seconds else LEAST_ROUNDS
+        end = time.perf_counter() + seconds
+        pairs: list[tuple[float, float]] = []
+        while len(pairs) < fewest or time.perf_counter() < end:
+            pairs.append((usual.sample(turns), runner.sample(repeats)))
+        return pairs
+
     def _estimate(self, loops: Body) -> float:
         return estimate(count(loops), self._options.model) * 1e-9
 

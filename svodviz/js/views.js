@@ -6,6 +6,7 @@ import { GraphView } from "./graph.js";
 import { LlvmPassesView } from "./llvmpasses.js";
 import { MachineView } from "./machineview.js";
 import { MemoryView } from "./memory.js";
+import { PlaygroundView } from "./playground.js";
 import { TimelineView } from "./timeline.js";
 
 /**
@@ -21,6 +22,7 @@ const CLASSES = {
   graph: GraphView,
   text: TextView,
   columns: ColumnsView,
+  playground: PlaygroundView,
 };
 
 /** One of each, by id. */

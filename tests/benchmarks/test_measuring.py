@@ -10,9 +10,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from benchmarks import limits, worker
+from benchmarks import worker
 from benchmarks.measuring import ROOT, Effort, Worker, WorkerError, data_of, measure
 from benchmarks.workloads import WORKLOADS
+from compiler.device import limits
 
 BRIEF = Effort(rounds=2, seconds=0.001, starts=1)
 

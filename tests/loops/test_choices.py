@@ -81,3 +81,14 @@ def test_lines_and_semicolons() -> None:
 def test_what_is_no_choice_is_refused(wrong: str) -> None:
     with pytest.raises(ScheduleError, match="choice"):
         parse(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [("tile i0 many", "size has to be a whole number"), ("tile i0 -4", "size has to be"),
+     ("tile 4 i0", "axis has to be a word"), ("pack i0", "slot has to be a whole number"),
+     ("tile i0 4 7", "tail has to be a word")],
+)  # fmt: skip
+def test_values_of_another_kind_are_refused(given: str, why: str) -> None:
+    with pytest.raises(ScheduleError, match=why):
+        parse(given)

@@ -131,3 +131,12 @@ DIFFERENCES = {
 @pytest.mark.parametrize(("one", "two", "folded", "differs"), DIFFERENCES.values(), ids=DIFFERENCES)
 def test_what_counts_as_another_result(one: Any, two: Any, folded: int, differs: bool) -> None:
     assert bool(difference(one, two, folded)) is differs
+
+
+def test_choices_are_timed_beside_the_default() -> None:
+    made = bench(ones(1000) * 2.0 + ones(1000))
+    pairs = made.beside(parse("tile i0 8; vectorize i0.1"), 0.002)
+    assert len(pairs) >= LEAST_ROUNDS and all(0 < t < 1 for pair in pairs for t in pair)
+    assert len(made.beside(PLAIN, 0.0)) == 2  # one run takes longer than there is time
+    with pytest.raises(Refused, match="no axis i7"):
+        made.beside(parse("tile i7 16"), 0.0)

@@ -142,7 +142,8 @@ def source(width: int) -> str:
 class Kernels:
     """The compiled kernels, each run by all threads at once on parts of its arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 0) -> None:
+        """`threads`: how many share the work; 0 means one for each core of this process."""
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self.width = lanes()
@@ -155,7 +156,7 @@ class Kernels:
         )  # fmt: skip
         self.engine = llvm.create_mcjit_compiler(module, target)
         self.engine.finalize_object()
-        self.threads = len(os.sched_getaffinity(0))
+        self.threads = threads or len(os.sched_getaffinity(0))
         self.pool = ThreadPoolExecutor(self.threads)
 
     def function(self, name: str, pointers: int) -> Callable[..., Any]:

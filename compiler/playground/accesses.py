@@ -1,0 +1,251 @@
+"""accesses: what memory a kernel touches, in program order, without computing any value.
+
+    for i0 in 2                            load  in1 0      load  in1 16
+      %1 = load f32x16 in1[i0*16]    →     store out 0      store out 16
+      store out[i0*16] = %1
+
+An address follows from loop counters and variables alone, so whole loops are evaluated at once,
+each counter along a NumPy axis of its own, and the accesses of a turn stand side by side. The order
+is that of `lowered/interpret.py` in serial mode, and what is accessed is the same; but an access of
+n lanes is one here, and scratch memory is seen as well. Where data decide an address, a gate or a
+branch, `DataError` says so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler import references
+from compiler.loops.interpret import constant
+from compiler.lowered.instructions import Alu, Cast, Const, Instruction, Load, Range, Store
+from compiler.lowered.linearize import CORE
+from compiler.lowered.machine import DefineVar, Gep, If, Shuffle, Special, VConst, Vectorize, Wmma
+from compiler.lowered.plan import Plan
+from compiler.ops import OPS
+from compiler.playground.sites import Region, Site, Sites, refused, sites
+
+Array: TypeAlias = np.ndarray[Any, Any]
+CHUNK = 2**18
+"""Accesses that are evaluated at once."""
+SHIFT = 44
+"""An access is one number: its site in the high bits, its address in the low ones."""
+NONE = -1
+"""What stands where a gate or a branch keeps an access from happening."""
+
+
+class Accesses:
+    """The accesses of one run of a kernel: of one task, where several share its work.
+
+    `total` counts every access that can happen; gates and branches may leave some out.
+    """
+
+    def __init__(
+        self, instructions: Sequence[Instruction], variables: Mapping[str, int] | None = None
+    ) -> None:
+        self._given = {CORE: 0} | dict(variables or {})
+        self._plan = Plan(instructions, True, 1, self._given)
+        self._sites = sites(instructions, self._plan)
+
+    @property
+    def sites(self) -> list[Site]:
+        """What accesses memory; a number in `chunks` names one by its position."""
+        return self._sites.rows
+
+    @property
+    def regions(self) -> list[Region]:
+        """The memories, in the order in which they are defined."""
+        return list(self._sites.regions.values())
+
+    @property
+    def total(self) -> int:
+        """How many accesses there are where all gates are open."""
+        return self._sites.total
+
+    def chunks(self) -> Iterator[Array]:
+        """All accesses in order, some hundred thousand at a time, as `site << SHIFT | address`."""
+        with np.errstate(all="ignore"):
+            for chunk in _Run(self._plan, self._sites, self._given).stream():
+                yield chunk[chunk != NONE]
+
+
+def site_and_address(chunk: Array) -> tuple[Array, Array]:
+    """The position of the site of each access, and the address of its first byte."""
+    return chunk >> SHIFT, chunk & ((1 << SHIFT) - 1)
+
+
+class _Run:
+    """State of one evaluation. Axis d of a register belongs to loop d, the last one to lanes."""
+
+    def __init__(self, plan: Plan, known: Sites, given: Mapping[str, int]) -> None:
+        self.plan, self.sites, self.given = plan, known, given
+        self.ones = (1,) * (known.deepest + 1)
+        self.shape: list[int] = []
+        """How many turns of each open loop are evaluated at once."""
+        self.values: dict[int, Array] = {}
+        self.mask: Array | None = None
+
+    def stream(self) -> Iterator[Array]:
+        """The accesses of the whole kernel."""
+        yield from self._stream(0, len(self.plan.instructions))
+
+    def _stream(self, begin: int, end: int) -> Iterator[Array]:
+        """The accesses of instructions `begin` to `end`, of one turn of the loops around them."""
+        waiting: list[Array] = []
+        number = begin
+        while number < end:
+            instruction = self.plan.instructions[number]
+            match instruction:
+                case Range():
+                    yield from waiting
+                    waiting = []
+                    yield from self._loop(number)
+                case If():
+                    outside = self._enter(instruction)
+                    yield from self._stream(number + 1, self.plan.ends[number])
+                    self.mask = outside
+                case _:
+                    waiting += [p.reshape(-1) for p in self._accesses(number, instruction)]
+            number = self.plan.ends.get(number, number) + 1
+        if waiting:
+            yield np.concatenate(waiting)
+
+    def _loop(self, number: int) -> Iterator[Array]:
+        """The accesses of a loop: as many turns at once as make a chunk, or turn by turn."""
+        extent, length = self.plan.extents[number], self.sites.lengths[number]
+        step = max(1, CHUNK // max(length, 1))
+        for start in range(0, extent if length else 0, step):
+            if length <= CHUNK:
+                yield self._turns(number, start, min(start + step, extent)).reshape(-1)
+                continue
+            self._count(number, start, start + 1)
+            yield from self._stream(number + 1, self.plan.ends[number])
+            self.shape.pop()
+
+    def _turns(self, number: int, start: int, stop: int) -> Array:
+        """The accesses of some turns of a loop, side by side, for each turn of those around it."""
+        self._count(number, start, stop)
+        inside = self._span(number + 1, self.plan.ends[number])
+        self.shape.pop()
+        return inside.reshape(*self.shape, -1)
+
+    def _count(self, number: int, start: int, stop: int) -> None:
+        """Enter a loop, its counter from `start` to `stop`."""
+        instruction, depth = self.plan.instructions[number], len(self.shape)
+        assert isinstance(instruction, Range)
+        along = (*self.ones[:depth], stop - start, *self.ones[depth + 1 :])
+        self.values[instruction.out] = np.arange(start, stop, dtype=np.int64).reshape(along)
+        self.shape.append(stop - start)
+
+    def _span(self, begin: int, end: int) -> Array:
+        """What `_stream` gives, for all turns evaluated at once: these along axes of their own."""
+        pieces: list[Array] = [np.empty((*self.shape, 0), np.int64)]
+        number = begin
+        while number < end:
+            instruction = self.plan.instructions[number]
+            match instruction:
+                case Range() if self.sites.lengths[number]:
+                    pieces.append(self._turns(number, 0, self.plan.extents[number]))
+                case Range():
+                    pass
+                case If():
+                    outside = self._enter(instruction)
+                    pieces.append(self._span(number + 1, self.plan.ends[number]))
+                    self.mask = outside
+                case _:
+                    pieces += self._accesses(number, instruction)
+            number = self.plan.ends.get(number, number) + 1
+        return np.concatenate(pieces, axis=-1)
+
+    def _enter(self, instruction: If) -> Array | None:
+        """Enter a branch; what the mask was outside."""
+        outside, condition = self.mask, self._known(instruction.condition, "a branch")
+        self.mask = condition if outside is None else outside & condition
+        return outside
+
+    # -- one instruction -----------------------------------------------------------------------
+
+    def _accesses(self, number: int, instruction: Instruction) -> list[Array]:
+        """Evaluate an instruction; what it accesses, in order."""
+        match instruction:
+            case Load(index=index, valid=valid) | Store(index=index, valid=valid):
+                own = self.sites.of[number]
+                return [self._place(site, n, index, valid) for n, site in enumerate(own)]
+            case Wmma():
+                return [self._code(site, np.zeros(self.ones, np.int64), self.mask)
+                        for site in self.sites.of[number]]  # fmt: skip
+            case _:
+                self._evaluate(instruction)
+                return []
+
+    def _place(self, site: int, lane: int, index: int, valid: int | None) -> Array:
+        """One access of an instruction; `lane` says which, where its lanes are apart."""
+        where = _lane(self._known(index, "an address"), lane)
+        if self._is_in_a_row(site):
+            where = where + lane
+        gate = self.mask
+        if valid is not None:
+            own = _lane(self._known(valid, "a gate"), lane)
+            gate = own if gate is None else gate & own
+        return self._code(site, where, gate)
+
+    def _is_in_a_row(self, site: int) -> bool:
+        """Whether the lanes of an instruction follow each other in one memory."""
+        instruction = self.plan.instructions[self.sites.rows[site].number]
+        assert isinstance(instruction, Load | Store)
+        return instruction.buffer not in self.sites.pointers
+
+    def _code(self, site: int, index: Array, gate: Array | None) -> Array:
+        """The accesses of a site at each index, for all turns evaluated at once."""
+        region = self.sites.rows[site].region
+        code = (site << SHIFT) + region.start + index * region.itemsize
+        if gate is not None:
+            code = np.where(gate, code, NONE)
+        depth = len(self.shape)
+        code = code.reshape(*code.shape[:depth], 1)
+        return np.broadcast_to(code, (*self.shape, 1))
+
+    def _known(self, register: int, what: str) -> Array:
+        """The value of a register that follows from no data."""
+        if register not in self.values:
+            raise refused(f"{what} follows from values in memory")
+        return self.values[register]
+
+    def _evaluate(self, instruction: Instruction) -> None:
+        """Set the register of an instruction, if its value follows from no data."""
+        values, out = self.values, getattr(instruction, "out", None)
+        if out is None:
+            return
+        match instruction:
+            case Const(bits=bits, dtype=dtype) if not dtype.is_float:
+                values[out] = constant(bits, dtype.numpy).reshape(self.ones)
+            case VConst(bits=bits, dtype=dtype) if not dtype.is_float:
+                lanes = [constant(b, dtype.numpy).reshape(self.ones) for b in bits]
+                values[out] = np.concatenate(lanes, axis=-1)
+            case DefineVar(name=name, maximum=maximum):
+                values[out] = np.full(self.ones, self.given.get(name, maximum), np.int64)
+            case Special(name=name):
+                values[out] = np.full(self.ones, self.given.get(name, 0), np.int64)
+            case Alu(op=op, arguments=arguments) if self._are_known(arguments):
+                values[out] = np.asarray(OPS[op].reference(*[values[a] for a in arguments]))
+            case Cast(source=source, dtype=dtype) if self._are_known((source,)):
+                values[out] = references.cast(values[source], dtype)
+            case Vectorize(sources=sources) if self._are_known(sources):
+                lanes = list(np.broadcast_arrays(*[values[s] for s in sources]))
+                values[out] = np.concatenate(lanes, axis=-1)
+            case Gep(source=source, indices=indices) if self._are_known((source,)):
+                values[out] = values[source][..., list(indices)]
+            case Shuffle(a=a, b=b, indices=indices) if self._are_known((a, b)):
+                both = np.broadcast_arrays(values[a], values[b])
+                values[out] = np.concatenate(both, axis=-1)[..., list(indices)]
+            case _:
+                values.pop(out, None)
+
+    def _are_known(self, registers: Sequence[int]) -> bool:
+        return all(r in self.values for r in registers)
+
+
+def _lane(value: Array, lane: int) -> Array:
+    """One lane of a value, or its only one."""
+    return value if value.shape[-1] == 1 else value[..., lane : lane + 1]
+

@@ -1,0 +1,125 @@
+"""Caches: the levels that are simulated, and what a simulation counted.
+
+    cache  = name  bytes  ways           lines of 64 bytes, sets by the lowest bits of their number
+    level  = cache  asked  hits          lines asked for, and how many of them it held
+    report = levels  lines touched  by memory of the kernel: accesses, and where each was found
+"""
+
+from dataclasses import dataclass
+
+from compiler.lowered.instructions import LINE
+from compiler.machine import LEVELS, MachineModel
+
+WAYS = (12, 16, 16)
+"""Lines that a set of each level holds, as most processors of today have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """One level."""
+
+    name: str
+    nbytes: int
+    ways: int
+
+    @property
+    def sets(self) -> int:
+        """How many sets of `ways` lines it has."""
+        return max(1, self.nbytes // (LINE * self.ways))
+
+    def __str__(self) -> str:
+        return f"{self.name} {binary(self.nbytes)}, {self.ways} ways"
+
+
+def caches_of(model: MachineModel) -> tuple[Cache, ...]:
+    """The caches of a machine model, the nearest first."""
+    rows = zip(LEVELS, model.cache_bytes, WAYS, strict=False)
+    return tuple(Cache(name, size, ways) for name, size, ways in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What one cache was asked for."""
+
+    cache: Cache
+    asked: int
+    hits: int
+
+    @property
+    def misses(self) -> int:
+        """Lines that it had to ask the next level for."""
+        return self.asked - self.hits
+
+    @property
+    def rate(self) -> float:
+        """The share of hits; 1 where nothing was asked."""
+        return self.hits / self.asked if self.asked else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One memory of the kernel: accesses, distinct lines, and at which level lines were found.
+
+    `found` counts for each cache, then for memory behind all of them.
+    """
+
+    name: str
+    accesses: int
+    lines: int
+    found: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CacheReport:
+    """What the accesses of one kernel found in the caches.
+
+    `accesses` were simulated of `total`: the first ones, where there are more than the limit.
+    Each of `tasks` runs has caches of its own. `streamed` lines went past them.
+    """
+
+    name: str
+    accesses: int
+    total: int
+    lines: int
+    tasks: int
+    streamed: int
+    levels: tuple[Level, ...]
+    memories: tuple[Found, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all accesses were simulated."""
+        return self.accesses >= self.total
+
+    def moved(self, level: int) -> int:
+        """Bytes that come from behind cache `level`, or go there past it."""
+        return (self.levels[level].misses + self.streamed) * LINE
+
+    def __repr__(self) -> str:
+        return "\n".join(self._rows())
+
+    def _rows(self) -> list[str]:
+        touched = f"{self.lines:,} lines touched ({binary(self.lines * LINE)})"
+        part = "" if self.is_whole else f" (the first of {self.total:,})"
+        shared = f", {self.tasks} tasks with caches of their own" if self.tasks > 1 else ""
+        rows = [f"{self.name}: {self.accesses:,} accesses{part}, {touched}{shared}"]
+        for level in self.levels:
+            share = f"{100 * level.rate:.1f} % of {level.asked:,} lines"
+            rows.append(f"  {level.cache!s:<21} hits {share:<30} misses {level.misses:,}")
+        rows += [f"  past the caches       {self.streamed:,} lines"] if self.streamed else []
+        names = [level.cache.name for level in self.levels]
+        heads = "".join(f"{name:>13}" for name in ("accesses", "lines", *names, "memory"))
+        rows.append(f"  {'found in':<8}{heads}")
+        for each in self.memories:
+            figures = (each.accesses, each.lines, *each.found)
+            rows.append(f"  {each.name:<8}" + "".join(f"{n:>13,}" for n in figures))
+        return rows
+
+
+def binary(nbytes: int) -> str:
+    """`48 KiB`, `1.5 MiB`"""
+    size, unit = float(nbytes), 0
+    units = ("bytes", "KiB", "MiB", "GiB")
+    while size >= 1024 and unit < len(units) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.3g} {units[unit]}" if size < 1000 else f"{size:.0f} {units[unit]}"

@@ -1,0 +1,36 @@
+"""count_flops: operations on floats that one run of a kernel makes, gates and branches open.
+
+The same as the interpreter of instructions counts (a multiply-add is two, a vector as many as it
+has lanes), without running it.
+"""
+
+from collections.abc import Sequence
+
+from compiler.dtypes import DType
+from compiler.lowered.instructions import Alu, EndRange, Instruction, Range
+from compiler.lowered.machine import Wmma
+from compiler.lowered.plan import Plan
+
+
+def count_flops(instructions: Sequence[Instruction]) -> int:
+    """The operations of one run, or of one of the tasks that share its work."""
+    plan = Plan(instructions, True, 1)
+    total, turns = 0, [1]
+    for number, instruction in enumerate(instructions):
+        if isinstance(instruction, Range):
+            turns.append(turns[-1] * plan.extents[number])
+        elif isinstance(instruction, EndRange):
+            turns.pop()
+        else:
+            total += turns[-1] * _flops(instruction, plan.dtypes)
+    return total
+
+
+def _flops(instruction: Instruction, types: dict[int, DType]) -> int:
+    match instruction:
+        case Alu(op=op, arguments=arguments, lanes=lanes):
+            return (2 if op == "mulacc" else 1) * lanes * types[arguments[-1]].is_float
+        case Wmma(m=m, n=n, k=k, dtype=dtype):
+            return 2 * m * n * k * dtype.is_float
+        case _:
+            return 0

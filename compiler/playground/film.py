@@ -1,0 +1,186 @@
+"""Film: a kernel's accesses as pictures of its memories, frame by frame.
+
+    film   = memories  sites  steps  frames
+    memory = name  rows  columns     a grid of cells, each of `tall` by `wide` elements
+    step   = site  element  missed   one access, of the first few, one after the other
+    frame  = accesses  misses  for each memory: cells touched, cells that missed the first cache
+
+All frames have the same number of accesses but for the last. Cells of a frame are runs: pairs of
+first cell and count, row by row.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.lowered.instructions import Instruction
+from compiler.playground.accesses import Accesses, site_and_address
+from compiler.playground.caches import Cache
+from compiler.playground.lru import Lru
+from compiler.playground.simulate_cache import lines_of
+from compiler.playground.sites import Region, Site
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Shape: TypeAlias = tuple[int, ...]
+FRAMES, STEPS = 100, 600
+SIDE = 32
+"""Cells along one side of a memory's picture, at most."""
+LIMIT = 5_000_000
+"""Accesses that are filmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """How a memory is drawn: `rows` by `columns` elements, `tall` by `wide` of them in a cell."""
+
+    region: Region
+    rows: int
+    columns: int
+    tall: int
+    wide: int
+
+    @property
+    def across(self) -> int:
+        """Cells in a row of cells."""
+        return -(-self.columns // self.wide)
+
+    @property
+    def cells(self) -> int:
+        """Of the whole picture."""
+        return self.across * -(-self.rows // self.tall)
+
+    def cell(self, element: Array) -> Array:
+        """The cell of each element."""
+        row, column = np.divmod(element, self.columns)
+        return np.asarray(row // self.tall * self.across + column // self.wide)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What some accesses that follow each other touched: runs of cells for each memory."""
+
+    accesses: int
+    misses: int
+    touched: tuple[tuple[int, ...], ...]
+    missed: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """See the module docstring; `accesses` were filmed of `total`."""
+
+    pictures: tuple[Picture, ...]
+    sites: tuple[Site, ...]
+    steps: tuple[tuple[int, int, bool], ...]
+    frames: tuple[Frame, ...]
+    accesses: int
+    total: int
+
+
+def film(
+    instructions: Sequence[Instruction],
+    cache: Cache,
+    shapes: Mapping[int, Shape],
+    variables: Mapping[str, int] | None = None,
+) -> Film:
+    """The film of one run; `shapes` are those of the arguments by slot.
+
+    Raises `DataError` where data decide what is accessed.
+    """
+    return _Camera(Accesses(instructions, variables), cache, shapes).run()
+
+
+def picture(region: Region, shape: Shape) -> Picture:
+    """A memory as a grid: a row is what its last axis has, or as long as the whole is high."""
+    columns = shape[-1] if len(shape) > 1 else _row_of(region.size)
+    columns = max(1, min(columns, region.size))
+    rows = -(-region.size // columns)
+    return Picture(region, rows, columns, -(-rows // SIDE), -(-columns // SIDE))
+
+
+def _row_of(size: int) -> int:
+    """Elements in a row of what has one axis: whole lines where it is long."""
+    return size if size <= 64 else min(size, -(-math.isqrt(size) // 16) * 16)
+
+
+class _Camera:
+    """State while a film is made."""
+
+    def __init__(self, accesses: Accesses, cache: Cache, shapes: Mapping[int, Shape]) -> None:
+        self.accesses = accesses
+        self.lru = Lru(cache.sets, cache.ways)
+        regions = accesses.regions
+        self.pictures = tuple(
+            picture(r, shapes.get(r.slot, (r.size,)) if r.slot is not None else (r.size,))
+            for r in regions
+        )
+        self.places = np.array([regions.index(s.region) for s in accesses.sites], np.int64)
+        self.sizes = np.array([s.nbytes for s in accesses.sites], np.int64)
+        self.widths = np.array([s.lanes for s in accesses.sites], np.int64)
+        self.group = max(1, -(-min(accesses.total, LIMIT) // FRAMES))
+        self.steps: list[tuple[int, int, bool]] = []
+        shape = (FRAMES, len(regions), SIDE * SIDE)
+        self.touched, self.missed = (np.zeros(shape, np.bool_) for _ in range(2))
+        self.misses = np.zeros(FRAMES, np.int64)
+        self.done = 0
+
+    def run(self) -> Film:
+        """Take all chunks, as far as the limit."""
+        for chunk in self.accesses.chunks():
+            if self.done >= LIMIT:
+                break
+            self._take(chunk[: LIMIT - self.done])
+        frames = tuple(self._frames())
+        return Film(
+            self.pictures, tuple(self.accesses.sites), tuple(self.steps), frames, self.done,
+            max(self.done, self.accesses.total if self.done >= LIMIT else 0),
+        )  # fmt: skip
+
+    def _take(self, chunk: Array) -> None:
+        own, address = site_and_address(chunk)
+        which, line = lines_of(address, self.sizes[own])
+        missed = np.zeros(len(own), np.bool_)
+        missed[which[~self.lru.touch(line)]] = True
+        starts = np.array([p.region.start for p in self.pictures])[self.places[own]]
+        items = np.array([p.region.itemsize for p in self.pictures])[self.places[own]]
+        element = (address - starts) // items
+        left = STEPS - len(self.steps)
+        rows = zip(own[:left].tolist(), element[:left].tolist(), missed[:left].tolist(),
+                   strict=True)  # fmt: skip
+        self.steps += rows
+        frame = (self.done + np.arange(len(own))) // self.group
+        self.misses += np.bincount(frame[missed], minlength=FRAMES)
+        self._mark(self.touched, frame, own, element)
+        self._mark(self.missed, frame[missed], own[missed], element[missed])
+        self.done += len(own)
+
+    def _mark(self, marks: Array, frame: Array, own: Array, element: Array) -> None:
+        """Mark the cells of elements, and of those that were accessed with them."""
+        for site in np.unique(own):
+            here, width = own == site, int(self.widths[site])
+            place = int(self.places[site])
+            each, first, when = self.pictures[place], element[here], frame[here]
+            for lane in {*range(0, width, each.wide), width - 1}:
+                marks[when, place, each.cell(first + lane)] = True
+
+    def _frames(self) -> list[Frame]:
+        count = -(-self.done // self.group)
+        sizes = [min(self.group, self.done - n * self.group) for n in range(count)]
+        touched, missed = (
+            [tuple(runs(np.flatnonzero(cells)) for cells in frame) for frame in marks]
+            for marks in (self.touched, self.missed)
+        )
+        rows = zip(sizes, self.misses.tolist(), touched, missed, strict=False)
+        return [Frame(*row) for row in rows]
+
+
+def runs(cells: Array) -> tuple[int, ...]:
+    """First cell and count of each run in sorted cells."""
+    if not len(cells):
+        return ()
+    begins = np.flatnonzero(np.diff(cells, prepend=cells[0] - 2) > 1)
+    lengths = np.diff(begins, append=len(cells))
+    return tuple(np.stack([cells[begins], lengths], 1).reshape(-1).tolist())

@@ -1,0 +1,128 @@
+"""Point: one kernel with some choices: whether they are legal, what it takes, what it touches."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compiler.kernels import CompiledKernel
+from compiler.llvm import listing
+from compiler.llvm.listing import Listing
+from compiler.llvm.source import Source
+from compiler.loops.choices import Choices, text
+from compiler.loops.printer import Loops
+from compiler.lowered.printer import Lowered
+from compiler.playground.caches import CacheReport
+from compiler.tune.trials import duration
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one run, the middle of several samples and their quartiles.
+
+    `usual` is the middle of the compiler's own choices, which ran by turns with these.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    samples: int
+    usual: float
+
+    @property
+    def spread(self) -> float:
+        """From quartile to quartile, as a share of the middle."""
+        return (self.high - self.low) / self.seconds
+
+
+def timing(pairs: Sequence[tuple[float, float]]) -> Timing:
+    """What samples of the compiler's own choices, and of others, say."""
+    usual, mine = ([pair[side] for pair in pairs] for side in (0, 1))
+    low, middle, high = statistics.quantiles(mine, n=4, method="inclusive")
+    return Timing(middle, low, high, len(pairs), statistics.median(usual))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Point:
+    """Choices that were tried.
+
+    `refused` says why there is no such kernel; `unmeasured` why it was not timed, `unseen` why its
+    accesses are not known. `flops` are the operations that the kernel is about, whatever the
+    choices; `label` is the user's.
+    """
+
+    number: int
+    name: str
+    choices: Choices
+    label: str = ""
+    refused: str = ""
+    kernel: CompiledKernel | None = None
+    timing: Timing | None = None
+    unmeasured: str = ""
+    cache: CacheReport | None = None
+    unseen: str = ""
+    flops: int = 0
+
+    @property
+    def text(self) -> str:
+        """The choices in one line; "plain" where there are none."""
+        return text(self.choices) or "plain"
+
+    @property
+    def speed(self) -> float:
+        """Operations per ns; 0 where it was not measured."""
+        return self.flops / self.timing.seconds * 1e-9 if self.timing else 0.0
+
+    def intensity(self, level: int) -> float:
+        """Operations for each byte that comes from behind cache `level`; 0 where not known."""
+        if self.cache is None:
+            return 0.0
+        whole = self.cache.moved(level) * self.cache.total / max(self.cache.accesses, 1)
+        return self.flops / max(whole, 1.0)
+
+    @property
+    def loops(self) -> Loops:
+        """The loops as they are after these choices."""
+        made = self._kernel
+        return Loops(
+            title=f"loops {made.name}", name=made.name, body=made.loops, kernel=0,
+            numbers=made.provenance.numbers, parents=defaultdict(tuple),
+        )  # fmt: skip
+
+    @property
+    def lowered(self) -> Lowered:
+        """The instructions."""
+        rows = tuple(self._kernel.linear.instructions)
+        return Lowered(
+            title=f"lowered {self.name}", name=self.name, instructions=rows, kernel=0,
+            parents=((),) * len(rows),
+        )  # fmt: skip
+
+    @property
+    def assembly(self) -> Listing:
+        """The machine code, as assembly; LLVM works on it now."""
+        made = self._kernel
+        source = Source(title=made.name, name=made.name, rows=made.source, kernel=0)
+        return listing.assembly(source, made.level)
+
+    @property
+    def _kernel(self) -> CompiledKernel:
+        if self.kernel is None:
+            raise ValueError(f"{self.text}: there is no such kernel: {self.refused}")
+        return self.kernel
+
+    def __repr__(self) -> str:
+        head = f"{self.name}  {self.text}"
+        rows = [head if not self.label else f"{self.label}: {head}"]
+        if self.refused:
+            return "\n".join([*rows, f"  not possible: {self.refused}"])
+        if self.timing is not None:
+            ratio = self.timing.usual / self.timing.seconds
+            rows.append(
+                f"  {duration(self.timing.seconds)} ± {50 * self.timing.spread:.0f} %, "
+                f"{self.speed:.2f} GFLOP/s, {ratio:.2f}× as fast as the compiler's own choices"
+            )
+        rows += [f"  not measured: {self.unmeasured}"] if self.unmeasured else []
+        rows += [f"  accesses are not known: {self.unseen}"] if self.unseen else []
+        rows += [f"  {line}" for line in repr(self.cache).splitlines()] if self.cache else []
+        return "\n".join(rows)

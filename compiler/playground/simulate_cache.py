@@ -1,0 +1,142 @@
+"""simulate_cache: the accesses of a kernel, in order, through caches that forget the oldest line.
+
+    accesses   ──▶ lines ──▶ L1 ──misses──▶ L2 ──misses──▶ L3 ──misses──▶ memory
+
+A store asks for its line as a load does. What is fetched before it is asked for, and what is
+written back, are not simulated; addresses are those of arrays one behind the other, as they are
+before the system maps pages. So shares of hits are to be compared, not to be taken for times.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.lowered.instructions import LINE, Instruction
+from compiler.lowered.linearize import CORE
+from compiler.lowered.machine import DefineVar
+from compiler.playground.accesses import Accesses, site_and_address
+from compiler.playground.caches import Cache, CacheReport, Found, Level
+from compiler.playground.lru import Lru
+
+Array: TypeAlias = np.ndarray[Any, Any]
+LIMIT = 100_000_000
+"""Accesses that are simulated unless the caller says otherwise."""
+
+
+def simulate_cache(
+    name: str,
+    instructions: Sequence[Instruction],
+    caches: Sequence[Cache],
+    variables: Mapping[str, int] | None = None,
+    limit: int = LIMIT,
+) -> CacheReport:
+    """What a kernel's accesses find in `caches`; of many tasks each has caches of its own.
+
+    Raises `DataError` where data decide what is accessed.
+    """
+    made = Simulation(instructions, caches)
+    count, given = tasks_of(instructions), dict(variables or {})
+    for core in range(count):
+        made.run({CORE: core} | given, limit // count)
+    return made.report(name, count)
+
+
+def tasks_of(instructions: Sequence[Instruction]) -> int:
+    """How many runs share the work of a kernel."""
+    cores = [i.maximum + 1 for i in instructions if isinstance(i, DefineVar) and i.name == CORE]
+    return max(cores, default=1)
+
+
+class Simulation:
+    """State of one simulation: counts for each site, and all lines seen."""
+
+    def __init__(self, instructions: Sequence[Instruction], caches: Sequence[Cache]) -> None:
+        self._instructions, self._caches = instructions, tuple(caches)
+        self.accesses = Accesses(instructions)
+        self._counts = np.zeros((len(self.accesses.sites), len(caches) + 1), np.int64)
+        self._made = np.zeros(len(self.accesses.sites), np.int64)
+        ends = [region.start + region.nbytes for region in self.accesses.regions]
+        self._seen = np.zeros(-(-max(ends, default=0) // LINE), np.bool_)
+        self._streamed = self._total = self._done = 0
+
+    def run(self, given: Mapping[str, int], limit: int) -> None:
+        """One run of the kernel, with empty caches at first, or as much of it as `limit` says."""
+        accesses = Accesses(self._instructions, given)
+        levels = [Lru(cache.sets, cache.ways) for cache in self._caches]
+        self._total += accesses.total
+        left = limit
+        for chunk in accesses.chunks():
+            if left <= 0:
+                return
+            taken = chunk[:left]
+            left -= len(taken)
+            self._step(taken, levels)
+            if len(taken) < len(chunk):
+                return
+        # gates and branches left some out
+        self._total += limit - left - accesses.total
+
+    def _step(self, chunk: Array, levels: list[Lru]) -> None:
+        own, address = site_and_address(chunk)
+        self._done += len(chunk)
+        self._made += np.bincount(own, minlength=len(self._made))
+        which, line = lines_of(address, self._sizes[own])
+        own = own[which]
+        self._seen[line] = True
+        past = self._is_streamed[own]
+        self._streamed += int(np.count_nonzero(past))
+        found = np.full(len(line), len(levels), np.int64)
+        left = np.flatnonzero(~past)
+        for depth, level in enumerate(levels):
+            hits = level.touch(line[left])
+            found[left[hits]] = depth
+            left = left[~hits]
+        kept = ~past
+        width = self._counts.shape[1]
+        pairs = np.bincount(own[kept] * width + found[kept], minlength=self._counts.size)
+        self._counts += pairs.reshape(self._counts.shape)
+
+    @property
+    def _sizes(self) -> Array:
+        return np.array([site.nbytes for site in self.accesses.sites], np.int64)
+
+    @property
+    def _is_streamed(self) -> Array:
+        return np.array([site.is_streamed for site in self.accesses.sites], np.bool_)
+
+    def report(self, name: str, tasks: int) -> CacheReport:
+        """What was counted."""
+        by_level = [int(n) for n in self._counts.sum(0)]
+        asked = [sum(by_level[depth:]) for depth in range(len(self._caches))]
+        rows = zip(self._caches, asked, by_level, strict=False)
+        return CacheReport(
+            name, self._done, self._total, int(np.count_nonzero(self._seen)), tasks, self._streamed,
+            tuple(Level(cache, n, hits) for cache, n, hits in rows),
+            tuple(self._found()),
+        )  # fmt: skip
+
+    def _found(self) -> list[Found]:
+        """The counts by memory."""
+        rows = []
+        for region in self.accesses.regions:
+            own = [n for n, site in enumerate(self.accesses.sites) if site.region is region]
+            first, last = region.start // LINE, (region.start + region.nbytes - 1) // LINE
+            lines = int(np.count_nonzero(self._seen[first : last + 1]))
+            found = tuple(int(n) for n in self._counts[own].sum(0))
+            rows.append(Found(region.name, int(self._made[own].sum()), lines, found))
+        return rows
+
+
+def lines_of(address: Array, nbytes: Array) -> tuple[Array, Array]:
+    """For each line that is asked for the access that asks, by position, and the line's number.
+
+    An access that goes over the end of a line asks for several.
+    """
+    first = address // LINE
+    several = (address + nbytes - 1) // LINE - first + 1
+    if not len(several) or several.max() == 1:
+        return np.arange(len(first)), first
+    starts = np.repeat(np.cumsum(several) - several, several)
+    which = np.repeat(np.arange(len(first)), several)
+    return which, first[which] + np.arange(len(which)) - starts

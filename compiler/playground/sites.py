@@ -1,0 +1,147 @@
+"""Sites: the instructions of a kernel that access memory, and where that memory is.
+
+    region = name  slot (None: scratch memory)  start  elements  bytes of one
+    site   = instruction  region  lanes  is_store  is_streamed
+
+Regions stand one after the other, each from a page on, as arrays do that were allocated so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from compiler.errors import DataError
+from compiler.lowered.instructions import (
+    DefineGlobal,
+    EndRange,
+    Instruction,
+    Load,
+    Range,
+    Store,
+    register_lanes,
+    writes,
+)
+from compiler.lowered.machine import Buffer, Custom, Local, PtrCat, Wmma
+from compiler.lowered.plan import Plan
+
+PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where one memory of the kernel is, in bytes from the first."""
+
+    name: str
+    slot: int | None
+    start: int
+    size: int
+    itemsize: int
+
+    @property
+    def nbytes(self) -> int:
+        """Of the whole memory."""
+        return self.size * self.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction that accesses `lanes` elements of a region, one after the other."""
+
+    number: int
+    region: Region
+    lanes: int
+    is_store: bool
+    is_streamed: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Of one access."""
+        return self.lanes * self.region.itemsize
+
+
+def refused(why: str) -> DataError:
+    """The error for a kernel whose accesses cannot be known before it runs."""
+    return DataError("accesses", f"they cannot be known without the data: {why}")
+
+
+@dataclass(slots=True)
+class Sites:
+    """All sites of a kernel; `of` has those of each instruction, as positions in `rows`.
+
+    `lengths` says for each Range how many accesses one of its turns has, gates all open.
+    """
+
+    rows: list[Site] = field(default_factory=list)
+    regions: dict[int, Region] = field(default_factory=dict)
+    pointers: dict[int, tuple[Region, ...]] = field(default_factory=dict)
+    of: dict[int, range] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)
+    total: int = 0
+    deepest: int = 0
+    lanes: dict[int, int] = field(default_factory=dict)
+    """How many lanes each register has."""
+
+    def place(self, out: int, name: str, slot: int | None, size: int, itemsize: int) -> None:
+        """One memory more, behind the others."""
+        end = max((r.start + r.nbytes for r in self.regions.values()), default=0)
+        self.regions[out] = Region(name, slot, -(-end // PAGE) * PAGE, size, itemsize)
+
+    def add(self, number: int, instruction: Instruction) -> int:
+        """The sites of one instruction, noted; how many there are."""
+        made = self._made(number, instruction)
+        self.of[number] = range(len(self.rows), len(self.rows) + len(made))
+        self.rows += made
+        return len(made)
+
+    def _made(self, number: int, instruction: Instruction) -> list[Site]:
+        match instruction:
+            case Load(buffer=buffer) if buffer in self.pointers:
+                return [Site(number, region, 1, False) for region in self.pointers[buffer]]
+            case Load(buffer=buffer, valid=valid, lanes=lanes):
+                count, each = self._apart(valid, lanes)
+                return [Site(number, self.regions[buffer], each, False)] * count
+            case Store(buffer=buffer, valid=valid, lanes=lanes, is_streamed=streamed):
+                count, each = self._apart(valid, lanes)
+                return [Site(number, self.regions[buffer], each, True, streamed)] * count
+            case Wmma(m=m, n=n, k=k):
+                tiles = (
+                    (instruction.a, m * k), (instruction.b, k * n), (instruction.c, m * n),
+                )  # fmt: skip
+                read = [Site(number, self.regions[r], size, False) for r, size in tiles]
+                return [*read, Site(number, self.regions[instruction.target], m * n, True)]
+            case Custom(name=name):
+                raise refused(f"the kernel calls {name}, which may touch anything")
+            case _:
+                return []
+
+    def _apart(self, valid: int | None, lanes: int) -> tuple[int, int]:
+        """How many accesses, of how many lanes: lanes with gates of their own are apart."""
+        is_apart = valid is not None and self.lanes.get(valid, 1) > 1
+        return (lanes, 1) if is_apart else (1, lanes)
+
+
+def sites(instructions: Sequence[Instruction], plan: Plan) -> Sites:
+    """The sites of a kernel, by one walk over its instructions."""
+    made, counts, opened = Sites(), [0], list[int]()
+    for number, instruction in enumerate(instructions):
+        out = writes(instruction)
+        if out is not None:
+            made.lanes[out] = register_lanes(instruction)
+        match instruction:
+            case DefineGlobal(slot=slot, size=size, dtype=dtype):
+                made.place(instruction.out, instruction.name, slot, size, dtype.itemsize)
+            case Local(size=size, dtype=dtype) | Buffer(size=size, dtype=dtype):
+                made.place(instruction.out, instruction.name, None, size, dtype.itemsize)
+            case PtrCat(pointers=pointers):
+                made.pointers[instruction.out] = tuple(made.regions[p] for p in pointers)
+            case Range():
+                opened.append(number)
+                counts.append(0)
+                made.deepest = max(made.deepest, len(opened))
+            case EndRange():
+                begin = opened.pop()
+                made.lengths[begin] = counts.pop()
+                counts[-1] += made.lengths[begin] * plan.extents[begin]
+            case _:
+                counts[-1] += made.add(number, instruction)
+    made.total = counts[0]
+    return made

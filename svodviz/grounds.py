@@ -1,0 +1,188 @@
+"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports.
+
+    svodviz.playground(x)                            opens there, with the first points tried
+    svodviz.try_loops(x, "tile i0 16", kernel="k0")  one point, printed
+    svodviz.simulate_cache(x, kernel="k0")           what its accesses find in the caches
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from svodviz.requests import Json, Progress, request
+from svodviz.scene import Wire
+from svodviz.subject import compilation_of
+from svodviz.tunings import tuning_rows
+
+# The compiler is imported where it is used, as everywhere in this package: pages open sooner.
+if TYPE_CHECKING:
+    from compiler.playground.caches import CacheReport
+    from compiler.playground.film import Film
+    from compiler.playground.playground import Playground
+    from compiler.playground.point import Point
+
+USUAL = ("plain", "own")
+"""What is tried first: the loops as they are, and what the compiler chose."""
+
+
+class Grounds:
+    """The playgrounds of one compilation, one for each kernel, and the films that were made."""
+
+    def __init__(self, compilation: Any) -> None:
+        self.compilation = compilation
+        self.by_kernel: dict[str, Playground] = {}
+        self.films: dict[tuple[str, int], Film | None] = {}
+        self.roofs: dict[int, Wire] = {}
+
+    def of(self, kernel: str) -> "Playground":
+        """The playground of a kernel; "" is the one that takes longest."""
+        from compiler.playground.playground import Playground
+
+        made = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
+        return self.by_kernel.setdefault(made.name, made)
+
+    def film(self, play: "Playground", point: "Point") -> "Film | None":
+        """The film of a point, made once."""
+        key = play.name, point.number
+        if key not in self.films:
+            self.films[key] = play.film(point)
+        return self.films[key]
+
+    def measure(self, threads: int) -> Wire:
+        """The limits of the machine with so many threads."""
+        from compiler.playground.roofs import measure_roofs
+        from svodviz.playpoints import roofs_row
+
+        self.roofs[threads] = roofs_row(measure_roofs(threads))
+        return self.roofs[threads]
+
+    def recorded(self) -> Wire:
+        """All that was tried, for pages without a kernel."""
+        rows = {name: self._row(play) for name, play in self.by_kernel.items()}
+        return {
+            "kernels": rows,
+            "roofs": {str(n): row for n, row in self.roofs.items()},
+            "tunings": tuning_rows(self.compilation),
+        }
+
+    def _row(self, play: "Playground") -> Wire:
+        from svodviz.playpoints import kernel_row, point_row
+
+        points = [
+            point_row(play, point, self.films.get((play.name, point.number)))
+            for point in play.points
+        ]
+        return kernel_row(play, with_points=False) | {"points": points}
+
+
+KEPT_AS = "_svodviz_grounds"
+"""Where a compilation holds its playgrounds: they live as long as it does."""
+
+
+def grounds_of(compilation: Any) -> Grounds:
+    """The playgrounds of a compilation, shared by its explorers."""
+    made: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
+    return made
+
+
+def recorded(compilation: Any) -> Wire:
+    """What was tried so far."""
+    held = getattr(compilation, "__dict__", {}).get(KEPT_AS) or Grounds(compilation)
+    return held.recorded()
+
+
+# -- what the page asks ------------------------------------------------------------------------
+
+
+@request("playground: kernel")
+def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """What can be chosen for a kernel, and its points so far."""
+    grounds = grounds_of(explorer.compilation)
+    progress("looking at the kernel's loops")
+    name = str(arguments["kernel"])
+    grounds.of(name)
+    return grounds.recorded()["kernels"][name]
+
+
+@request("playground: try")
+def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """A point: compiled, run, checked, timed, its accesses simulated."""
+    from svodviz.playpoints import point_row
+
+    grounds = grounds_of(explorer.compilation)
+    play = grounds.of(str(arguments["kernel"]))
+    again = bool(arguments.get("again"))
+    point = play.attempt(str(arguments["choices"]), again=again, told=progress)
+    return point_row(play, point, grounds.films.get((play.name, point.number)))
+
+
+@request("playground: film")
+def filmed(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """The film of a point that was tried."""
+    from svodviz.playpoints import film_row
+
+    grounds = grounds_of(explorer.compilation)
+    play = grounds.of(str(arguments["kernel"]))
+    point = play.points[int(arguments["point"])]
+    progress("recording its accesses")
+    return film_row(play, grounds.film(play, point))
+
+
+@request("playground: roofs")
+def limits(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """The limits of this machine."""
+    threads = max(1, min(int(arguments["threads"]), 256))
+    progress("measuring what this machine can do at most")
+    return grounds_of(explorer.compilation).measure(threads)
+
+
+# -- from Python -------------------------------------------------------------------------------
+
+
+def playground(
+    subject: Any, *inputs: Any, kernel: str = "", choices: Sequence[str] = (), **state: Any
+) -> Any:
+    """An explorer that opens in the playground of a kernel: that which takes longest, or `kernel`.
+
+    The plain loops, the compiler's own choices and each of `choices` are tried at once and kept, so
+    that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
+    there is no such kernel.
+    """
+    from svodviz.explorer import explore
+
+    compilation = compilation_of(subject, *inputs)
+    grounds = grounds_of(compilation)
+    play = grounds.of(kernel)
+    for each in (*USUAL, *choices):
+        grounds.film(play, play.attempt(each))
+    for threads in sorted({1, play.space.cores}):
+        grounds.measure(threads)
+    unit = [str(loops.name) for loops in compilation.loops].index(play.name)
+    opened = {"stage": "loops", "view": "playground", "unit": unit}
+    return explore(compilation, **(opened | state))
+
+
+def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
+    """One kernel with other choices: whether they are legal, its time, its code, what it touches.
+
+    `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
+    What cannot be is said in `.refused`.
+    """
+    from compiler.playground.playground import Playground
+
+    return Playground(compilation_of(subject), kernel).attempt(choices)
+
+
+def simulate_cache(
+    subject: Any, kernel: str = "", choices: str = "own", limit: int | None = None
+) -> "CacheReport":
+    """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
+
+    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError`
+    where the choices are not possible, or data decide what is accessed.
+    """
+    from compiler.playground.playground import LIMIT, Playground
+    from compiler.playground.simulate_cache import simulate_cache as simulated
+
+    play = Playground(compilation_of(subject), kernel)
+    rows = play.compiled(play.parsed(choices)).linear.instructions
+    return simulated(play.name, rows, play.caches, None, limit or LIMIT)
