@@ -57,5 +57,5 @@ def test_pictures_have_pixels(make: Any, stage: str) -> None:
 def test_what_graphviz_cannot_draw_is_told() -> None:
     with pytest.raises(ValueError, match="png: Graphviz cannot draw the graph: "):
         rasterize("digraph { a -> ")
-    with pytest.raises(ValueError, match="too large to be laid out in 0.01 s"):
+    with pytest.raises(ValueError, match=r"too large to be laid out in 0\.01 s"):
         rasterize("digraph { a -> b }", 0.01)
