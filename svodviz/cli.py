@@ -16,16 +16,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, Comparison
-from svodviz.export import export_html
-from svodviz.picture import still
 from svodviz.program import Found, NothingFound, ProgramError, run
 from svodviz.save import ENDINGS, encode, form_of
+from svodviz.side_by_side import SideBySide
 from svodviz.stages import BY_ID
 from svodviz.summary import full_summary, text_of
-from svodviz.wire import wire
 
 EPILOG = (
     "What the program passes to svodviz.explore(...) is explored; where it calls that never, "
@@ -101,10 +100,12 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
     for position, it in enumerate(found):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        page = export_html(
-            wire(it.compilation), path, state=it.state, picture=still(it.compilation)
-        )
-        print(f"{path}: {len(page.encode()) / 1000:.0f} kB")
+        _write_page(path, it.page(), sys.stdout)
+
+
+def _write_page(path: Path, page: str, told: TextIO) -> None:
+    path.write_text(page, "utf-8")
+    print(f"{path}: {len(page.encode()) / 1000:.0f} kB", file=told)
 
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> None:
@@ -133,6 +134,8 @@ def _export(found: list[Found], chosen: argparse.Namespace) -> None:
 def _diff(chosen: argparse.Namespace) -> int:
     a, b = (_found(it, [])[-1].compilation for it in (chosen.a, chosen.b))
     made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
+    if chosen.output:
+        _write_page(Path(chosen.output), SideBySide(made).export_html(), sys.stderr)
     if not chosen.stage:
         print(made)
         return SAME if made.is_same else DIFFERENT

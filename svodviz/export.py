@@ -93,7 +93,7 @@ def export_html(
     data = script_json(wire)
     is_packed = len(data) > PACKED_ABOVE
     page = _PAGE.format(
-        title=markup(f"{wire['name']} · svodviz"),
+        title=markup(f"{_title(wire)} · svodviz"),
         style=style_sheet(),
         picture=picture,
         packed="gzip" if is_packed else "no",
@@ -104,6 +104,10 @@ def export_html(
     if path is not None:
         Path(path).write_text(page, "utf-8")
     return page
+
+
+def _title(wire: dict[str, Any]) -> str:
+    return str(wire.get("name") or " and ".join(wire["names"]))
 
 
 def _packed(text: str) -> str:

@@ -218,7 +218,8 @@ export class GraphView {
   node(it) {
     const { row, mark } = it;
     const shape = this.store.model.shapes.get(row.kind) || "box";
-    const words = row.label.join("\n") + (mark ? `\n${MARK_WORDS[mark]}` : "");
+    const said = (this.look.markWords || MARK_WORDS)[mark] || "";
+    const words = row.label.join("\n") + (said && `\n${said}`);
     const classes = ["node", mark, row.critical ? "critical" : ""].filter(Boolean).join(" ");
     const sign = SIGNS[mark] || (row.critical ? "◆" : "");
     return s(
@@ -227,7 +228,7 @@ export class GraphView {
         class: classes, transform: `translate(${it.x} ${it.y})`, "data-kind": row.kind,
         "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
       },
-      s("title", {}, fullWords(row, mark)),
+      s("title", {}, fullWords(row, said)),
       s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
       shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
       ...labels(row),
@@ -309,8 +310,8 @@ function edgeKinds(picture) {
   return kinds.size === 1 && kinds.has("data") ? new Set() : kinds;
 }
 
-function fullWords(row, mark = "") {
-  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), MARK_WORDS[mark],
+function fullWords(row, said = "") {
+  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), said,
     ...(row.text || [])].filter(Boolean).join("\n");
 }
 

@@ -20,7 +20,7 @@ export function stagePicture(stage, position) {
     nodes: scene.nodes.keys(),
     edges: scene.edges.keys(),
     row: (node) => scene.nodes[node],
-    mark: () => "",
+    mark: (node) => scene.marks?.get(node) ?? "",
     edgeMark: () => "",
   });
   return scene.picture;

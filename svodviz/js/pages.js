@@ -1,0 +1,7 @@
+// Pages other than the explorer of one compilation, by the format of their data.
+
+import { renderComparison } from "./compare.js";
+
+export const PAGES = {
+  "svodviz-comparison": renderComparison,
+};
