@@ -118,8 +118,9 @@ def _packed(text: str) -> str:
 def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:
     """One stage as text: "svg", "dot", "graphml", "json" (nodes and edges) or "txt" (printed form).
 
-    What is in the JSON says docs/schema.json. Where a stage has several parts `kernel` names one; otherwise they come as one graph. Raises
-    ValueError for a stage, format or kernel that does not exist.
+    What is in the JSON says docs/schema.json. Where a stage has several parts `kernel` names one;
+    otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
+    exist.
     """
     if stage not in BY_ID or stage == "passes":
         names = [name for name in BY_ID if name != "passes"]

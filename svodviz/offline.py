@@ -16,16 +16,21 @@ from nbconvert.preprocessors import Preprocessor
 from traitlets import default
 from traitlets.config import Config
 
-from svodviz import comparison_wire, wire
+from svodviz.comparison_wire import FORMAT as COMPARISON
+from svodviz.comparison_wire import VERSION as COMPARISON_VERSION
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.quiz import FORMAT as QUIZ
+from svodviz.quiz import VERSION as QUIZ_VERSION
+from svodviz.wire import FORMAT, VERSION
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SAVED = "application/vnd.jupyter.widget-state+json"
 HEIGHT = 720  # pixels of an explorer in the page
 VERSIONS = {
-    wire.FORMAT: wire.VERSION,
-    comparison_wire.FORMAT: comparison_wire.VERSION,
+    FORMAT: VERSION,
+    COMPARISON: COMPARISON_VERSION,
+    QUIZ: QUIZ_VERSION,
 }
 
 State = dict[str, Any]
