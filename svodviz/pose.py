@@ -218,7 +218,9 @@ def _critical(compilation: Any, random: Random) -> Iterator[Question]:
     if not critical or not others:
         return
     times = schedule.times
-    right = random.choice(critical)
+    # The last item is always critical: one that others run beside asks for more.
+    beside = [it for it in critical if any(_overlap(times[it], times[other]) for other in others)]
+    right = random.choice(beside or critical)
     random.shuffle(others)
     place = {it.item_id: position for position, it in enumerate(items)}
     edges = [it for it in schedule.dependencies if it.producer in place and it.consumer in place]
@@ -233,6 +235,12 @@ def _critical(compilation: Any, random: Random) -> Iterator[Question]:
         ["critical path: " + " → ".join(names[it] for it in critical)],
         entity=schedule.entity(items[right].item_id),
     )  # fmt: skip
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether an item may run while another one does."""
+    return bool(a.earliest_start < b.latest_start + b.cost and
+                b.earliest_start < a.earliest_start + a.cost)  # fmt: skip
 
 
 def _slack(times: Any) -> float:

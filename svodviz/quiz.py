@@ -8,6 +8,7 @@ The questions come from what the compilation has recorded. So the page of a quiz
 it grades by itself.
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,25 +45,37 @@ def quiz(subject: Any, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
     return Quiz(visible(name_of(compilation)), found[: most or None])
 
 
-class Quiz(anywidget.AnyWidget):  # type: ignore[misc]
-    """Questions with their answers so far.
-
-    `state` is a dict of at (position of the question on screen) and answers (for each question the
-    position of the choice, -1 for none yet); page and Python share it.
-    """
+class QuizWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    """A quiz on screen."""
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
     wire = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
+
+class Quiz(traitlets.HasTraits):  # type: ignore[misc]
+    """Questions with their answers so far.
+
+    `state` is a dict of at (position of the question on screen) and answers (for each question the
+    position of the choice, -1 for none yet); page and Python share it.
+    """
+
+    state = traitlets.Dict()
+
     def __init__(self, name: str, questions: list[Question]) -> None:
         self.name = name
         self.questions = tuple(questions)
-        start = {"at": 0, "answers": [NOT_YET] * len(questions)}
-        super().__init__(
-            _esm=widget_module(), _css=style_sheet(), wire=quiz_wire(name, questions), state=start
-        )
+        self.wire = quiz_wire(name, questions)
+        super().__init__(state={"at": 0, "answers": [NOT_YET] * len(questions)})
+
+    @cached_property
+    def widget(self) -> QuizWidget:
+        """The quiz on screen; made when it is first shown, so that words alone need none."""
+        made = QuizWidget(_esm=widget_module(), _css=style_sheet(), wire=self.wire,
+                          state=self.state)  # fmt: skip
+        traitlets.link((self, "state"), (made, "state"))
+        return made
 
     @traitlets.validate("state")
     def _sound_state(self, proposal: Any) -> dict[str, Any]:
@@ -126,7 +139,7 @@ class Quiz(anywidget.AnyWidget):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """The widget with its words, for where no widget can run."""
-        answer = super()._repr_mimebundle_(**arguments)
+        answer = self.widget._repr_mimebundle_(**arguments)
         data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
         data |= {"text/plain": repr(self), "text/html": f"<p>{markup(repr(self))}</p>"}
         return data, metadata

@@ -98,7 +98,7 @@ export class ChangesTab {
           h("td", {}, `${stage} ${kernel}`.trim()), h("th", { scope: "row" }, name),
           h("td", {}, a || "–"), h("td", {}, b || "–"), h("td", { class: "why" }, rules)))),
       same > 0 && h("p", {}, button(
-        `${this.all ? "hide" : "show"} ${same === 1 ? "1 pass" : `${same} passes`} that did the same`,
+        `${this.all ? "hide" : "show"} ${same} ${same === 1 ? "pass" : "passes"} that did the same`,
         () => { this.all = !this.all; this.fill(); }, { "aria-pressed": String(this.all) })));
   }
 

@@ -71,6 +71,16 @@ def test_page_and_python_share_the_answers(made: Quiz) -> None:
     assert made.ask() is made.questions[0]
 
 
+def test_the_widget_is_the_same_quiz(made: Quiz) -> None:
+    data, _ = made._repr_mimebundle_()
+    assert data["text/plain"] == repr(made)
+    assert made.widget.state == made.state
+    made.answer("abcd"[made.questions[0].answer])
+    assert made.widget.state["answers"][0] == made.questions[0].answer
+    made.widget.state = {"at": 2, "answers": list(made.answers)}
+    assert made.state["at"] == 2
+
+
 @pytest.mark.parametrize("state", [
     {"at": 99}, {"at": -1}, {"answers": []}, {"answers": [7] * 4}, {"more": 1},
 ])  # fmt: skip
