@@ -121,6 +121,7 @@ class Compilation:
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
+            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:

@@ -7,6 +7,7 @@ import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
 import { PAGES } from "./pages.js";
 import { Passes } from "./passes.js";
+import { HINT } from "./query.js";
 import { Requests } from "./requests.js";
 import { Ribbon } from "./ribbon.js";
 import { Store } from "./store.js";
@@ -34,6 +35,7 @@ class Explorer {
     });
     this.searchField = h("input", {
       type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
+      title: HINT,
       oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
@@ -156,7 +158,8 @@ class Explorer {
 
   visitNeighbour(side) {
     const { picture } = this.views.graph;
-    const near = picture?.neighbours.get(this.store.selected)?.[side][0];
+    const chosen = picture?.byEntity.get(this.store.selected);
+    const near = picture?.neighbours.get(chosen)?.[side][0];
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
