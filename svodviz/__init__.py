@@ -2,24 +2,34 @@
 
     import svodviz
     svodviz.explore(y)              # a Tensor, a Compilation, or a function with example inputs
+    svodviz.explore(a, b)           # two side by side; print(svodviz.compare(a, b)) in words
+    svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
+    svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
     %load_ext svodviz               # then %explore expression, and %%explore over a cell
     svodviz explore program.py -o page.html       # on the command line
 """
 
 from typing import Any
 
+from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
 from svodviz.export import FORMATS, export_stage
 from svodviz.grounds import playground, simulate_cache, try_loops
+from svodviz.quiz import Quiz, quiz
+from svodviz.save import save
 from svodviz.summary import summary
 
 __all__ = [
     "FORMATS",
     "Explorer",
+    "Quiz",
+    "compare",
     "explore",
     "export_stage",
     "load_ipython_extension",
     "playground",
+    "quiz",
+    "save",
     "simulate_cache",
     "summary",
     "try_loops",

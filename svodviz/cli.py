@@ -2,25 +2,29 @@
 
     svodviz explore program.py -o page.html     one HTML page, zero requests
     svodviz show program.py --stage lowered     a stage as text; --stage summary for all in short
-    svodviz export program.py --stage graph --format svg -o graph.svg
+    svodviz export program.py -o graph.png      a stage in a file, its format by the ending
+    svodviz diff a.py b.py                      what differs between two programs
 
-The program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
+A program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
 calls that never, its last module-level Tensor or Compilation. A program that raises has its
-exception printed with the traceback of its own frames, and the command exits with 1.
+exception printed with the traceback of its own frames. The exit code is 0, or 1 where something is
+wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is wrong.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
-from svodviz.export import FORMATS, export_html, export_stage
-from svodviz.machine_code import recorded
-from svodviz.picture import still
+from svodviz.compare import compare
+from svodviz.comparison import COMPARED, Comparison
 from svodviz.program import Found, NothingFound, ProgramError, run
+from svodviz.save import ENDINGS, encode, form_of
+from svodviz.side_by_side import SideBySide
 from svodviz.stages import BY_ID, WITH_GRAPHS
 from svodviz.summary import full_summary, text_of
-from svodviz.wire import wire
 
 EPILOG = (
     "What the program passes to svodviz.explore(...) is explored; where it calls that never, "
@@ -28,22 +32,35 @@ EPILOG = (
 )
 
 
+SAME, DIFFERENT, TROUBLE = 0, 1, 2
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     chosen = _parser().parse_args(arguments)
-    if not Path(chosen.program).is_file():
-        return _fail(f"{chosen.program}: no such file")
+    is_diff = chosen.command == "diff"
     try:
-        found = run(chosen.program, chosen.arguments)
-        _COMMANDS[chosen.command](found, chosen)
+        code = _diff(chosen) if is_diff else _one(chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read our output has seen enough: `svodviz show … | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ProgramError, NothingFound, ValueError, OSError) as error:
-        return _fail(str(error))
+        print(error, file=sys.stderr)
+        return TROUBLE if is_diff else 1
+    return code
+
+
+def _one(chosen: argparse.Namespace) -> int:
+    _COMMANDS[chosen.command](_found(chosen.program, chosen.arguments), chosen)
     return 0
 
 
-def _fail(message: str) -> int:
-    print(message, file=sys.stderr)
-    return 1
+def _found(program: str, arguments: list[str]) -> list[Found]:
+    if not Path(program).is_file():
+        raise ValueError(f"{program}: no such file")
+    return run(program, arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,16 +72,29 @@ def _parser() -> argparse.ArgumentParser:
                          help="with LLVM's passes and the assembly of other machines")  # fmt: skip
     show = commands.add_parser("show", help="print a stage")
     show.add_argument("--stage", choices=[*BY_ID, "summary"], default="summary")
+    show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export = commands.add_parser("export", help="write a stage in another format")
     export.add_argument("--stage", choices=WITH_GRAPHS, default="graph")
-    export.add_argument("--format", choices=FORMATS, default="svg", dest="form")
+    export.add_argument("--format", choices=ENDINGS, dest="form",
+                        help="the format (default: by the output's ending, else svg)")  # fmt: skip
     export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export.add_argument("-o", "--output", help="the file (default: standard output)")
     for command in (explore, show, export):
         command.epilog = EPILOG
         command.add_argument("program", help="a Python program")
         command.add_argument("arguments", nargs="*", help="its arguments")
+    _add_diff(commands)
     return parser
+
+
+def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
+    diff.add_argument("a", help="a Python program")
+    diff.add_argument("b", help="another one")
+    diff.add_argument("--stage", choices=COMPARED, help="print the unified diff of one stage")
+    diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
+    diff.add_argument("--measure", action="store_true", help="run both, and compare the times too")
+    diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
 
 
 def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
@@ -72,32 +102,65 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
     for position, it in enumerate(found):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        data = wire(it.compilation)
-        if chosen.machine_code:
-            data["recorded"] = recorded(it.compilation)
-        page = export_html(data, path, state=it.state, picture=still(it.compilation))
-        print(f"{path}: {len(page.encode()) / 1000:.0f} kB")
+        _write_page(path, it.page(machine_code=chosen.machine_code), sys.stdout)
+
+
+def _write_page(path: Path, page: str, told: TextIO) -> None:
+    path.write_text(page, "utf-8")
+    print(f"{path}: {len(page.encode()) / 1000:.0f} kB", file=told)
 
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> None:
-    texts = (
-        full_summary(it.compilation)
-        if chosen.stage == "summary"
-        else text_of(it.compilation, chosen.stage)
-        for it in found
-    )
-    print("\n\n".join(texts))
+    print("\n\n".join(_text(it.compilation, chosen) for it in found))
+
+
+def _text(compilation: object, chosen: argparse.Namespace) -> str:
+    if chosen.kernel and chosen.stage not in ("summary", "passes"):
+        return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
+    if chosen.stage == "summary":
+        return full_summary(compilation)
+    return text_of(compilation, chosen.stage)
 
 
 def _export(found: list[Found], chosen: argparse.Namespace) -> None:
-    text = "".join(
-        export_stage(it.compilation, chosen.stage, chosen.form, kernel=chosen.kernel)
-        for it in found[-1:]
-    )
+    form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
+    data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
     if chosen.output:
-        Path(chosen.output).write_text(text, "utf-8")
+        Path(chosen.output).write_bytes(data)
+    elif form == "png":
+        sys.stdout.buffer.write(data)
     else:
-        print(text, end="")
+        print(data.decode(), end="")
+
+
+def _diff(chosen: argparse.Namespace) -> int:
+    a, b = (_found(it, [])[-1].compilation for it in (chosen.a, chosen.b))
+    made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
+    if chosen.output:
+        _write_page(Path(chosen.output), SideBySide(made).export_html(), sys.stderr)
+    if not chosen.stage:
+        print(made)
+        return SAME if made.is_same else DIFFERENT
+    lines = _unified(made, chosen.stage, chosen.kernel)
+    if lines:
+        print("\n".join(lines))
+    return DIFFERENT if lines else SAME
+
+
+def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
+    """The unified diffs of the parts of a stage, below each other."""
+    if stage in made.missing:
+        raise ValueError(f"diff: stage {stage!r} is missing: {made.missing[stage]}")
+    units = [it for it in made.stages[stage] if kernel in ("", it.name)]
+    if kernel and not units:
+        names = [it.name for it in made.stages[stage]]
+        raise ValueError(f"diff: no kernel {kernel!r}; expected one of {names}")
+    titles = [" ".join(filter(None, (stage, it.name))) for it in units]
+    return [
+        line
+        for unit, title in zip(units, titles, strict=True)
+        for line in unit.unified((f"{made.names[0]}\t{title}", f"{made.names[1]}\t{title}"))
+    ]
 
 
 _COMMANDS = {"explore": _explore, "show": _show, "export": _export}

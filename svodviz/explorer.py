@@ -18,8 +18,9 @@ from svodviz.machine_code import recorded
 from svodviz.picture import still
 from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
+from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
-from svodviz.subject import compilation_of, name_of
+from svodviz.subject import compilation_of, is_explorable, name_of
 from svodviz.summary import summary
 from svodviz.wire import wire
 
@@ -138,25 +139,31 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         return data, metadata
 
 
-_listeners: list[Callable[[Explorer], None]] = []
+Shown = Explorer | SideBySide
+_listeners: list[Callable[[Shown], None]] = []
 
 
-def listen(listener: Callable[[Explorer], None]) -> Callable[[], None]:
-    """Calls `listener` with every explorer that `explore` makes, until the answer is called."""
+def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
+    """Calls `listener` with all that `explore` makes, until the answer is called."""
     _listeners.append(listener)
     return lambda: _listeners.remove(listener)
 
 
-def explore(subject: Any, *inputs: Any, machine_code: bool = False, **state: Any) -> Explorer:
+def explore(subject: Any, *inputs: Any, machine_code: bool = False, **state: Any) -> Any:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
-    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
+    `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
+    arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
     `machine_code` LLVM is asked now for what the page could ask later, so that a saved notebook has
     the answers. Raises TypeError where there is nothing to explore.
     """
-    explorer = Explorer(compilation_of(subject, *inputs), **state)
-    if machine_code:
-        explorer.record_machine_code()
+    shown: Shown
+    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
+        shown = side_by_side(subject, inputs[0], **state)
+    else:
+        shown = Explorer(compilation_of(subject, *inputs), **state)
+        if machine_code:
+            shown.record_machine_code()
     for listener in list(_listeners):
-        listener(explorer)
-    return explorer
+        listener(shown)
+    return shown

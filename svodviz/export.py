@@ -93,7 +93,7 @@ def export_html(
     data = script_json(wire)
     is_packed = len(data) > PACKED_ABOVE
     page = _PAGE.format(
-        title=markup(f"{wire['name']} · svodviz"),
+        title=markup(f"{_title(wire)} · svodviz"),
         style=style_sheet(),
         picture=picture,
         packed="gzip" if is_packed else "no",
@@ -106,6 +106,10 @@ def export_html(
     return page
 
 
+def _title(wire: dict[str, Any]) -> str:
+    return str(wire.get("name") or " and ".join(wire["names"]))
+
+
 def _packed(text: str) -> str:
     # The time stamp is fixed, so the same compilation gives the same page.
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
@@ -114,8 +118,9 @@ def _packed(text: str) -> str:
 def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:
     """One stage as text: "svg", "dot", "graphml", "json" (nodes and edges) or "txt" (printed form).
 
-    Where a stage has several parts `kernel` names one; otherwise they come as one graph. Raises
-    ValueError for a stage, format or kernel that does not exist.
+    What is in the JSON says docs/schema.json. Where a stage has several parts `kernel` names one;
+    otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
+    exist.
     """
     if stage not in WITH_GRAPHS:
         raise ValueError(f"export: no stage {stage!r}; expected one of {list(WITH_GRAPHS)}")

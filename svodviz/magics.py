@@ -1,4 +1,4 @@
-"""`%explore expression` and `%%explore` over a cell."""
+"""`%explore expression` and `%%explore` over a cell; `--diff` shows what a new run changed."""
 
 import ast
 from typing import Any
@@ -6,23 +6,36 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from traitlets import TraitError
 
-from svodviz.explorer import Explorer, explore
+from svodviz.compare import compare
+from svodviz.explorer import explore
+from svodviz.side_by_side import SideBySide
 from svodviz.stages import BY_ID
-from svodviz.subject import is_explorable
+from svodviz.subject import compilation_of, is_explorable
 
 
 @magics_class
 class ExplorerMagics(Magics):
     """The magics of svodviz."""
 
+    def __init__(self, shell: Any = None) -> None:
+        super().__init__(shell)
+        self._before: dict[str, Any] = {}
+
     @magic_arguments()
+    @argument("--diff", action="store_true",
+              help="beside what the same cell gave when it ran before")  # fmt: skip
     @argument("--stage", choices=list(BY_ID), help="the stage to open at")
     @argument("-o", "--output", help="also write the explorer to this HTML file")
     @argument("expression", nargs="*", help="what to explore (line magic only)")
     @line_cell_magic
-    def explore(self, line: str, cell: str | None = None) -> Explorer | None:
-        """Explore an expression, or what a cell ends in: its last value or its last tensor."""
+    def explore(self, line: str, cell: str | None = None) -> Any:
+        """Explore an expression, or what a cell ends in: its last value or its last tensor.
+
+        With --diff it is shown beside what the cell gave before. Which runs are of one cell, the
+        front end says; where it does not, the run before is that of the %%explore before.
+        """
         chosen = parse_argstring(self.explore, line)
         expression = " ".join(chosen.expression)
         if cell is None:
@@ -34,10 +47,27 @@ class ExplorerMagics(Magics):
                 raise UsageError(f"%%explore takes no expression, got {expression!r}")
             subject = self._run(cell)
         state = {"stage": chosen.stage} if chosen.stage else {}
-        explorer = explore(subject, **state)
+        now = compilation_of(subject)
+        before = self._remembered(now, chosen.diff)
+        shown = explore(now, **state) if before is None else self._beside(before, now, state)
         if chosen.output:
-            explorer.export_html(chosen.output)
-        return explorer
+            shown.export_html(chosen.output)
+        return shown
+
+    def _remembered(self, now: Any, is_diff: bool) -> Any:
+        """What this cell gave before, if that is asked for; from now on it is `now`."""
+        cell = _cell_id(self.shell)
+        before = self._before.get(cell)
+        self._before[cell] = now
+        if is_diff and before is None:
+            print("%%explore --diff: the first run of this cell; run it again to see what changed")
+        return before if is_diff else None
+
+    def _beside(self, before: Any, now: Any, state: dict[str, Any]) -> Any:
+        try:
+            return SideBySide(compare(before, now, names=("the run before", "this run")), **state)
+        except TraitError as error:
+            raise UsageError(str(error)) from error
 
     def _run(self, cell: str) -> Any:
         """Runs the cell in the user's names; its last value, else the last tensor that it binds."""
@@ -56,6 +86,13 @@ class ExplorerMagics(Magics):
         if not found:
             raise UsageError("%%explore: the cell neither ends in a tensor nor binds one to a name")
         return found[-1]
+
+
+def _cell_id(shell: Any) -> str:
+    """What the front end calls the cell that is running; "" where it has no name for it."""
+    kernel = getattr(shell, "kernel", None)
+    parent = kernel.get_parent("shell") if hasattr(kernel, "get_parent") else {}
+    return str((parent or {}).get("metadata", {}).get("cellId", ""))
 
 
 def _bound(tree: ast.Module) -> list[str]:

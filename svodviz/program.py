@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from svodviz.explorer import Explorer, listen
+from svodviz.explorer import Explorer, Shown, listen
 from svodviz.subject import compilation_of, is_explorable
 
 _OWN = tuple(str(Path(__file__).parent.parent / name) + os.sep for name in ("svodviz", "compiler"))
@@ -30,10 +30,20 @@ class NothingFound(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """One thing to explore: its compilation, and the state it is to open in."""
+    """One thing to explore: its compilation, and what the program itself shows of it, if it does.
+
+    Of two side by side the compilation is the second.
+    """
 
     compilation: Any
-    state: dict[str, Any]
+    shown: Shown | None = None
+
+    def page(self, *, machine_code: bool = False) -> str:
+        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM."""
+        shown = self.shown or Explorer(self.compilation)
+        if isinstance(shown, Explorer):
+            return shown.export_html(machine_code=machine_code)
+        return shown.export_html()
 
 
 def run(path: str, arguments: list[str]) -> list[Found]:
@@ -42,7 +52,7 @@ def run(path: str, arguments: list[str]) -> list[Found]:
     What the program prints goes to standard error: standard output is for what was asked for.
     Raises ProgramError if the program raises, NothingFound if it leaves nothing.
     """
-    explorers: list[Explorer] = []
+    explorers: list[Shown] = []
     stop = listen(explorers.append)
     before = sys.argv[:], sys.path[:]
     sys.argv = [path, *arguments]
@@ -64,9 +74,9 @@ def run(path: str, arguments: list[str]) -> list[Found]:
     return _found(path, explorers, names)
 
 
-def _found(path: str, explorers: list[Explorer], names: dict[str, Any]) -> list[Found]:
+def _found(path: str, explorers: list[Shown], names: dict[str, Any]) -> list[Found]:
     if explorers:
-        return [Found(it.compilation, dict(it.state)) for it in explorers]
+        return [Found(it.compilation, it) for it in explorers]
     public = (it for name, it in names.items() if not name.startswith("_"))
     candidates = [it for it in public if is_explorable(it)]
     if not candidates:
@@ -74,7 +84,7 @@ def _found(path: str, explorers: list[Explorer], names: dict[str, Any]) -> list[
             f"{path}: nothing to explore. Call svodviz.explore(...) in it, or bind a Tensor or a "
             "Compilation to a name of the module."
         )
-    return [Found(_compiled(candidates[-1]), {})]
+    return [Found(_compiled(candidates[-1]))]
 
 
 def _compiled(subject: Any) -> Any:

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-ELSEWHERE = {"04_lowering.ipynb", "05_devices_and_sharding.ipynb", "09_why_tiling_works.ipynb"}
-"""Those of `tests/test_exercises_lowering.py` and `tests/test_exercises_tiling.py`."""
+ELSEWHERE = {
+    "04_lowering.ipynb",
+    "05_devices_and_sharding.ipynb",
+    "09_why_tiling_works.ipynb",
+    "10_read_a_schedule.ipynb",
+}
+"""Those of `tests/test_exercises_lowering.py`, `…_tiling.py` and `…_reading.py`."""
 FIRST, GRAPH, SCHEDULE = (
     "01_from_tensor_to_machine_code.ipynb", "02_the_graph.ipynb", "03_the_schedule.ipynb"
 )  # fmt: skip

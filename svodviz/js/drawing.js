@@ -7,11 +7,11 @@ const BESIDE = 7; // pixels between edges that lead from one node to the same ot
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 
-/** A node of a picture: its outline, words, marks, and the cost laid over it. */
-export function nodeElement(it, model, cost) {
+/** A node of a picture: its outline, words, marks (as `said` calls them), and the cost over it. */
+export function nodeElement(it, model, cost, said = MARK_WORDS) {
   const { row, mark } = it;
   const shape = row.fold ? "stack" : model.shapes.get(row.kind) || "box";
-  const words = [...row.label, MARK_WORDS[mark], cost?.text,
+  const words = [...row.label, said[mark], cost?.text,
     it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
   const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : ""]
     .filter(Boolean).join(" ");
@@ -23,7 +23,7 @@ export function nodeElement(it, model, cost) {
       "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
     },
     s("title", {}, row.fold
-      ? words : [fullWords(row, mark), cost?.text].filter(Boolean).join("\n")),
+      ? words : [fullWords(row, said[mark]), cost?.text].filter(Boolean).join("\n")),
     s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
     shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
     ...labels(row),
@@ -44,8 +44,8 @@ function costBar({ share, text }, row) {
 }
 
 /** Everything that is known of a node in words; a search looks there. */
-export function fullWords(row, mark = "") {
-  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), MARK_WORDS[mark],
+export function fullWords(row, marked = "") {
+  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), marked,
     ...(row.text || [])].filter(Boolean).join("\n");
 }
 

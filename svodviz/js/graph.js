@@ -275,7 +275,7 @@ export class GraphView {
     this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
     const { model } = this.store;
     this.nodeLayer.replaceChildren(...drawn.map((node) =>
-      nodeElement(node, model, this.costs.get(node))));
+      nodeElement(node, model, this.costs.get(node), this.look.markWords)));
     this.light();
   }
 

@@ -5,6 +5,7 @@ import { Inspector } from "./inspector.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
+import { PAGES } from "./pages.js";
 import { Passes } from "./passes.js";
 import { HINT } from "./query.js";
 import { Requests } from "./requests.js";
@@ -192,7 +193,12 @@ function markReady(root) {
 }
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
-export function render({ model, el, fullPage = false }) {
+export function render(context) {
+  const page = PAGES[context.model.get("wire").format];
+  return page ? page(context) : renderExplorer(context);
+}
+
+function renderExplorer({ model, el, fullPage = false }) {
   const requests = new Requests(model);
   const data = new Model(model.get("wire"));
   const explorer = new Explorer(data, model.get("state"), fullPage, requests);

@@ -56,7 +56,7 @@ function wholePicture(scene, key) {
     nodes: scene.nodes.keys(),
     edges: scene.edges.keys(),
     row: (node) => scene.nodes[node],
-    mark: () => "",
+    mark: (node) => scene.marks?.get(node) ?? "",
     edgeMark: () => "",
   });
 }
@@ -175,7 +175,8 @@ function partPicture(scene, key, { keys, open = [], only, name = (it) => it }) {
   const nodes = parts.map((part, i) => {
     const [x, y] = made.places[i];
     const [row, node] = [rows[i], part.nodes[0]];
-    return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: "",
+    const mark = (part.nodes.length === 1 && scene.marks?.get(node)) || "";
+    return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark,
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0,
       group: (groups[part.group] ?? groups[part.frame])?.name };
   });

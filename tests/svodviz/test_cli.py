@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from svodviz.cli import main
+from svodviz.save import ENDINGS
+from tests.svodviz.test_save import STARTS
 from tests.svodviz.test_summary import SUMMARY
 
 HEAD = "import svodviz\nfrom tests.svodviz.sample import sample\n"
@@ -52,6 +54,84 @@ def test_export_writes_a_stage(
     wish = ["export", str(program), "--stage", "loops", "--format", "txt", "--kernel", "k3"]
     assert main([*wish, "-o", str(path)]) == 0
     assert path.read_text("utf-8").startswith("k3(x)\n")
+
+
+@pytest.mark.parametrize("form", ENDINGS)
+def test_the_ending_says_the_format(program: Path, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"x.{form}"
+    assert main(["export", str(program), "-o", str(path)]) == 0
+    assert path.read_bytes().startswith(STARTS[form])
+
+
+def test_an_ending_without_format(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(program), "-o", str(tmp_path / "x.gif")]) == 1
+    assert "its ending says no format" in capsys.readouterr().err
+    assert not (tmp_path / "x.gif").exists()
+
+
+def test_show_prints_one_kernel(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(program), "--stage", "loops", "--kernel", "k3"]) == 0
+    assert capsys.readouterr().out.startswith("k3(x)\n")
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> list[str]:
+    """Two programs that differ in one operation, and one that is the first again."""
+    made = []
+    for name, text in (("a", "x * 2.0"), ("b", "(x * 2.0).relu()"), ("c", "x * 2.0")):
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"from compiler import Tensor\nx = Tensor([1.0, -2.0])\ny = {text}\n")
+        made.append(str(path))
+    return made
+
+
+def test_diff_says_what_differs(programs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", *programs[:2]]) == 1
+    out = capsys.readouterr().out
+    assert out.splitlines()[:2] == [f"a  {programs[0]}", f"b  {programs[1]}"]
+    assert "+1 relu" in out
+
+
+def test_diff_of_the_same(programs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", programs[0], programs[2]]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "no difference"
+    assert main(["diff", programs[0], programs[2], "--stage", "asm"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_diff_of_one_stage(programs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", *programs[:2], "--stage", "graph"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"--- {programs[0]}\tgraph as written"
+    assert lines[1] == f"+++ {programs[1]}\tgraph as written"
+    assert next(it.split()[2] for it in lines if it.startswith("+%")) == "relu"
+    assert not [it for it in lines if it.startswith("-%")]
+
+
+def test_diff_measures(programs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", *programs[:2], "--measure"]) == 1
+    assert "measured, one run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    (["nowhere.py"], "nowhere.py: no such file"),
+    (["{b}", "--stage", "loops", "--kernel", "k9"], "no kernel 'k9'; expected one of ['k0']"),
+])  # fmt: skip
+def test_diff_in_trouble(
+    programs: list[str], capsys: pytest.CaptureFixture[str], more: list[str], words: str
+) -> None:
+    given = [it.format(b=programs[1]) for it in more]
+    assert main(["diff", programs[0], *given]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_output_ends_where_nobody_reads_on(program: Path) -> None:
+    command = f'"{sys.executable}" -m svodviz.cli show "{program}" --stage llvm | head -1'
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_without_explore_the_last_name_counts(

@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import svodviz
 from svodviz.explorer import Explorer
+from svodviz.side_by_side import SideBySide
 
 
 @pytest.fixture
@@ -66,3 +67,45 @@ def test_wrong_cells(shell: Any, line: str, cell: str) -> None:
 def test_errors_of_the_cell_are_its_own(shell: Any) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run_cell_magic("explore", "", "1 / 0")
+
+
+DIFF = "from compiler import Tensor\nx = Tensor([1.0, 2.0], name='x')\ny = x * {}\n"
+
+
+def test_a_cell_is_compared_with_its_run_before(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = shell.run_cell_magic("explore", "--diff", DIFF.format("2.0"))
+    assert isinstance(first, Explorer)
+    assert "the first run of this cell" in capsys.readouterr().out
+    second = shell.run_cell_magic("explore", "--diff", DIFF.format("x"))
+    assert isinstance(second, SideBySide)
+    assert second.comparison.names == ("the run before", "this run")
+    assert second.comparison.a is first.compilation
+    assert second.comparison.differs("graph")
+    third = shell.run_cell_magic("explore", "--diff --stage graph", DIFF.format("x"))
+    assert third.comparison.is_same
+    assert third.state["stage"] == "graph"
+
+
+def test_runs_belong_to_their_cells(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Kernel:
+        cell = "one"
+
+        def get_parent(self, channel: str) -> dict[str, Any]:
+            return {"metadata": {"cellId": self.cell}}
+
+    kernel = Kernel()
+    monkeypatch.setattr(shell, "kernel", kernel, raising=False)
+    first = shell.run_cell_magic("explore", "", DIFF.format("2.0"))
+    kernel.cell = "two"
+    assert isinstance(shell.run_cell_magic("explore", "--diff", DIFF.format("x")), Explorer)
+    kernel.cell = "one"
+    again = shell.run_cell_magic("explore", "--diff", DIFF.format("3.0"))
+    assert again.comparison.a is first.compilation
+
+
+def test_a_stage_that_cannot_be_compared(shell: Any) -> None:
+    shell.run_cell_magic("explore", "", DIFF.format("2.0"))
+    with pytest.raises(UsageError, match="stage is 'source'"):
+        shell.run_cell_magic("explore", "--diff --stage source", DIFF.format("x"))

@@ -1,0 +1,3 @@
+// What the two sides of a comparison are called.
+
+export const SIDES = ["a", "b"];

@@ -1,0 +1,107 @@
+"""Executed notebooks as pages without network and kernel."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svodviz.explorer import Explorer
+from svodviz.side_by_side import side_by_side
+from tests.svodviz.sample import HOSTILE, hostile, rich, sample
+
+nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+from svodviz.offline import SAVED, VIEW, OfflineExplorers, OfflineExporter, page_of  # noqa: E402
+
+
+def notebook(*widgets: Any) -> Any:
+    """An executed notebook that shows the given widgets, saved with their state."""
+    made = nbformat.v4.new_notebook()
+    states = {}
+    for number, widget in enumerate(widgets):
+        key = f"model{number}"
+        state = widget if isinstance(widget, dict) else {
+            "wire": widget.wire, "state": widget.state, "_esm": "throw new Error('saved script')"}
+        states[key] = {"model_name": "AnyModel", "model_module": "anywidget", "state": state}
+        data = {VIEW: {"model_id": key}, "text/plain": "widget", "image/svg+xml": "<svg/>"}
+        output = nbformat.v4.new_output("display_data", data)
+        made.cells.append(nbformat.v4.new_code_cell("show()", outputs=[output]))
+    made.cells.append(nbformat.v4.new_markdown_cell("Some *words* and $x^2$."))
+    made.metadata["widgets"] = {SAVED: {"version_major": 2, "state": states}}
+    return made
+
+
+def outputs(made: Any) -> list[Any]:
+    return [it["data"] for cell in made.cells for it in cell.get("outputs", ())]
+
+
+def test_explorers_become_pages() -> None:
+    given = notebook(Explorer(sample()))
+    before = json.dumps(given)
+    made, _ = OfflineExplorers().preprocess(given, {})
+    data = outputs(made)[0]
+    assert data["text/html"].startswith('<iframe class="svodviz-page" title="svodviz explorer" ')
+    assert VIEW not in data
+    assert "image/svg+xml" not in data
+    assert "widgets" not in made.metadata
+    assert "saved script" not in data["text/html"]
+    assert json.dumps(given) == before
+
+
+def test_widgets_of_others_stay() -> None:
+    made, _ = OfflineExplorers().preprocess(notebook(Explorer(sample()), {"value": 3}), {})
+    assert VIEW not in outputs(made)[0]
+    assert outputs(made)[1][VIEW] == {"model_id": "model1"}
+    assert list(made.metadata["widgets"][SAVED]["state"]) == ["model1"]
+
+
+@pytest.mark.parametrize("state", [
+    {}, {"wire": 3}, {"wire": {"format": "svodviz", "version": 1}},
+    {"wire": {"format": "another", "version": 4}},
+])  # fmt: skip
+def test_what_cannot_be_shown_keeps_its_picture(state: dict[str, Any]) -> None:
+    assert page_of(state) == ""
+    made, _ = OfflineExplorers().preprocess(notebook(state), {})
+    assert outputs(made)[0]["image/svg+xml"] == "<svg/>"
+
+
+def test_notebooks_without_widgets() -> None:
+    plain = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
+    made, _ = OfflineExplorers().preprocess(plain, {})
+    assert made == plain
+
+
+@pytest.fixture(scope="module")
+def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shown = notebook(Explorer(sample(), stage="schedule"), side_by_side(sample(), rich()),
+                     Explorer(hostile()))  # fmt: skip
+    text, _ = OfflineExporter().from_notebook_node(shown)
+    path = tmp_path_factory.mktemp("pages") / "notebook.html"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.browser
+def test_the_page_is_interactive_and_asks_for_nothing(chromium: Any, page_path: Path) -> None:
+    page = chromium.new_page(viewport={"width": 1400, "height": 900})
+    requests: list[str] = []
+    troubles: list[str] = []
+    page.on("request", lambda it: requests.append(it.url))
+    page.on("pageerror", lambda it: troubles.append(str(it)))
+    page.goto(page_path.as_uri())
+    frames = [page.frame_locator(".svodviz-page").nth(it) for it in range(3)]
+    for position, frame in enumerate(frames):
+        # What is not in view is not painted.
+        page.locator(".svodviz-page").nth(position).scroll_into_view_if_needed()
+        frame.locator(".svodviz[data-ready=true]").wait_for(timeout=15_000)
+    frames[0].locator(".stage", has_text="Kernels").click()
+    assert frames[0].locator('.stage[aria-current="page"] .stage-label').inner_text() == "Kernels"
+    frames[1].get_by_role("button", name="Graphs").click()
+    assert frames[1].locator(".compare-side").count() == 2
+    assert HOSTILE[0] in frames[2].locator("body").inner_text()
+    assert page.evaluate("window.hacked") is None
+    outside = [it for it in requests if it.startswith(("http:", "https:"))]
+    page.close()
+    assert outside == []
+    assert troubles == []
