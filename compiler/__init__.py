@@ -27,6 +27,7 @@ from compiler.errors import (
     DTypeError,
     GraphError,
     InternalError,
+    PassError,
     ShapeError,
     SizeError,
 )
@@ -34,13 +35,17 @@ from compiler.graph.builder import GraphBuilder
 from compiler.graph.views import Strided
 from compiler.machine import MachineModel
 from compiler.options import Options
+from compiler.passes import Passes
+from compiler.pipeline import PASSES
 from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
+from compiler.rule import rule
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
 __all__ = [
+    "PASSES",
     "AxisError",
     "CacheInfo",
     "Compilation",
@@ -56,6 +61,8 @@ __all__ = [
     "InternalError",
     "MachineModel",
     "Options",
+    "PassError",
+    "Passes",
     "ShapeError",
     "SizeError",
     "Strided",
@@ -76,6 +83,7 @@ __all__ = [
     "int64",
     "prepare",
     "repeat",
+    "rule",
     "save",
     "uint8",
     "uint16",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -29,6 +30,7 @@ from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
+from compiler.passes import Passes
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.operations import device_of
@@ -52,15 +54,23 @@ T = TypeVar("T")
 
 
 @located
-def compile(value: object, options: Options | None = None, name: str = "program") -> "Compilation":
+def compile(
+    value: object,
+    options: Options | None = None,
+    name: str = "program",
+    passes: Passes | None = None,
+) -> "Compilation":
     """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
 
-    Nothing is run. `options.trace` (on by default here) records each rewrite.
-    Raises `DataError` where `value` holds anything but tensors.
+    Nothing is run. `options.trace` (on by default here) records each rewrite; `passes` are those
+    of `options` unless given. Raises `DataError` where `value` holds anything but tensors, and
+    `PassError` where passes cannot run in their order.
     """
     nodes = feeding.nodes_of("compile", value)
+    chosen = options or Options(trace=True)
+    chosen = chosen if passes is None else replace(chosen, passes=passes)
     with garbage.put_off():
-        made = Compilation(nodes, options or Options(trace=True), name)
+        made = Compilation(nodes, chosen, name)
         made.build()
     return made
 

@@ -9,8 +9,11 @@ Entities are strings that name one thing of one stage of one compilation ("graph
 "lowered:0:7"); `parents` always point to earlier stages.
 """
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from compiler.node import Node, toposort
@@ -48,6 +51,8 @@ class Rewrite:
     after: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    code: str = ""
+    """The rule as it is written, where that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,17 @@ class Match:
     source: str
     before: Node
     after: Node
+    described: Any = None
+    """The function that the rule is written as."""
+
+
+@lru_cache(4096)
+def code_of(described: Any) -> str:
+    """The text of a function, of a notebook's too; "" where it cannot be read."""
+    try:
+        return dedent(inspect.getsource(described)) if described is not None else ""
+    except (OSError, TypeError):
+        return ""
 
 
 class Numbering:
@@ -179,6 +195,7 @@ class PassRecord:
                     self.entity(match.after),
                     tuple(f"{self.prefix}{n}" for n in added),
                     tuple(f"{self.prefix}{n}" for n in removed),
+                    code_of(match.described),
                 )
             )
         return tuple(rows)

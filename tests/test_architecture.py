@@ -19,7 +19,8 @@ import pytest
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
                     "compiler.trace", "compiler.stage", "compiler.machine", "compiler.garbage",
-                    "compiler.options", "compiler.user_cache", "compiler.user_source"),
+                    "compiler.passes", "compiler.options", "compiler.user_cache",
+                    "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
     ("graph", "compiler.graph"),
@@ -28,7 +29,7 @@ LAYERS = (
     ("lowered", "compiler.lowered"),
     ("llvm", "compiler.llvm"),
     ("device", "compiler.device", "compiler.runtime"),
-    ("pipeline", "compiler.pipeline"),
+    ("pipeline", "compiler.facts", "compiler.pipeline", "compiler.rule"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.scheduling", "compiler.sharding", "compiler.realize",
                     "compiler.bindings", "compiler.feeding", "compiler.summary",
