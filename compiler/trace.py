@@ -204,6 +204,13 @@ class PassRecord:
         """The entity string of a node of this pass."""
         return f"{self.prefix}{self.numbers[node]}"
 
+    def program_after(self, count: int) -> Node:
+        """The program after the first `count` rewrites of this pass."""
+        replay = Replay(self)
+        for match in self.matches[:count]:
+            replay.step(match)
+        return replay.program()
+
     def frames(self) -> "Iterable[nx.DiGraph[str]]":
         """The graph before the pass, then after each rewrite, under stable node keys."""
         replay = Replay(self)
@@ -241,6 +248,19 @@ class Replay:
         self.nodes = {n: self.known[n] for n in sorted(self._reachable(self.root))}
         added = [n for n in self.nodes if n not in present]
         return added, sorted(present - set(self.nodes))
+
+    def program(self) -> Node:
+        """The root of the program in its present state."""
+        made: dict[int, Node] = {}
+        stack = [self.root]
+        while stack:
+            node, operands = self.nodes[stack[-1]]
+            missing = [o for o in operands if o not in made]
+            if missing:
+                stack += missing
+            else:
+                made[stack.pop()] = node.with_sources(tuple(made[o] for o in operands))
+        return made[self.root]
 
     def _final(self, number: int) -> int:
         """What a node has become by the matches played so far."""
