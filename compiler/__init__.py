@@ -1,6 +1,8 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler import custom
+from compiler.bisect import Bisection, bisect
+from compiler.check_passes import check_passes
 from compiler.compilation import Compilation, compile
 from compiler.device.device import Device
 from compiler.device.measure import calibrate
@@ -19,6 +21,7 @@ from compiler.dtypes import (
     uint32,
     uint64,
 )
+from compiler.effect import effect
 from compiler.errors import (
     AxisError,
     CompileError,
@@ -43,10 +46,12 @@ from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
+from compiler.why_not import WhyNot, why_not
 
 __all__ = [
     "PASSES",
     "AxisError",
+    "Bisection",
     "CacheInfo",
     "Compilation",
     "CompileError",
@@ -68,12 +73,16 @@ __all__ = [
     "Strided",
     "Tensor",
     "Variable",
+    "WhyNot",
+    "bisect",
     "bool_",
     "cache_clear",
     "cache_info",
     "calibrate",
+    "check_passes",
     "compile",
     "custom",
+    "effect",
     "float16",
     "float32",
     "float64",
@@ -89,4 +98,5 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "why_not",
 ]

@@ -11,7 +11,7 @@ and `ends` facts, and a program that has not what the next pass needs is refused
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
 from compiler.errors import PassError
@@ -47,6 +47,8 @@ class Step:
     ends: tuple[Fact, ...] = ()
     is_own: bool = False
     """Whether a user wrote it: what it leaves behind is then looked at more closely."""
+    rules: tuple[Any, ...] = field(default=(), compare=False)
+    """What it applies, where it is a set of rules."""
 
     @property
     def place(self) -> str:

@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 from compiler.errors import InternalError, PassError
 from compiler.facts import CUT, DECOMPOSED, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
 from compiler.graph import verify as verify_graph
+from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Sink
 from compiler.graph.printer import node_facts
 from compiler.graph.shard import shard
+from compiler.graph.simplify import RULES as graph_rules
 from compiler.graph.simplify import simplify as simplify_graph
 from compiler.graph.two_stage import two_stage
 from compiler.llvm.emit import emit
@@ -30,6 +32,7 @@ from compiler.loops.pack import pack
 from compiler.loops.parallelize import parallelize
 from compiler.loops.printer import scalar_facts
 from compiler.loops.reorder import reorder
+from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.stream import stream
 from compiler.loops.tile import tile
@@ -53,14 +56,14 @@ PIPELINE: tuple[Step, ...] = (
          gives=(MERGED,)),
     Step("graph", "decompose", decompose,
          "before simplify: expansions bring constants and products that simplify removes", True,
-         needs=(MERGED,), gives=(DECOMPOSED,)),
+         needs=(MERGED,), gives=(DECOMPOSED,), rules=expansions.rules),
     Step("graph", "shard", shard,
          "after decompose: it has a rule for each kind of the core; before simplify: what it cuts "
          "and copies is simplified too", True,
          needs=(MERGED, DECOMPOSED), gives=(SHARDED,)),
     Step("graph", "simplify", simplify_graph,
          "before two_stage: what is gone here is neither cut, scheduled nor compiled", True,
-         needs=(MERGED,)),
+         needs=(MERGED,), rules=graph_rules.rules),
     Step("graph", "two_stage", two_stage,
          "last on the graph: simplify would make one reduction of two", True,
          needs=(MERGED, DECOMPOSED, SHARDED)),
@@ -76,7 +79,7 @@ PIPELINE: tuple[Step, ...] = (
          gives=(WHOLE, LOOPS)),
     Step("loops", "simplify", simplify_loops,
          "before collapse: two loops can be told apart only by indices in simplest form", True,
-         gives=(SIMPLE,)),
+         gives=(SIMPLE,), rules=loop_rules.rules),
     Step("loops", "collapse", collapse,
          "after simplify: it needs the simplest indices; before all choices: these name its axes",
          True, needs=(SIMPLE, WHOLE, LOOPS)),

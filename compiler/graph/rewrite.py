@@ -42,7 +42,8 @@ class Rule:
     def as_pass(self) -> Step:
         """The row that applies this rule everywhere, until it matches no more."""
         because = self.algebra or f"a rule of its own: {self.source}"
-        return Step(self.stage, self.name, Apply((self,)), because, True, is_own=True)
+        made = Apply((self,))
+        return Step(self.stage, self.name, made, because, True, is_own=True, rules=made.rules)
 
 
 @dataclass(frozen=True, slots=True)
