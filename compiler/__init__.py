@@ -1,8 +1,10 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler import custom
-from compiler.bisect import Bisection, bisect
-from compiler.check_passes import check_passes
+from compiler.asking.bisect import Bisection, bisect
+from compiler.asking.check_passes import check_passes
+from compiler.asking.effect import effect
+from compiler.asking.why_not import WhyNot, why_not
 from compiler.compilation import Compilation, compile
 from compiler.device.device import Device
 from compiler.device.measure import calibrate
@@ -21,7 +23,6 @@ from compiler.dtypes import (
     uint32,
     uint64,
 )
-from compiler.effect import effect
 from compiler.errors import (
     AxisError,
     CompileError,
@@ -46,7 +47,6 @@ from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
-from compiler.why_not import WhyNot, why_not
 
 __all__ = [
     "PASSES",

@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from compiler.asking.rounding import rounding
 from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
@@ -19,7 +20,6 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
-from compiler.rounding import rounding
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from compiler import Tensor, compile
+from compiler.asking.rounding import BOTH, ULPS, rounding
 from compiler.bindings import graph_inputs
 from compiler.check import differences
 from compiler.graph.interpret import interpret
-from compiler.rounding import BOTH, ULPS, rounding
 
 rng = np.random.default_rng(3)
 EPS = float(np.finfo(np.float32).eps)

@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from compiler.asking.rounding import rounding
 from compiler.bindings import Values
 from compiler.check import Array, Checkable, Expected, Row, copies, reference, row_of, run_graph
 from compiler.graph.nodes import Param, Sink, Store, TensorNode
@@ -20,7 +21,6 @@ from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Body
 from compiler.lowered.run_tasks import run_tasks
 from compiler.node import Node, toposort
-from compiler.rounding import rounding
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
 from compiler.trace import PassRecord

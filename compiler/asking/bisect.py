@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from compiler.asking.check_passes import Bench
 from compiler.bindings import Values, sliced
 from compiler.check import (
     Array,
@@ -22,7 +23,6 @@ from compiler.check import (
     run_bodies,
     run_machine,
 )
-from compiler.check_passes import Bench
 from compiler.loops.interpret import interpret
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
