@@ -70,7 +70,7 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
         page = export_html(
-            wire(it.compilation), path, state=it.state, picture=still(it.compilation)
+            wire(it.compilation, it.checks), path, state=it.state, picture=still(it.compilation)
         )
         print(f"{path}: {len(page.encode()) / 1000:.0f} kB")
 

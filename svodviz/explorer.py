@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from svodviz import views
+from svodviz.checks import Checks, check_all
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.picture import still
@@ -38,9 +39,11 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     state = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()
 
-    def __init__(self, compilation: Any, **state: Any) -> None:
+    def __init__(self, compilation: Any, checks: Checks | None = None, **state: Any) -> None:
         self.compilation = compilation
-        data = wire(compilation)
+        self.checks = checks
+        self.bisection: Any = None
+        data = wire(compilation, checks)
         self._entities = frozenset(data["entities"])
         self._passes = len(data["passes"])
         super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
@@ -119,13 +122,15 @@ def listen(listener: Callable[[Explorer], None]) -> Callable[[], None]:
     return lambda: _listeners.remove(listener)
 
 
-def explore(subject: Any, *inputs: Any, **state: Any) -> Explorer:
+def explore(subject: Any, *inputs: Any, check: bool = False, **state: Any) -> Explorer:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
-    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). Raises
-    TypeError where there is nothing to explore.
+    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
+    `check`, every pass and stage is run and marked ✓ or ✗. Raises TypeError where there is nothing
+    to explore.
     """
-    explorer = Explorer(compilation_of(subject, *inputs), **state)
+    compilation = compilation_of(subject, *inputs)
+    explorer = Explorer(compilation, check_all(compilation) if check else None, **state)
     for listener in list(_listeners):
         listener(explorer)
     return explorer

@@ -30,10 +30,11 @@ class NothingFound(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """One thing to explore: its compilation, and the state it is to open in."""
+    """One thing to explore: its compilation, the state it is to open in, and its checks."""
 
     compilation: Any
     state: dict[str, Any]
+    checks: Any = None
 
 
 def run(path: str, arguments: list[str]) -> list[Found]:
@@ -66,7 +67,7 @@ def run(path: str, arguments: list[str]) -> list[Found]:
 
 def _found(path: str, explorers: list[Explorer], names: dict[str, Any]) -> list[Found]:
     if explorers:
-        return [Found(it.compilation, dict(it.state)) for it in explorers]
+        return [Found(it.compilation, dict(it.state), it.checks) for it in explorers]
     public = (it for name, it in names.items() if not name.startswith("_"))
     candidates = [it for it in public if is_explorable(it)]
     if not candidates:

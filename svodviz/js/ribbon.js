@@ -1,5 +1,6 @@
 // The stages in order, each with its size and time; the chosen one is marked.
 
+import { checkMark, checkWords } from "./checks.js";
 import { button, count, counted, duration, h } from "./dom.js";
 
 export class Ribbon {
@@ -15,15 +16,17 @@ export class Ribbon {
   entry(stage, position) {
     const size = this.store.model.size(stage.id);
     const isEmpty = !size.nodes && !size.lines;
+    const check = this.store.model.checks?.stages[stage.id];
     const node = button("", () => this.store.set({ stage: stage.id }), {
       class: "stage",
       disabled: isEmpty,
       "data-stage": stage.id,
-      title: stage.missing || `${stage.label} (key ${(position + 1) % 10})`,
+      title: stage.missing || `${stage.label} (key ${(position + 1) % 10})${checkWords(check)}`,
     });
     node.append(
       h("span", { class: "stage-label" }, stage.label),
       h("span", { class: "stage-size" }, isEmpty ? this.reason(stage) : this.measure(stage, size)),
+      checkMark(check) ?? "",
     );
     this.buttons.set(stage.id, node);
     return node;
