@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, garbage, sharding
+from compiler import bindings, budget, execution, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
@@ -22,7 +22,6 @@ from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm import listing
 from compiler.llvm.level import Level
-from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
@@ -37,7 +36,6 @@ from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled, origin_of, schedule_program
-from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
@@ -55,22 +53,18 @@ T = TypeVar("T")
 
 @located
 def compile(
-    value: object,
-    options: Options | None = None,
-    name: str = "program",
+    value: object, options: Options | None = None, name: str = "program",
     passes: Passes | None = None,
-) -> "Compilation":
+) -> "Compilation":  # fmt: skip
     """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
 
-    Nothing is run. `options.trace` (on by default here) records each rewrite; `passes` are those
-    of `options` unless given. Raises `DataError` where `value` holds anything but tensors, and
-    `PassError` where passes cannot run in their order.
+    Nothing is run. `options.trace` (on by default here) records each rewrite. Raises `DataError`
+    where `value` holds no tensors, `PassError` where `passes` cannot run in their order.
     """
     nodes = feeding.nodes_of("compile", value)
-    chosen = options or Options(trace=True)
-    chosen = chosen if passes is None else replace(chosen, passes=passes)
     with garbage.put_off():
-        made = Compilation(nodes, chosen, name)
+        chosen = options or Options(trace=True)
+        made = Compilation(nodes, chosen if passes is None else replace(chosen, passes=passes), name)
         made.build()
     return made
 
@@ -93,12 +87,20 @@ class Compilation:
         with no_origin():
             self.written = Sink(tuple(nodes))
             self._bindings = bindings.bindings_of(self.written)
+            if options.trace:
+                self._name_nodes()
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
             )
             self.seconds["graph"] = time.perf_counter() - start
         self._graph_records = tuple(records)
+
+    def _name_nodes(self) -> None:
+        numbers = self.provenance.numbers
+        numbers.all(toposort([self.written]))
+        for node, name in naming.names(self.written).items():
+            numbers.call(node, name)
 
     def build(self) -> None:
         """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
@@ -123,6 +125,7 @@ class Compilation:
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
+            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -162,10 +165,9 @@ class Compilation:
     def kernels(self) -> KernelGraph:
         """The kernel graph."""
         made = self._scheduled
-        nodes = toposort([made.outlined.root])
         numbers = Numbering()
         parents: dict[Node, tuple[str, ...]] = {}
-        for node in nodes:
+        for node in toposort([made.outlined.root]):
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
         return KernelGraph(
@@ -189,15 +191,14 @@ class Compilation:
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions and loops, with its reason."""
-        records = self._graph_records
-        made = decisions(self._scheduled, self.simplest, records, self.entity)
+        made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         pairs = zip(self._kernels, subjects, strict=True)
         chosen = (d for kernel, subject in pairs for d in kernel.decisions(subject))
         return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
-    def transfers(self) -> tuple[Traffic, ...]:
+    def transfers(self) -> tuple[sharding.Traffic, ...]:
         """What one run moves between devices: transfers and bytes by pair of devices."""
         return sharding.traffic(self._scheduled.items)
 
@@ -223,8 +224,8 @@ class Compilation:
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self._tuned, self._numbers[body])
-            self._compiled[body] = made
+                number = self._numbers[body]
+                self._compiled[body] = compile_kernel(name, body, self._tuned, number)
         return self._compiled[body]
 
     @property
@@ -267,9 +268,8 @@ class Compilation:
 
     def _lowered(self, number: int, kernel: CompiledKernel) -> Lowered:
         entity = self.loops[number].entity
-        known = set(self.loops[number].nodes)
-        whole = entity(kernel.loops)
-        parents = tuple((entity(n) if n in known else whole,) for n in kernel.linear.origins)
+        known, whole = set(self.loops[number].nodes), kernel.loops
+        parents = tuple((entity(n if n in known else whole),) for n in kernel.linear.origins)
         return Lowered(
             title=f"lowered {kernel.name}", name=kernel.name, seconds=kernel.seconds["lowered"],
             instructions=tuple(kernel.linear.instructions), kernel=number, parents=parents,
@@ -286,12 +286,12 @@ class Compilation:
         )  # fmt: skip
 
     @cached_property
-    def optimized(self) -> tuple[Listing, ...]:
+    def optimized(self) -> tuple[listing.Listing, ...]:
         """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
         return self._each(lambda n, kernel: listing.optimized(self.source[n], kernel.level))
 
     @cached_property
-    def assembly(self) -> tuple[Listing, ...]:
+    def assembly(self) -> tuple[listing.Listing, ...]:
         """The machine code of each distinct kernel, as assembly."""
         return self._each(lambda n, kernel: listing.assembly(self.source[n], kernel.level))
 
@@ -354,8 +354,8 @@ class Compilation:
     @cached_property
     def _memory(self) -> MemoryPlan | None:
         """Where a run has its buffers: planned once for all runs."""
-        is_planned = self.options.plan_memory
-        return plan_memory(self._scheduled.items, self._results) if is_planned else None
+        is_planned, items = self.options.plan_memory, self._scheduled.items
+        return plan_memory(items, self._results) if is_planned else None
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""

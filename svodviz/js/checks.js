@@ -10,7 +10,8 @@ const MOST_TICKS = 48;
 export function checkMark(check) {
   if (!check) return null;
   const [ok, words] = check;
-  return h("span", { class: `check ${NAMES.get(ok)}`, role: "img", "aria-label": words, title: words },
+  const name = NAMES.get(ok);
+  return h("span", { class: `check ${name}`, role: "img", "aria-label": words, title: words },
     SIGNS.get(ok));
 }
 
@@ -22,14 +23,15 @@ export function checkWords(check) {
 /** A line with a check's sign and words. */
 export function checkLine(check) {
   if (!check) return null;
-  return h("p", { class: `check-line ${NAMES.get(check[0])}` }, `${SIGNS.get(check[0])} ${check[1]}`);
+  const [ok, words] = check;
+  return h("p", { class: `check-line ${NAMES.get(ok)}` }, `${SIGNS.get(ok)} ${words}`);
 }
 
 /** A sign under the slider for each rewrite; none where there are too many to tell apart. */
 export function ticksOf(steps, chosen) {
   if (!steps?.some(Boolean) || steps.length > MOST_TICKS) return [];
   return [null, ...steps].map((check, step) => h("span", {
-    class: `tick ${check ? NAMES.get(check[0]) : ""}${step === chosen ? " chosen" : ""}`,
+    class: `check-tick ${check ? NAMES.get(check[0]) : ""}${step === chosen ? " chosen" : ""}`,
     title: check ? `after rewrite ${step}: ${check[1]}` : null,
   }, check ? SIGNS.get(check[0]) : "·"));
 }

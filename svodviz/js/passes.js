@@ -91,7 +91,7 @@ export class Passes {
       oninput: () => store.set({ stage: "passes", step: Number(this.slider.value) }),
     });
     this.position = h("span", { class: "position", "aria-live": "polite" });
-    this.ticks = h("div", { class: "ticks", "aria-hidden": "true" });
+    this.ticks = h("div", { class: "check-ticks", "aria-hidden": "true" });
     this.rule = h("div", { class: "rule-card" });
     this.stepper.append(
       h("div", { class: "step-row" }, this.previous, this.slider, this.next),

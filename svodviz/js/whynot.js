@@ -29,7 +29,8 @@ function group([, pass, rules]) {
 
 /** The first rule of the pass on screen, else of the last set. */
 function firstOf(store, books) {
-  const here = books.find(([, pass]) => store.state.stage === "passes" && pass === store.pass?.name);
+  const name = store.state.stage === "passes" ? store.pass?.name : "";
+  const here = books.find(([, pass]) => pass === name);
   return (here || books[books.length - 1])[2][0];
 }
 
@@ -44,8 +45,9 @@ async function question(store, entity, rule, answer) {
 }
 
 function lines({ matches, words, condition, place, values }) {
+  const [verdict, sign] = matches ? ["taken", "✓"] : ["refused", "✗"];
   return [
-    h("p", { class: `verdict ${matches ? "taken" : "refused"}` }, `${matches ? "✓" : "✗"} ${words}`),
+    h("p", { class: `verdict ${verdict}` }, `${sign} ${words}`),
     condition && h("pre", { class: "block" }, condition),
     place && h("p", { class: "rule-source" }, place),
     values.length > 0 && h("dl", { class: "facts" },
