@@ -64,7 +64,8 @@ def compile(
     nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
         chosen = options or Options(trace=True)
-        made = Compilation(nodes, chosen if passes is None else replace(chosen, passes=passes), name)
+        chosen = chosen if passes is None else replace(chosen, passes=passes)
+        made = Compilation(nodes, chosen, name)
         made.build()
     return made
 
@@ -392,8 +393,7 @@ class Compilation:
         return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:
-        made = self._scheduled
-        return f"Compilation({self.name}, {len(made.items)} items)"
+        return f"Compilation({self.name}, {len(self._scheduled.items)} items)"
 
     def __str__(self) -> str:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
