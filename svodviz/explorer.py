@@ -154,8 +154,8 @@ def explore(
 
     Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
     `check`, every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now
-    for what the page could ask later, so that a saved notebook has the answers. Raises TypeError where
-    there is nothing to explore.
+    for what the page could ask later, so that a saved notebook has the answers. Raises TypeError
+    where there is nothing to explore.
     """
     compilation = compilation_of(subject, *inputs)
     explorer = Explorer(compilation, check_all(compilation) if check else None, **state)
