@@ -9,6 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.checks import Checks, check_all
 from svodviz.escape import markup
@@ -51,10 +52,11 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         self.compilation = compilation
         self.checks = checks
         self.bisection: Any = None
-        data = wire(compilation, checks)
-        self._entities = frozenset(data["entities"])
-        self._passes = len(data["passes"])
-        super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+        with put_off():
+            data = wire(compilation, checks)
+            self._entities = frozenset(data["entities"])
+            self._passes = len(data["passes"])
+            super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")

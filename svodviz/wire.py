@@ -59,7 +59,8 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 0.2
+VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
+HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
 def wire(compilation: Any, checks: Checks | None = None) -> Wire:
@@ -245,7 +246,8 @@ def _values(
     wanted = list(dict.fromkeys(node["e"] for node in rows))
     names = entities.names
     found: dict[str, Wire] = {}
-    until = time.monotonic() + VALUE_SECONDS
+    allowed = VALUE_SECONDS if len(wanted) <= VALUE_LIMIT else HURRIED_SECONDS
+    until = time.monotonic() + allowed
     for count, number in enumerate(wanted):
         if count >= VALUE_LIMIT or time.monotonic() > until:
             notes.append(f"values of {count:,} of {len(wanted):,} nodes were computed")
@@ -278,4 +280,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
-#   4  "views", "checks", "rulebook"; rules end with their code.
+#   4  "views", "checks", "rulebook"; rules end with their code; layouts may be null; nodes of the
+#      graph have "module"; a graph too large to be drawn comes as stretches of its layers.
