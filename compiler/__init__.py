@@ -1,6 +1,10 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
 from compiler import custom
+from compiler.asking.bisect import Bisection, bisect
+from compiler.asking.check_passes import check_passes
+from compiler.asking.effect import effect
+from compiler.asking.why_not import WhyNot, why_not
 from compiler.compilation import Compilation, compile
 from compiler.device.device import Device
 from compiler.device.measure import calibrate
@@ -27,6 +31,7 @@ from compiler.errors import (
     DTypeError,
     GraphError,
     InternalError,
+    PassError,
     ShapeError,
     SizeError,
 )
@@ -34,14 +39,19 @@ from compiler.graph.builder import GraphBuilder
 from compiler.graph.views import Strided
 from compiler.machine import MachineModel
 from compiler.options import Options
+from compiler.passes import Passes
+from compiler.pipeline import PASSES
 from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
+from compiler.rule import rule
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
 __all__ = [
+    "PASSES",
     "AxisError",
+    "Bisection",
     "CacheInfo",
     "Compilation",
     "CompileError",
@@ -56,17 +66,23 @@ __all__ = [
     "InternalError",
     "MachineModel",
     "Options",
+    "PassError",
+    "Passes",
     "ShapeError",
     "SizeError",
     "Strided",
     "Tensor",
     "Variable",
+    "WhyNot",
+    "bisect",
     "bool_",
     "cache_clear",
     "cache_info",
     "calibrate",
+    "check_passes",
     "compile",
     "custom",
+    "effect",
     "float16",
     "float32",
     "float64",
@@ -76,9 +92,11 @@ __all__ = [
     "int64",
     "prepare",
     "repeat",
+    "rule",
     "save",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "why_not",
 ]

@@ -1,8 +1,8 @@
 """check: every stage of a compilation runs on the same inputs; each is held against the first.
 
-The first stage is the graph as written, on NumPy. Integers and truth values must be equal, floats
-within the tolerance of their type: sums may be added up in another order, and elementary functions
-differ by a few units in the last place.
+The first stage is the graph as written, on NumPy. The others may differ from it by rounding: sums
+may be added up in another order, and elementary functions differ by a few units in the last place.
+How far that may go is found for each element (`rounding.py`); what is further off is an error.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from compiler.asking.rounding import rounding
 from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
@@ -27,7 +28,7 @@ from compiler.trace import PassRecord
 Array = np.ndarray[Any, Any]
 
 TOLERANCE = {"float16": (2e-2, 1e-3), "float32": (2e-4, 1e-5), "float64": (1e-9, 1e-12)}
-"""Relative and absolute difference that is taken for rounding, per type."""
+"""Relative and absolute difference that is taken for rounding where it cannot be followed."""
 
 
 class Checkable(Protocol):
@@ -77,6 +78,8 @@ class Row:
     max_abs: float
     max_rel: float
     note: str = ""
+    allowed: float = 0.0
+    """How far the element that is furthest off may be off by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +113,37 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
     `variables` are values over those bound. Raises `DataError` as `run` does.
     """
     values = compilation.values_of_run(variables)
-    expected = _graph(compilation.written, values)
-    rows = [Row("graph", True, 0.0, 0.0, "reference")]
-    for name, run in _engines(compilation, values):
-        try:
-            rows.append(_compare(name, expected, run()))
-        except InternalError as error:
-            rows.append(Row(name, False, np.inf, np.inf, f"broken: {error.problem}"))
-        except CompileError as error:
-            note = f"not executable: {error.problem}"
-            rows.append(Row(name, None, 0.0, 0.0, note))
-    return Report(tuple(rows))
+    expected = reference(compilation, values)
+    rows = [row_of(name, expected, run) for name, run in _engines(compilation, values)]
+    return Report((Row("graph", True, 0.0, 0.0, "reference"), *rows))
 
 
-def _graph(root: Sink, values: Mapping[str, int]) -> list[Array]:
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is right: the results, and how far each element may be off (None: by its type)."""
+
+    results: list[Array]
+    bounds: list[Array] | None
+
+
+def reference(compilation: Checkable, values: Values) -> Expected:
+    """What the graph as written computes, and how far its results may be off."""
+    written = compilation.written
+    inputs = graph_inputs(written, values)
+    return Expected(interpret(written.sources, inputs), rounding(written, inputs))
+
+
+def row_of(name: str, expected: Expected, run: Callable[[], list[Array]]) -> Row:
+    """How what `run` returns compares; what cannot run is neither right nor wrong."""
+    try:
+        return _compare(name, expected, run())
+    except InternalError as error:
+        return Row(name, False, np.inf, np.inf, f"broken: {error.problem}")
+    except CompileError as error:
+        return Row(name, None, 0.0, 0.0, f"not executable: {error.problem}")
+
+
+def run_graph(root: Sink, values: Values) -> list[Array]:
     """The values of a tensor graph's results."""
     return interpret(root.sources, graph_inputs(root, values))
 
@@ -134,7 +154,7 @@ def _engines(
     """Every way to run the program, in order of stage."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     engines: list[tuple[str, Callable[[], list[Array]]]] = [
-        (f"pass {record.name}", partial(_graph, cast(Sink, record.after), values))
+        (f"pass {record.name}", partial(run_graph, cast(Sink, record.after), values))
         for record in passes
     ]
     return [
@@ -143,11 +163,11 @@ def _engines(
         ("schedule", lambda: run_bodies(compilation, "schedule", values)),
         ("loops", lambda: run_bodies(compilation, "loops", values)),
         ("lowered", lambda: run_bodies(compilation, "lowered", values)),
-        ("machine code", lambda: _machine(compilation, values)),
+        ("machine code", lambda: run_machine(compilation, values)),
     ]
 
 
-def _machine(compilation: Checkable, values: Values) -> list[Array]:
+def run_machine(compilation: Checkable, values: Values) -> list[Array]:
     """The results from machine code, on copies of the inputs: it may write some of them."""
     flat = compilation.run_flat(values, copies(compilation))
     return sliced(flat, compilation.results, values)
@@ -195,34 +215,57 @@ def copies(compilation: Checkable) -> dict[Buffer, Array]:
     return {b: array.copy() if b in written else array for b, array in inputs.items()}
 
 
-def _compare(stage: str, expected: list[Array], found: list[Array]) -> Row:
+def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
     """One row of the report."""
-    max_abs = max_rel = 0.0
+    max_abs = max_rel = allowed = 0.0
     note, ok = "", True
-    for number, (want, have) in enumerate(zip(expected, found, strict=True)):
+    for number, (want, have) in enumerate(zip(expected.results, found, strict=True)):
         if want.dtype != have.dtype or want.shape != have.shape:
             return Row(stage, False, np.inf, np.inf, f"{have.dtype}{have.shape}")
-        wrong, absolute, relative = differences(want, have)
-        max_abs, max_rel = max(max_abs, absolute), max(max_rel, relative)
-        if wrong.any() and ok:
-            at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}"
-    return Row(stage, ok, max_abs, max_rel, note)
+        bound = _by_type(want) if expected.bounds is None else expected.bounds[number]
+        made = differences(want, have, bound)
+        max_rel = max(max_rel, made.relative)
+        if made.absolute > max_abs:
+            max_abs, allowed = made.absolute, made.allowed
+        if made.wrong.any() and ok:
+            at = tuple(int(i) for i in np.argwhere(made.wrong)[0])
+            far = f"{float(bound[at]):.3g} would be rounding"
+            ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}; {far}"
+    return Row(stage, ok, max_abs, max_rel, note, allowed)
 
 
-def differences(want: Array, have: Array) -> tuple[Array, float, float]:
-    """Where two arrays differ by more than rounding; the largest difference, both ways."""
+def _by_type(want: Array) -> Array:
+    """What is taken for rounding where it was not followed."""
     if want.dtype.kind != "f":
-        wrong = np.asarray(want != have)
-        absolute = float(wrong.any())
-        return wrong, absolute, absolute
+        return np.zeros(want.shape)
     relative, absolute = TOLERANCE[want.dtype.name]
+    return np.asarray(absolute + relative * np.abs(want.astype(np.float64)))
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Where two arrays differ by more than rounding; the largest difference, both ways, and what
+    is allowed where it is."""
+
+    wrong: Array
+    absolute: float
+    relative: float
+    allowed: float
+
+
+def differences(want: Array, have: Array, bound: Array) -> Differences:
+    """How two arrays differ, of which elements may be off by `bound`."""
     with np.errstate(all="ignore"):
         wide, other = want.astype(np.float64), have.astype(np.float64)
-        same = (wide == other) | (np.isnan(wide) & np.isnan(other))
+        same = (want == have) | (np.isnan(wide) & np.isnan(other))
         gap = np.where(same, 0.0, np.abs(wide - other))
         gap = np.where(np.isnan(gap), np.inf, gap)
-        scale = np.maximum(np.abs(wide), absolute / relative)
-        wrong = ~(gap <= absolute + relative * np.abs(wide)) & ~same
-        ratio = gap / scale
-    return wrong, float(gap.max(initial=0.0)), float(ratio.max(initial=0.0))
+        gap = np.where(same, 0.0, np.maximum(gap, np.finfo(np.float64).tiny))
+        wrong = ~(gap <= bound)
+        least = np.maximum(bound, np.finfo(np.float32).tiny)
+        ratio = gap / np.maximum(np.abs(wide), least)
+    if not gap.size:
+        return Differences(wrong, 0.0, 0.0, 0.0)
+    furthest = int(np.argmax(gap))
+    allowed = float(np.broadcast_to(bound, gap.shape).reshape(-1)[furthest])
+    return Differences(wrong, float(gap.max()), float(ratio.max()), allowed)

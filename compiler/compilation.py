@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -28,13 +29,13 @@ from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import Origin, no_origin
+from compiler.passes import Passes
 from compiler.pipeline import run_passes
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
 from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled, origin_of, schedule_program
-from compiler.sharding import Traffic
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
@@ -51,15 +52,20 @@ T = TypeVar("T")
 
 
 @located
-def compile(value: object, options: Options | None = None, name: str = "program") -> "Compilation":
+def compile(
+    value: object, options: Options | None = None, name: str = "program",
+    passes: Passes | None = None,
+) -> "Compilation":  # fmt: skip
     """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
 
-    Nothing is run. `options.trace` (on by default here) records each rewrite.
-    Raises `DataError` where `value` holds anything but tensors.
+    Nothing is run. `options.trace` (on by default here) records each rewrite. Raises `DataError`
+    where `value` holds no tensors, `PassError` where `passes` cannot run in their order.
     """
     nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
-        made = Compilation(nodes, options or Options(trace=True), name)
+        chosen = options or Options(trace=True)
+        chosen = chosen if passes is None else replace(chosen, passes=passes)
+        made = Compilation(nodes, chosen, name)
         made.build()
     return made
 
@@ -161,10 +167,9 @@ class Compilation(MachineCode):
     def kernels(self) -> KernelGraph:
         """The kernel graph."""
         made = self._scheduled
-        nodes = toposort([made.outlined.root])
         numbers = Numbering()
         parents: dict[Node, tuple[str, ...]] = {}
-        for node in nodes:
+        for node in toposort([made.outlined.root]):
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
         return KernelGraph(
@@ -188,15 +193,14 @@ class Compilation(MachineCode):
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions and loops, with its reason."""
-        records = self._graph_records
-        made = decisions(self._scheduled, self.simplest, records, self.entity)
+        made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         pairs = zip(self._kernels, subjects, strict=True)
         chosen = (d for kernel, subject in pairs for d in kernel.decisions(subject))
         return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
-    def transfers(self) -> tuple[Traffic, ...]:
+    def transfers(self) -> tuple[sharding.Traffic, ...]:
         """What one run moves between devices: transfers and bytes by pair of devices."""
         return sharding.traffic(self._scheduled.items)
 
@@ -222,8 +226,8 @@ class Compilation(MachineCode):
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self._tuned, self._numbers[body])
-            self._compiled[body] = made
+                number = self._numbers[body]
+                self._compiled[body] = compile_kernel(name, body, self._tuned, number)
         return self._compiled[body]
 
     @property
@@ -266,9 +270,8 @@ class Compilation(MachineCode):
 
     def _lowered(self, number: int, kernel: CompiledKernel) -> Lowered:
         entity = self.loops[number].entity
-        known = set(self.loops[number].nodes)
-        whole = entity(kernel.loops)
-        parents = tuple((entity(n) if n in known else whole,) for n in kernel.linear.origins)
+        known, whole = set(self.loops[number].nodes), kernel.loops
+        parents = tuple((entity(n if n in known else whole),) for n in kernel.linear.origins)
         return Lowered(
             title=f"lowered {kernel.name}", name=kernel.name, seconds=kernel.seconds["lowered"],
             instructions=tuple(kernel.linear.instructions), kernel=number, parents=parents,
@@ -343,8 +346,8 @@ class Compilation(MachineCode):
     @cached_property
     def _memory(self) -> MemoryPlan | None:
         """Where a run has its buffers: planned once for all runs."""
-        is_planned = self.options.plan_memory
-        return plan_memory(self._scheduled.items, self._results) if is_planned else None
+        is_planned, items = self.options.plan_memory, self._scheduled.items
+        return plan_memory(items, self._results) if is_planned else None
 
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -381,8 +384,7 @@ class Compilation(MachineCode):
         return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:
-        made = self._scheduled
-        return f"Compilation({self.name}, {len(made.items)} items)"
+        return f"Compilation({self.name}, {len(self._scheduled.items)} items)"
 
     def __str__(self) -> str:
         parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)

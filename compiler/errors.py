@@ -5,6 +5,7 @@
       DeviceError                                                 the user's placement
       GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
+      PassError                                                   passes in an order of one's own
       InternalError                                               ours: a broken invariant
 """
 
@@ -90,6 +91,10 @@ class GraphError(CompileError, ValueError):
 
 class ScheduleError(CompileError, ValueError):
     """A kernel graph that cannot be scheduled or run: the message names the node and the reason."""
+
+
+class PassError(CompileError, ValueError):
+    """Passes, or rules, of a user's that cannot run: the message names the pass and the reason."""
 
 
 class InternalError(CompileError):

@@ -28,6 +28,7 @@ from compiler.lowered.linearize import linearize
 from compiler.lowered.values import Linear
 from compiler.machine import MachineModel
 from compiler.options import Mode, Options
+from compiler.passes import Step
 from compiler.pipeline import run_passes
 from compiler.runtime.workers import begin, core_count
 from compiler.schedule.items import Kernel, Operation
@@ -69,7 +70,7 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     indexed, prefix = index(body, provenance), f"loops:{number}:"
     loops, records = run_passes("loops", indexed, provenance, options, prefix, name)
     choices = _choices(name, loops, options)
-    if choices:
+    if choices or options.passes is not None:
         with _explained(choices, options):
             loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
         records += chosen
@@ -100,9 +101,15 @@ def _explained(choices: Choices, options: Options) -> Iterator[None]:
 
 
 def _choices(name: str, loops: Body, options: Options) -> Choices:
-    """How the loops of a kernel are to be transformed."""
+    """How the loops of a kernel are to be transformed; by default only by passes that are there."""
     asked_for = _asked_for(name, options)
-    return choose(loops, asked_for) if isinstance(asked_for, MachineModel) else asked_for
+    if not isinstance(asked_for, MachineModel):
+        return asked_for
+    made = choose(loops, asked_for)
+    if options.passes is None:
+        return made
+    there = {row.name for row in options.passes.of("loops")}
+    return Choices(tuple(choice for choice in made if word(choice) in there))
 
 
 def _asked_for(name: str, options: Options) -> Choices | MachineModel:
@@ -124,11 +131,14 @@ class Asked:
     mode: Mode = "fast"
     loops: Choices | MachineModel = PLAIN
     """The choices for its loops, or the machine that they were chosen for."""
+    passes: tuple[Step, ...] | None = None
+    """The passes on its loops, where they are not the usual ones."""
 
 
 def asked(name: str, options: Options) -> Asked:
     """What the program of kernel `name` follows from."""
-    return Asked(options.optimize, options.mode, _asked_for(name, options))
+    passes = options.passes.of("loops") if options.passes is not None else None
+    return Asked(options.optimize, options.mode, _asked_for(name, options), passes)
 
 
 USUAL = Asked()

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.errors import DataError, located
 from compiler.machine import DEFAULT, MachineModel
+from compiler.passes import Passes
 
 Mode: TypeAlias = Literal["fast", "explain"]
 Cache: TypeAlias = bool | str | Path
@@ -43,6 +44,7 @@ class Options:
     in text; the others are plain.
     `tune`: seconds for a search, by measurement, over the loops of the program's kernels; it begins
     with what `loops` says, and what it finds is remembered (`tune/tune.py`). 0: no search.
+    `passes`: those that run on graph and loops, in their order (`passes.py`); None: the usual ones.
     """
 
     trace: bool = False
@@ -58,6 +60,7 @@ class Options:
     model: MachineModel = DEFAULT
     loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "auto"
     tune: float = 0.0
+    passes: Passes | None = None
 
     @located
     def __post_init__(self) -> None:
@@ -77,6 +80,10 @@ class Options:
         if not isinstance(self.tune, int | float) or not 0 <= self.tune < math.inf:
             what, got = "no such time for a search", repr(self.tune)
             raise DataError("Options", what, got=got, expected="seconds, 0 or more")
+        if not isinstance(self.passes, Passes | None):
+            what, got = "these are no passes", type(self.passes).__name__
+            expected = "compiler.PASSES, or others made from them"
+            raise DataError("Options", what, got=got, expected=expected)
         if isinstance(self.loops, Mapping):
             object.__setattr__(self, "loops", Given(self.loops))
         elif self.loops not in ("auto", "plain"):

@@ -5,16 +5,19 @@ rows turn one stage into the next and are called by `compilation.py` in this ord
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
+from compiler.errors import InternalError, PassError
+from compiler.facts import CUT, DECOMPOSED, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
 from compiler.graph import verify as verify_graph
+from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Sink
 from compiler.graph.printer import node_facts
 from compiler.graph.shard import shard
+from compiler.graph.simplify import RULES as graph_rules
 from compiler.graph.simplify import simplify as simplify_graph
 from compiler.graph.two_stage import two_stage
 from compiler.llvm.emit import emit
@@ -30,6 +33,7 @@ from compiler.loops.parallelize import parallelize
 from compiler.loops.prefetch import prefetch
 from compiler.loops.printer import scalar_facts
 from compiler.loops.reorder import reorder
+from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.stream import stream
 from compiler.loops.tile import tile
@@ -38,70 +42,72 @@ from compiler.loops.vectorize import vectorize
 from compiler.lowered.linearize import linearize
 from compiler.node import Node, toposort
 from compiler.options import Options
+from compiler.passes import Fact, Passes, StageName, Step, out_of_order, who_gives
 from compiler.schedule.order import order
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
 from compiler.trace import Match, PassRecord, Provenance
 
 N = TypeVar("N", bound=Node)
-StageName = Literal["graph", "schedule", "loops", "lowered", "llvm"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One row: in which stage, what it is called, what runs, and why here."""
-
-    stage: StageName
-    name: str
-    function: Callable[..., Any]
-    because: str
-    is_pass: bool = False
-    is_chosen: bool = False
-    """Whether it is a pass that does what the choices of a kernel say."""
 
 
 PIPELINE: tuple[Step, ...] = (
     Step("graph", "merge", merge,
-         "first: rules then meet each expression once, whatever line wrote it", True),
+         "first: rules then meet each expression once, whatever line wrote it", True,
+         gives=(MERGED,)),
     Step("graph", "decompose", decompose,
-         "before simplify: expansions bring constants and products that simplify removes", True),
+         "before simplify: expansions bring constants and products that simplify removes", True,
+         needs=(MERGED,), gives=(DECOMPOSED,), rules=expansions.rules),
     Step("graph", "shard", shard,
          "after decompose: it has a rule for each kind of the core; before simplify: what it cuts "
-         "and copies is simplified too", True),
+         "and copies is simplified too", True,
+         needs=(MERGED, DECOMPOSED), gives=(SHARDED,)),
     Step("graph", "simplify", simplify_graph,
-         "before two_stage: what is gone here is neither cut, scheduled nor compiled", True),
+         "before two_stage: what is gone here is neither cut, scheduled nor compiled", True,
+         needs=(MERGED,), rules=graph_rules.rules),
     Step("graph", "two_stage", two_stage,
-         "last on the graph: simplify would make one reduction of two", True),
+         "last on the graph: simplify would make one reduction of two", True,
+         needs=(MERGED, DECOMPOSED, SHARDED)),
     Step("schedule", "partition", partition,
-         "on the simplest graph: fusion is decided by what has to be computed"),
+         "on the simplest graph: fusion is decided by what has to be computed",
+         needs=(MERGED, DECOMPOSED, SHARDED)),
     Step("schedule", "outline", outline,
          "after partition: a kernel body is the region that partition left between two buffers"),
     Step("schedule", "order", order,
          "after outline: calls and their arguments are all that dependencies come from"),
     Step("loops", "index", index,
-         "first in a kernel: turns movement into arithmetic, which the next rows simplify"),
+         "first in a kernel: turns movement into arithmetic, which the next rows simplify",
+         gives=(WHOLE, LOOPS)),
     Step("loops", "simplify", simplify_loops,
-         "before collapse: two loops can be told apart only by indices in simplest form", True),
+         "before collapse: two loops can be told apart only by indices in simplest form", True,
+         gives=(SIMPLE,), rules=loop_rules.rules),
     Step("loops", "collapse", collapse,
          "after simplify: it needs the simplest indices; before all choices: these name its axes",
-         True),
+         True, needs=(SIMPLE, WHOLE, LOOPS)),
     Step("loops", "keep", keep,
          "first of the choices: passes over a row are compared while their axes are whole",
-         True, True),
+         True, True, needs=(WHOLE, LOOPS)),
     Step("loops", "tile", tile,
-         "before all that follows: they order and tag the parts that it makes", True, True),
+         "before all that follows: they order and tag the parts that it makes", True, True,
+         needs=(LOOPS,), gives=(CUT,), ends=(WHOLE,)),
     Step("loops", "reorder", reorder,
-         "after tile; before pack: the order says which loops read a tile again", True, True),
+         "after tile; before pack: the order says which loops read a tile again", True, True,
+         needs=(CUT, LOOPS)),
     Step("loops", "pack", pack,
-         "after reorder: a tile is what the loops inside read, in the order they do", True, True),
+         "after reorder: a tile is what the loops inside read, in the order they do", True, True,
+         needs=(CUT, LOOPS)),
     Step("loops", "accumulate", accumulate,
-         "after reorder: a row of sums has the axes of the output that stand inside", True, True),
+         "after reorder: a row of sums has the axes of the output that stand inside", True, True,
+         needs=(CUT, LOOPS)),
     Step("loops", "unroll", unroll,
-         "after pack and accumulate, which fill scratch memory in loops of their own", True, True),
+         "after pack and accumulate, which fill scratch memory in loops of their own", True, True,
+         needs=(CUT,), ends=(LOOPS,)),
     Step("loops", "vectorize", vectorize,
-         "after unroll: a register per turn first, then what is in it", True, True),
+         "after unroll: a register per turn first, then what is in it", True, True,
+         needs=(CUT,), ends=(LOOPS,)),
     Step("loops", "parallelize", parallelize,
-         "after vectorize: what runs on a core of its own is complete by then", True, True),
+         "after vectorize: what runs on a core of its own is complete by then", True, True,
+         needs=(CUT,), ends=(LOOPS,)),
     Step("loops", "stream", stream,
          "after vectorize: only stores of whole vectors go past the caches", True, True),
     Step("loops", "prefetch", prefetch,
@@ -111,6 +117,8 @@ PIPELINE: tuple[Step, ...] = (
     Step("llvm", "emit", emit,
          "last: LLVM takes text"),
 )  # fmt: skip
+PASSES = Passes(tuple(step for step in PIPELINE if step.is_pass))
+"""The passes that run by default."""
 
 
 def steps(stage: StageName) -> tuple[Step, ...]:
@@ -118,12 +126,14 @@ def steps(stage: StageName) -> tuple[Step, ...]:
     return tuple(step for step in PIPELINE if step.stage == stage)
 
 
-def _passes(stage: StageName, choices: Choices | None) -> tuple[Step, ...]:
-    """The passes of a stage that need no choices, or those that `choices` are for."""
-    found = (step for step in steps(stage) if step.is_pass)
+def _passes(stage: StageName, options: Options, choices: Choices | None) -> Sequence[Step]:
+    """The passes of a stage up to where choices are made, or with `choices` those from there on."""
+    rows = [s for s in (PIPELINE if options.passes is None else options.passes) if s.is_pass]
+    rows = [step for step in rows if step.stage == stage]
+    first = next((place for place, step in enumerate(rows) if step.is_chosen), len(rows))
     if choices is None:
-        return tuple(step for step in found if not step.is_chosen)
-    return tuple(step for step in found if step.is_chosen and choices.has(step.name))
+        return rows[:first]
+    return [step for step in rows[first:] if not step.is_chosen or choices.has(step.name)]
 
 
 def run_passes(
@@ -139,19 +149,23 @@ def run_passes(
     after the last pass, unless every step is recorded. What a pass breaks is still broken then.
 
     `prefix` begins the entity strings of the stage's nodes, e.g. "graph:". With `choices`, the
-    passes are those that do what they say, instead of those that need none.
+    passes are those that do what they say and what follows, instead of those before. Raises
+    `PassError` where passes of a user's are not in an order that can run.
     """
     facts = node_facts if stage == "graph" else scalar_facts
     provenance.numbers.all(toposort([root]))
-    records = []
+    records: list[PassRecord] = []
     checked: tuple[Node, tuple[bool, ...]] | None = None
     known: set[Any] = set()
-    passes = _passes(stage, choices)
+    given: set[Fact] = set()
+    passes = _passes(stage, options, choices)
     for step in passes:
+        if options.passes is not None:
+            _refuse_unmet(step, root, options.passes.of(stage), [r.name for r in records])
         matches: list[Match] | None = [] if options.trace else None
-        given = (choices,) if step.is_chosen else ()
+        asked = (choices,) if step.is_chosen else ()
         start = time.perf_counter()
-        after: N = step.function(root, *given, provenance, matches)
+        after: N = _run(step, root, *asked, provenance, matches)
         seconds = time.perf_counter() - start
         record = PassRecord(
             stage, kernel, step.name, step.because, seconds, root, after,
@@ -159,17 +173,58 @@ def run_passes(
         )  # fmt: skip
         records.append(record)
         root = after
-        holds = step.name != "merge", step.name in ("shard", "simplify", "two_stage")
+        given = given | set(step.gives) - set(step.ends)
+        holds = DECOMPOSED in given, SHARDED in given
         is_due = stage == "graph" or options.trace or step is passes[-1]
         if options.verify and is_due and checked != (root, holds):
-            _verify(root, *holds, known)
+            _verify(step, root, *holds, known)
             checked = root, holds
+    if options.passes is not None and stage == "graph":
+        _refuse_unmet(steps("schedule")[0], root, options.passes.of(stage), [])
     return root, records
 
 
-def _verify(root: Node, is_decomposed: bool, is_sharded: bool, known: set[Any]) -> None:
+def _run(step: Step, *given: Any) -> Any:
+    """What a pass makes of the program; rules of a user's that never end are refused."""
+    try:
+        return step.function(*given)
+    except InternalError as error:
+        if not step.is_own:
+            raise
+        hint = "a rule must make something that it does not match again"
+        raise PassError(step.name, error.problem, got=error.got, hint=hint) from error
+
+
+def _refuse_unmet(
+    step: Step, root: Node, rows: tuple[Step, ...], done: Sequence[str]
+) -> None:
+    """Raise `PassError` where a program lacks what a pass needs; it says who would give it.
+
+    `rows` are all passes of the stage, `done` those that ran.
+    """
+    places = [place for place, row in enumerate(rows) if row == step] or [len(rows)]
+    place = places[-1 if step.name in done else 0]
+    for fact in step.needs:
+        wrong = fact.broken(root) if fact.broken else out_of_order(fact, rows, place)
+        if wrong:
+            hint = who_gives(fact, step.name, rows, place, PIPELINE)
+            what = "the program is not what this pass needs"
+            raise PassError(step.name, what, got=wrong, expected=fact.words, hint=hint)
+
+
+def _verify(
+    step: Step, root: Node, is_decomposed: bool, is_sharded: bool, known: set[Any]
+) -> None:
     """Check the invariants that hold by now; nodes in `known` were found right before."""
-    if isinstance(root, Sink):
-        verify_graph.verify(root, is_decomposed, is_sharded, known)
-    elif isinstance(root, Body):
-        verify_loops.verify(root)
+    try:
+        if isinstance(root, Sink):
+            verify_graph.verify(root, is_decomposed, is_sharded, known)
+        elif isinstance(root, Body):
+            verify_loops.verify(root)
+    except InternalError as error:
+        if not step.is_own:
+            raise
+        what = "this pass leaves a program that is broken"
+        hint = "a rule may not undo what the passes before it gave; try it before them"
+        got = f"{error.problem}; {error.got}"
+        raise PassError(step.name, what, got=got, expected=error.expected, hint=hint) from error

@@ -9,9 +9,12 @@ Entities are strings that name one thing of one stage of one compilation ("graph
 "lowered:0:7"); `parents` always point to earlier stages.
 """
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from compiler.node import Node, toposort
@@ -49,6 +52,8 @@ class Rewrite:
     after: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    code: str = ""
+    """The rule as it is written, where that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,17 @@ class Match:
     source: str
     before: Node
     after: Node
+    described: Any = None
+    """The function that the rule is written as."""
+
+
+@lru_cache(4096)
+def code_of(described: Any) -> str:
+    """The text of a function, of a notebook's too; "" where it cannot be read."""
+    try:
+        return dedent(inspect.getsource(described)) if described is not None else ""
+    except (OSError, TypeError):
+        return ""
 
 
 class Numbering:
@@ -194,9 +210,10 @@ class PassRecord:
     def applied(self) -> tuple[Rewrite, ...]:
         """Each rule application, in order, without what came and went with it."""
         return tuple(
-            Rewrite(m.rule, m.algebra, m.source, self.entity(m.before), self.entity(m.after))
+            Rewrite(m.rule, m.algebra, m.source, self.entity(m.before), self.entity(m.after),
+                    code=code_of(m.described))
             for m in self.matches
-        )
+        )  # fmt: skip
 
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:
@@ -214,6 +231,13 @@ class PassRecord:
     def entity(self, node: Node) -> str:
         """The entity string of a node of this pass."""
         return f"{self.prefix}{self.numbers[node]}"
+
+    def program_after(self, count: int) -> Node:
+        """The program after the first `count` rewrites of this pass."""
+        replay = Replay(self)
+        for match in self.matches[:count]:
+            replay.step(match)
+        return replay.program()
 
     def changes(self) -> "Iterable[Change]":
         """All nodes before the pass, then what each rewrite changes."""
@@ -323,6 +347,19 @@ class Replay:
             if was != (self.uses[number] > 0):
                 self.was_present.setdefault(number, was)
                 stack.extend(self.known[number][1])
+
+    def program(self) -> Node:
+        """The root of the program in its present state."""
+        made: dict[int, Node] = {}
+        stack = [self.root]
+        while stack:
+            node, operands = self.known[stack[-1]]
+            missing = [o for o in operands if o not in made]
+            if missing:
+                stack += missing
+            else:
+                made[stack.pop()] = node.with_sources(tuple(made[o] for o in operands))
+        return made[self.root]
 
     def _final(self, number: int) -> int:
         """What a node has become by the matches played so far."""

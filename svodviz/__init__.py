@@ -5,12 +5,16 @@
     svodviz.explore(a, b)           # two side by side; print(svodviz.compare(a, b)) in words
     svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
     svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
+    svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
+    svodviz.bisect(y)               # opened at the first wrong pass and rewrite
     %load_ext svodviz               # then %explore expression, and %%explore over a cell
     svodviz explore program.py -o page.html       # on the command line
 """
 
 from typing import Any
 
+from compiler import PASSES, effect, rule, why_not
+from svodviz.bisect import bisect
 from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
 from svodviz.export import FORMATS, export_stage
@@ -21,18 +25,23 @@ from svodviz.summary import summary
 
 __all__ = [
     "FORMATS",
+    "PASSES",
     "Explorer",
     "Quiz",
+    "bisect",
     "compare",
+    "effect",
     "explore",
     "export_stage",
     "load_ipython_extension",
     "playground",
     "quiz",
+    "rule",
     "save",
     "simulate_cache",
     "summary",
     "try_loops",
+    "why_not",
 ]
 
 

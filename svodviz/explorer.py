@@ -11,6 +11,7 @@ import traitlets
 
 from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
+from svodviz.checks import Checks, check_all
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
@@ -49,10 +50,12 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()
 
-    def __init__(self, compilation: Any, **state: Any) -> None:
+    def __init__(self, compilation: Any, checks: Checks | None = None, **state: Any) -> None:
         self.compilation = compilation
+        self.checks = checks
+        self.bisection: Any = None
         with put_off():
-            data = wire(compilation)
+            data = wire(compilation, checks)
             self._entities = frozenset(data["entities"])
             self._passes = len(data["passes"])
             super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
@@ -149,19 +152,23 @@ def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
     return lambda: _listeners.remove(listener)
 
 
-def explore(subject: Any, *inputs: Any, machine_code: bool = False, **state: Any) -> Any:
+def explore(
+    subject: Any, *inputs: Any, check: bool = False, machine_code: bool = False, **state: Any
+) -> Any:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
     `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
-    arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
-    `machine_code` LLVM is asked now for what the page could ask later, so that a saved notebook has
-    the answers. Raises TypeError where there is nothing to explore.
+    arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
+    every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
+    the page could ask later, so that a saved notebook has the answers. Raises TypeError where there
+    is nothing to explore.
     """
     shown: Shown
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
         shown = side_by_side(subject, inputs[0], **state)
     else:
-        shown = Explorer(compilation_of(subject, *inputs), **state)
+        compilation = compilation_of(subject, *inputs)
+        shown = Explorer(compilation, check_all(compilation) if check else None, **state)
         if machine_code:
             shown.record_machine_code()
     for listener in list(_listeners):

@@ -10,7 +10,9 @@
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
-     "rules":     [[name, algebra, source]]
+     "rules":     [[name, algebra, source, [line of code]]]
+     "rulebook":  [[stage, pass, [rule]]]     see `whynot`
+     "checks":    checks or null              see `checks`; null where nothing was checked
      "decisions": [[entity, kind, taken, reason]]
      "values":    {entity: preview}           see `values`
      "legend":    [[kind, shape, words, glyph]]
@@ -36,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.garbage import put_off
+from svodviz.checks import Checks, check_rows
 from svodviz.condense import condensed
 from svodviz.entities import Entities
 from svodviz.escape import visible
@@ -52,6 +55,7 @@ from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
 from svodviz.values import preview
 from svodviz.views import view_rows
+from svodviz.whynot import rulebook
 
 FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
@@ -61,15 +65,15 @@ VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
 HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
-def wire(compilation: Any) -> Wire:
+def wire(compilation: Any, checks: Checks | None = None) -> Wire:
     """The compilation as JSON data (see the module's docstring)."""
     with put_off():
-        return _wire(compilation)
+        return _wire(compilation, checks)
 
 
-def _wire(compilation: Any) -> Wire:
+def _wire(compilation: Any, checks: Checks | None) -> Wire:
     entities = Entities()
-    notes: list[str] = []
+    notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
     stages = [_stage(row, compilation, entities, placing, notes) for row in STAGES]
     _join_kernels(stages, entities)
@@ -83,6 +87,8 @@ def _wire(compilation: Any) -> Wire:
         "films": films,
         "passes": passes,
         "rules": rules,
+        "rulebook": rulebook(compilation),
+        "checks": check_rows(checks, compilation) if checks else None,
         "decisions": [
             [entities.number(it.subject), visible(it.kind), bool(it.taken), visible(it.reason)]
             for it in compilation.decisions
@@ -182,15 +188,15 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
 
 def _passes(
     compilation: Any, entities: Entities, placing: Budget, notes: list[str]
-) -> tuple[list[Wire], list[Wire], list[list[str]]]:
+) -> tuple[list[Wire], list[Wire], list[list[Any]]]:
     films: dict[tuple[str, str], Film] = {}
-    rules: dict[tuple[str, str, str], int] = {}
+    rules: dict[tuple[str, str, str, str], int] = {}
     rows: list[Wire] = []
     for record in compilation.passes:
         film = films.setdefault((record.stage, record.kernel), Film(entities))
         rewrites = [
             [
-                rules.setdefault((it.rule, it.algebra, it.source), len(rules)),
+                rules.setdefault(_rule(it), len(rules)),
                 entities.number(it.before),
                 entities.number(it.after),
             ]
@@ -213,8 +219,15 @@ def _passes(
             "rewrites": rewrites,
             "left_out": max(0, left_out),
         })  # fmt: skip
-    named = [[visible(rule), visible(algebra), place(at)] for rule, algebra, at in rules]
+    named = [
+        [visible(rule), visible(algebra), place(at), [visible(it) for it in code.splitlines()]]
+        for rule, algebra, at, code in rules
+    ]
     return [film.wire(placing) for film in films.values()], rows, named
+
+
+def _rule(it: Any) -> tuple[str, str, str, str]:
+    return it.rule, it.algebra, it.source, getattr(it, "code", "")
 
 
 def place(source: str) -> str:
@@ -270,5 +283,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
-#   4  "views"; layouts may be null; nodes of the graph have "module"; a graph too large to be drawn
-#      comes as stretches of its layers.
+#   4  "views", "checks", "rulebook"; rules end with their code; layouts may be null; nodes of the
+#      graph have "module"; a graph too large to be drawn comes as stretches of its layers.

@@ -69,7 +69,7 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
     sizes = variables_of(order, inputs)
     values: dict[TensorNode, Array] = {}
     for node in order:
-        values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
+        values[node] = evaluate(node, [values[s] for s in node.sources], inputs, sizes)
         for source in node.sources:
             remaining[source] -= 1
             if not remaining[source]:
@@ -89,7 +89,7 @@ def evaluate_all(
     sizes = variables_of(order, inputs)
     for node in order:
         if (most is None or prod(node.shape) <= most) and all(s in values for s in node.sources):
-            values[node] = _evaluate(node, [values[s] for s in node.sources], inputs, sizes)
+            values[node] = evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
 
 
@@ -110,10 +110,10 @@ def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[Te
     return counts
 
 
-def _evaluate(
+def evaluate(
     node: TensorNode, operands: list[Array], inputs: Inputs, sizes: Mapping[str, int]
 ) -> Array:
-    """One node's value, its type and shape checked."""
+    """One node's value from those of its sources, its type and shape checked."""
     shape = shape_of(node.shape, node.extents, sizes)
     with np.errstate(all="ignore"):
         value = np.asarray(_value(node, operands, inputs, shape, sizes))

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from compiler.errors import InternalError
 from compiler.node import Node, toposort
+from compiler.origin import short_name
+from compiler.passes import StageName, Step
 from compiler.trace import Match, Provenance
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +26,9 @@ Function = Callable[[Any], Node | None]
 class Rule:
     """A named rewrite; `targets` are node classes or (class, operation) pairs.
 
-    `algebra` is one line such as "x * 1 = x", `source` the `file:line` of the function.
+    `algebra` is one line such as "x * 1 = x", `source` the `file:line` of the function, and
+    `described` the function as it was written, which `function` calls. A rule can stand among
+    passes (`compiler.PASSES.after("simplify", rule)`): it is then a pass of its own on `stage`.
     """
 
     function: Function
@@ -32,6 +36,26 @@ class Rule:
     name: str
     algebra: str
     source: str
+    described: Any = None
+    stage: StageName = "graph"
+
+    def as_pass(self) -> Step:
+        """The row that applies this rule everywhere, until it matches no more."""
+        because = self.algebra or f"a rule of its own: {self.source}"
+        made = Apply((self,))
+        return Step(self.stage, self.name, made, because, True, is_own=True, rules=made.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A pass that applies rules everywhere until none matches."""
+
+    rules: tuple[Rule, ...]
+
+    def __call__(
+        self, root: N, provenance: Provenance[Any], matches: list[Match] | None = None
+    ) -> N:
+        return rewrite(root, RuleSet(self.rules), provenance, matches)
 
 
 def rule(*targets: Any) -> Callable[[Function], Rule]:
@@ -51,14 +75,14 @@ def make_rule(
     algebra = (described.__doc__ or "").strip().partition("\n")[0]
     name = name or described.__name__.strip("_")
     place = f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
-    return Rule(function, targets, name, algebra, place)
+    return Rule(function, targets, name, algebra, place, described)
 
 
 def _shown_path(file: str) -> str:
     """The file of a rule without what only this machine knows: from the package on, or its name."""
     path = Path(file)
     is_ours = path.is_relative_to(_ROOT)
-    return path.relative_to(_ROOT).as_posix() if is_ours else path.name
+    return path.relative_to(_ROOT).as_posix() if is_ours else short_name(file)
 
 
 class RuleSet:
@@ -136,7 +160,8 @@ def rewrite(
         each, result = found
         provenance.replaced(result, rebuilt)
         if matches is not None:
-            matches.append(Match(each.name, each.algebra, each.source, rebuilt, result))
+            match = Match(each.name, each.algebra, each.source, rebuilt, result, each.described)
+            matches.append(match)
         count += 1
         if count > allowed:
             allowed = limit * (len(toposort([root])) + 100)  # rarely asked, so counted only now

@@ -124,13 +124,7 @@ def run_body(
 
     All values are found before the first is written; `variables` are those of the body, by name.
     """
-    nodes: list[TensorNode] = toposort([body])
-    parameters: dict[TensorNode, Array] = {
-        node: _shaped(arguments[node.slot], node) for node in nodes if isinstance(node, Param)
-    }
-    parameters |= {
-        node: _variable(node, variables or {}) for node in nodes if isinstance(node, Variable)
-    }
+    parameters = inputs_of(toposort([body]), arguments, variables or {})
     values = interpret_graph([store.sources[1] for store in body.sources], parameters)
     if len(values) > 1:  # a value may be a view of a parameter that an earlier store writes
         values = [value.copy() for value in values]
@@ -140,6 +134,19 @@ def run_body(
         assert isinstance(store, Store)
         where = slices(store.parts) if store.parts else part_of(value.shape)
         arguments[written.slot].reshape(written.shape)[where] = value
+
+
+def inputs_of(
+    nodes: Sequence[TensorNode], arguments: Sequence[Array], variables: Mapping[str, int]
+) -> dict[TensorNode, Array]:
+    """The values of the Params and Variables among the nodes of a body."""
+    return {
+        node: _shaped(arguments[node.slot], node)
+        if isinstance(node, Param)
+        else _variable(node, variables)
+        for node in nodes
+        if isinstance(node, Param | Variable)
+    }
 
 
 def _shaped(argument: Array, node: Param) -> Array:

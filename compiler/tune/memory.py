@@ -48,7 +48,9 @@ def key_of(body: Body, default: Choices, options: Options) -> bytes:
     jit.host_features()
     machine = llvm.get_host_cpu_name(), jit.host_features(), options.threads or core_count()
     versions = FORMAT, metadata.version("svodviz"), *llvm.llvm_version_info, options.optimize
-    parts = map(str, (*versions, *machine, text(default), structure(body)))
+    # passes of a user's are known by what they are in this process: nothing is found on disk
+    passes = [] if options.passes is None else [(r.place, hash(r)) for r in options.passes]
+    parts = map(str, (*versions, *machine, text(default), structure(body), *passes))
     return hashlib.sha256("\n".join(parts).encode()).digest()
 
 

@@ -3,6 +3,7 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
+import { ruleCode, whyNotSection } from "./whynot.js";
 
 const LISTED = 8;
 
@@ -81,7 +82,8 @@ export class Inspector {
 
   rest(entity) {
     const kernel = kernelSections(this, kernelOf(this.store.model, entity));
-    return [this.decisions(entity), this.rule(entity), this.biography(entity), ...kernel];
+    return [this.decisions(entity), this.rule(entity), whyNotSection(this, entity),
+      this.biography(entity), ...kernel];
   }
 
   /** Where the entity is drawn, in the stage on screen if it is there. */
@@ -194,13 +196,14 @@ export class Inspector {
     const [made, gave] = [model.madeBy.get(entity), model.gaveWayIn.get(entity)];
     const parts = [["Made by", made], ["Gave way in", gave]];
     return parts.filter(([, place]) => place).map(([title, place]) => {
-      const [name, algebra, source] = place.rule;
+      const [name, algebra, source, code] = place.rule;
       const go = () => this.store.set({ stage: "passes", pass: place.pass, step: place.step });
       return this.section(
         title,
         h("p", { class: "rule-name" }, name),
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
+        ruleCode(code),
         button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
           class: "entity-link",
         }),

@@ -1,6 +1,8 @@
 // The passes in order with their match counts, and the slider over the rewrites of the chosen one.
 
+import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
+import { ruleCode } from "./whynot.js";
 
 export class Passes {
   constructor(store) {
@@ -39,10 +41,11 @@ export class Passes {
 
   row(record, pass) {
     const number = record.rewrites.length;
+    const check = this.store.model.checks?.passes[pass];
     const label = `${record.name}: ${record.changed ? "changed" : "unchanged"}, `
-      + counted(number, "rewrite");
+      + counted(number, "rewrite") + checkWords(check);
     const node = button("", () => this.store.set({ stage: "passes", pass, view: "graph" }), {
-      class: record.changed ? "pass changed" : "pass",
+      class: `pass${record.changed ? " changed" : ""}${check ? " checked" : ""}`,
       "data-pass": pass,
       "aria-label": label,
       title: `${record.because} (${duration(record.seconds)})`,
@@ -51,6 +54,7 @@ export class Passes {
       h("span", { class: "pass-mark", "aria-hidden": "true" }, record.changed ? "●" : "○"),
       h("span", { class: "pass-name" }, record.name),
       h("span", { class: "pass-count" }, String(number)),
+      checkMark(check) ?? "",
     );
     const item = h("li", {}, node);
     this.rows.push({ record, node, item });
@@ -87,9 +91,11 @@ export class Passes {
       oninput: () => store.set({ stage: "passes", step: Number(this.slider.value) }),
     });
     this.position = h("span", { class: "position", "aria-live": "polite" });
+    this.ticks = h("div", { class: "check-ticks", "aria-hidden": "true" });
     this.rule = h("div", { class: "rule-card" });
     this.stepper.append(
       h("div", { class: "step-row" }, this.previous, this.slider, this.next),
+      this.ticks,
       h("div", { class: "step-row" }, this.position, this.whole),
       this.rule,
     );
@@ -117,6 +123,8 @@ export class Passes {
     this.next.disabled = !steps || step === steps;
     this.whole.setAttribute("aria-pressed", String(step < 0));
     this.position.textContent = this.words(step, steps);
+    const checks = this.store.model.checks?.steps[this.store.state.pass];
+    this.ticks.replaceChildren(...ticksOf(checks?.slice(0, steps), shown));
     this.rule.replaceChildren(...this.ruleLines(step));
   }
 
@@ -129,14 +137,15 @@ export class Passes {
   ruleLines(step) {
     const { pass: record, model } = this.store;
     const chosen = step > 0 ? [] : this.choices(record); // a step names its own
-    const lines = [h("p", { class: "because" }, record.because), ...chosen];
+    const lines = [this.check(step), h("p", { class: "because" }, record.because), ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
-      const [name, algebra, source] = model.rules[rule];
-      lines.unshift(
+      const [name, algebra, source, code] = model.rules[rule];
+      lines.splice(1, 0,
         h("p", { class: "rule-name" }, name),
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
+        ruleCode(code) ?? "",
         h("p", { class: "rule-nodes" },
           this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
           this.link(after, "+")),
@@ -146,7 +155,18 @@ export class Passes {
       lines.push(h("p", { class: "note" },
         `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`));
     }
-    return lines;
+    return lines.filter(Boolean);
+  }
+
+  /** Whether what is on screen is right: after a rewrite, else after the whole pass. */
+  check(step) {
+    const { model, state } = this.store;
+    if (!model.checks || step === 0) return null;
+    const steps = model.checks.steps[state.pass];
+    if (step > 0) return checkLine(steps[step - 1]);
+    const first = firstWrong(steps);
+    const [ok, words] = model.checks.passes[state.pass] ?? [];
+    return ok === undefined ? null : checkLine([ok, first ? `${words} (${first})` : words]);
   }
 
   /** What was chosen for the kernel and is done by this pass. */

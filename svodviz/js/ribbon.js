@@ -1,5 +1,6 @@
 // The stages in order, each with its size and time; the chosen one is marked.
 
+import { checkMark, checkWords } from "./checks.js";
 import { button, count, counted, duration, h } from "./dom.js";
 import { keyOfStage } from "./keys.js";
 
@@ -17,15 +18,18 @@ export class Ribbon {
     const size = this.store.model.size(stage.id);
     const isEmpty = !size.nodes && !size.lines && !(stage.asked && stage.units.length);
     const key = keyOfStage(this.store.model, stage);
+    const check = this.store.model.checks?.stages[stage.id];
     const node = button("", () => this.store.set({ stage: stage.id }), {
       class: "stage",
       disabled: isEmpty,
       "data-stage": stage.id,
-      title: stage.missing || (key ? `${stage.label} (key ${key})` : stage.label),
+      title: stage.missing
+        || `${stage.label}${key ? ` (key ${key})` : ""}${checkWords(check)}`,
     });
     node.append(
       h("span", { class: "stage-label" }, stage.label),
       h("span", { class: "stage-size" }, isEmpty ? this.reason(stage) : this.measure(stage, size)),
+      checkMark(check) ?? "",
     );
     this.buttons.set(stage.id, node);
     return node;

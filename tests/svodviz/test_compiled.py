@@ -49,7 +49,7 @@ def test_passes_can_be_stepped_through(data: dict[str, Any], compilation: Any) -
         steps = data["films"][row["film"]]["passes"][row["shot"]]["steps"]
         assert len(steps) == len(record.rewrites) == len(row["rewrites"])
     assert any(row["rewrites"] for row in data["passes"])
-    assert not [place for _, _, place in data["rules"] if place.startswith("/")]
+    assert not [place for _, _, place, _ in data["rules"] if place.startswith("/")]
 
 
 def test_the_program_leads_to_the_machine(data: dict[str, Any]) -> None:

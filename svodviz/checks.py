@@ -1,0 +1,117 @@
+"""Whether each pass, each rewrite and each stage is right, as data for the page.
+
+    checks   {"passes": [mark or null], "steps": [[mark or null]], "stages": {id: mark}}
+    mark     [ok, words]       ok is true, false, or null where it cannot be run
+
+`steps` has a mark for each rewrite of each pass, as far as time allows. What was not asked for has
+no mark: a bisection leaves marks only on what it tried.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from svodviz.escape import visible
+from svodviz.scene import Wire
+
+SECONDS = 3.0
+"""How long rewrites are checked one by one."""
+STAGES = {"kernels": "kernels", "schedule": "schedule", "loops": "loops", "lowered": "lowered",
+          "asm": "machine code"}  # fmt: skip
+"""The stages of the ribbon that run, with their rows in the compiler's report."""
+AS_IT_RUNS = ("llvm", "optimized")
+"""Stages that run only as the machine code made from them."""
+
+
+@dataclass
+class Checks:
+    """Rows of the compiler's checks: by pass, by pass and rewrite, by stage."""
+
+    passes: dict[int, Any] = field(default_factory=dict)
+    steps: dict[tuple[int, int], Any] = field(default_factory=dict)
+    stages: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+def check_all(compilation: Any) -> Checks:
+    """Every pass and stage run on the program's inputs; rewrites as far as time allows."""
+    from compiler.asking.check_passes import Bench, check_passes
+    from compiler.errors import CompileError
+
+    found = Checks()
+    try:
+        found.passes = dict(enumerate(check_passes(compilation)))
+        rows = {row.stage: row for row in compilation.check().rows}
+        bench = Bench(compilation)
+    except CompileError as error:
+        return Checks(note=f"nothing was checked: {error.problem}")
+    found.stages = {stage: rows[name] for stage, name in STAGES.items() if name in rows}
+    found.stages["graph"] = rows["graph"]
+    until = time.monotonic() + SECONDS
+    for place, record in enumerate(compilation.passes):
+        for count in range(1, len(record.matches) + 1):
+            if time.monotonic() > until:
+                found.note = "rewrites were checked one by one as far as time allowed"
+                return found
+            found.steps[place, count] = bench.row(record, record.program_after(count))
+    return found
+
+
+def tried(compilation: Any, bisection: Any) -> Checks:
+    """The marks of what a bisection tried."""
+    found = Checks()
+    places = {f"{r.stage} {r.kernel}".strip() + f": {r.name}": n
+              for n, r in enumerate(compilation.passes)}  # fmt: skip
+    stages = {name: stage for stage, name in STAGES.items()}
+    for row in bisection.tried:
+        name, _, count = row.stage.partition(" after rewrite ")
+        if row.stage in places:
+            found.passes[places[row.stage]] = row
+        elif row.stage in stages:
+            found.stages[stages[row.stage]] = row
+        elif count and bisection.record is not None and name == bisection.record.name:
+            found.steps[bisection.place, int(count)] = row
+    if bisection.place >= 0:
+        found.passes[bisection.place] = bisection.row
+    return found
+
+
+def check_rows(checks: Checks, compilation: Any) -> Wire:
+    """The marks for the page."""
+    passes = [_mark(checks.passes.get(n)) for n in range(len(compilation.passes))]
+    steps = [
+        [_mark(checks.steps.get((place, count + 1))) for count in range(len(record.rewrites))]
+        if any(key[0] == place for key in checks.steps)
+        else []
+        for place, record in enumerate(compilation.passes)
+    ]
+    stages = {stage: _mark(row) for stage, row in checks.stages.items()}
+    if any(passes):
+        stages["passes"] = _of_all(checks)
+    if "asm" in stages:
+        words = "not executable by itself: it runs as the machine code made from it"
+        stages |= {stage: [None, words] for stage in AS_IT_RUNS}
+    return {"passes": passes, "steps": steps, "stages": stages}
+
+
+def _of_all(checks: Checks) -> list[Any]:
+    wrong = [row for row in checks.passes.values() if row.ok is False]
+    if wrong:
+        return [False, visible(f"wrong after {len(wrong)} of {len(checks.passes)} passes tried")]
+    return [True, f"right after each of the {len(checks.passes)} passes tried"]
+
+
+def _mark(row: Any) -> list[Any] | None:
+    return None if row is None else [row.ok, visible(words_of(row))]
+
+
+def words_of(row: Any) -> str:
+    """One row in a sentence: how far off, where first, and how far rounding may go."""
+    if row.ok is None:
+        return str(row.note)
+    if row.ok and not row.max_abs:
+        return "right, to the bit"
+    far = f"off by at most {row.max_abs:.2g}, relative {row.max_rel:.2g}"
+    if row.ok:
+        return f"right: {far}; rounding may be {row.allowed:.2g} there"
+    return f"wrong: {row.note}; {far}"

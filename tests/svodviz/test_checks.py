@@ -1,0 +1,88 @@
+"""Marks of what was checked, the explorer of a bisection, and the question why a rule does not
+match: on the wire and on the page."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler
+import svodviz
+from compiler.graph.nodes import elementwise
+from svodviz.explorer import Explorer
+from svodviz.requests import respond
+
+x = compiler.Tensor(np.linspace(-2, 2, 48 * 32, dtype=np.float32).reshape(48, 32), name="x")
+
+
+@svodviz.rule("sub")
+def turned(node: Any) -> Any:
+    """a - b = b - a, which is wrong"""
+    left, right = node.sources
+    return elementwise("add", right, elementwise("neg", left))
+
+
+def wrong() -> Any:
+    passes = svodviz.PASSES.after("simplify", turned)
+    return compiler.compile(x.softmax(1) * 2.0 - 1.0, passes=passes)
+
+
+@pytest.fixture(scope="module")
+def checked() -> Explorer:
+    return svodviz.explore(wrong(), check=True)
+
+
+def test_each_pass_and_stage_has_a_mark(checked: Explorer) -> None:
+    checks = checked.wire["checks"]
+    graph = [p for p, row in enumerate(checked.wire["passes"]) if row["stage"] == "graph"]
+    assert [checks["passes"][p][0] for p in graph] == [True] * 4 + [False] * 2
+    assert [ok for ok, _ in checks["steps"][4]] == [False, False]
+    assert "instead of" in checks["passes"][4][1] and "would be rounding" in checks["passes"][4][1]
+    marks = {stage: ok for stage, (ok, _) in checks["stages"].items()}
+    assert marks["graph"] is True and marks["asm"] is False and marks["llvm"] is None
+    assert svodviz.explore(x.exp()).wire["checks"] is None
+
+
+def test_a_bisection_opens_at_the_first_wrong_rewrite() -> None:
+    explorer = svodviz.bisect(wrong())
+    assert (explorer.state["pass"], explorer.state["step"]) == (4, 1)
+    assert explorer.bisection.match.rule == "turned"
+    assert explorer.wire["checks"]["passes"][4][0] is False
+    assert svodviz.bisect(x.exp()).bisection.is_right
+
+
+def test_rules_come_with_their_code(checked: Explorer) -> None:
+    code = next(code for name, _, _, code in checked.wire["rules"] if name == "turned")
+    assert code[:2] == ['@svodviz.rule("sub")', "def turned(node: Any) -> Any:"]
+
+
+def test_why_not_is_answered(checked: Explorer) -> None:
+    sent: list[Any] = []
+    book = {(stage, name): rules for stage, name, rules in checked.wire["rulebook"]}
+    assert "reduce_twice" in book["graph", "simplify"] and book["graph", "turned"] == ["turned"]
+    for rule, entity in (("reduce_twice", "graph:1"), ("nothing", "graph:1")):
+        asked = {"rule": rule, "entity": entity}
+        content = {"kind": "request", "id": 1, "name": "why not", "arguments": asked}
+        respond(checked, content, sent.append)
+    assert sent[0]["result"]["condition"] == "isinstance(inner, Reduce)"
+    assert sent[1]["result"]["words"].startswith("no pass has a rule nothing")
+
+
+@pytest.mark.browser
+def test_marks_on_the_page(checked: Explorer, tmp_path: Path, open_page: Any) -> None:
+    path = tmp_path / "checked.html"
+    checked.export_html(path)
+    page = open_page(path)
+    assert page.locator('[data-stage="graph"] .check').first.inner_text() == "✓"
+    assert page.locator('.ribbon [data-stage="asm"] .check').inner_text() == "✗"
+    page.locator('[data-pass="4"]').click()
+    assert page.locator('[data-pass="4"] .check.wrong').inner_text() == "✗"
+    assert "✗ from rewrite 1 on" in page.locator(".check-line").inner_text()
+    assert page.locator(".check-tick.wrong").count() == 2
+    page.evaluate("window.svodviz.model.set('state', {step: 1})")
+    page.locator(".rule-code summary").first.click()
+    assert "def turned" in page.locator(".rule-code pre").first.inner_text()
+    page.evaluate("window.svodviz.model.set('state', {selected: 'graph:1'})")
+    page.get_by_role("button", name="Why not?").click()
+    page.get_by_text("that takes Python").wait_for()
