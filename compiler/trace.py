@@ -123,19 +123,22 @@ class Provenance(Generic[P]):
 
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
-        parents = self.of(old)
-        made = []
+        # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
+        self.numbers.all(reversed(self.made(new, self.of(old))))
+
+    def made(self, new: Node, parents: frozenset[P]) -> list[Node]:
+        """`new`, and what below it was unknown, descend from `parents`; returns the unknown."""
+        found = []
         stack = [new]
         while stack:
             node = stack.pop()
-            is_made = node not in self.parents
-            if is_made or node is new:
+            is_unknown = node not in self.parents
+            if is_unknown or node is new:
                 self.add(node, parents)
-            if is_made:
-                made.append(node)
+            if is_unknown:
+                found.append(node)
                 stack.extend(node.sources)
-        # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
-        self.numbers.all(reversed(made))
+        return found
 
 
 Facts = Callable[[Any], dict[str, Any]]
