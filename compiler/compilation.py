@@ -10,7 +10,7 @@ import numpy as np
 from compiler import bindings, budget, execution, feeding, garbage, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
-from compiler.biography import biography
+from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
 from compiler.costing import figures
 from compiler.decisions import decisions
@@ -106,6 +106,8 @@ class Compilation:
     def _graph(self, root: Sink, title: str) -> Graph:
         nodes: list[TensorNode] = toposort([root])
         parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
+        asked = frozenset[Origin]().union(*(self.provenance.of(n) for n in root.sources))
+        parents[root] = self.user_source.entities_of(asked)
         places = {
             n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
             for n in nodes
@@ -158,6 +160,7 @@ class Compilation:
         for node in nodes:
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
+        parents[made.outlined.root] = self._entities([self.simplest])
         return KernelGraph(
             title="kernels", name="kernels", seconds=self.seconds["kernels"],
             root=made.outlined.root, numbers=numbers, parents=parents,
@@ -373,7 +376,12 @@ class Compilation:
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return biography(entity, (*self.stages, *self.assembly))
+        return biography(entity, (*self.stages, *self.optimized, *self.assembly))
+
+    @property
+    def coverage(self) -> tuple[Coverage, ...]:
+        """Of each stage how many lines lead back to the program, and which do not, with why."""
+        return coverage((*self.stages, *self.optimized, *self.assembly))
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""

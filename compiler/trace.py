@@ -1,6 +1,7 @@
 """What the compiler reports about its own work, as frozen records. It does not know who listens.
 
-    Line       one printed line: text, the entity it shows, the entities it comes from
+    Line       one printed line: text, the entity it shows, the entities it comes from, or why
+               it comes from none
     Rewrite    one application of a rule in a pass
     Decision   one choice with its reason in words
     Provenance which earlier things each node descends from, kept through every rewrite
@@ -30,11 +31,12 @@ def empty_graph() -> "nx.DiGraph[Any]":
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a printed stage."""
+    """One line of a printed stage; `alone` says why, where it comes from nothing earlier."""
 
     text: str
     entity: str | None = None
     parents: tuple[str, ...] = ()
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
-       unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
+       unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
+                   "scene": scene or null, "note"}          (the why only where there is one)
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
@@ -126,7 +127,8 @@ def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list
         if entity is None and line.parents:
             entity = f"{row.id}:{position}:line {index + 1}"
         number = -1 if entity is None else entities.number(entity, line.parents)
-        rows.append([visible(line.text.expandtabs(4)), number])
+        alone = getattr(line, "alone", "") if line.text.strip() else ""
+        rows.append([visible(line.text.expandtabs(4)), number, *([visible(alone)] * bool(alone))])
     return rows
 
 
@@ -138,7 +140,7 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
         for node in unit["scene"]["nodes"] if unit["scene"] else ():
             items.setdefault(node.get("name", ""), []).append(entities.names[node["e"]])
     for unit in by_id["loops"]["units"]:
-        for _, number in unit["lines"]:
+        for _, number, *_ in unit["lines"]:
             if number >= 0:
                 entities.number(entities.names[number], items.get(unit["name"], ()))
 

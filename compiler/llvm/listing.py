@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 _DEBUG = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(
-    r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE
+    r"^!(\d+) = (?:distinct )?!DI(?:Location|Subprogram)\((?:name: .*?)?line: (\d+)"
+    r"(?:.*?inlinedAt: !(\d+))?",
+    re.MULTILINE,
 )
+_REMARK = re.compile(r"^; Function Attrs:.*\n(?=declare)", re.MULTILINE)
 _LOC = re.compile(r"\.loc\s+\d+\s+(\d+)")
 _ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
 _ASM_TARGET = re.compile(r"(\.?LBB\w+)")
@@ -49,6 +52,7 @@ class Listing(Stage):
                 text,
                 f"{self.prefix}:{self.kernel}:{number}",
                 tuple(f"llvm:{self.kernel}:{line}" for line in lines),
+                "" if lines else _alone(text),
             )
             for number, (text, lines) in enumerate(
                 zip(self.rows, self.sources, strict=True), start=1
@@ -63,6 +67,13 @@ class Listing(Stage):
         start = next(i for i, line in enumerate(lines) if line.text.startswith("define"))
         end = next(i for i, line in enumerate(lines) if i > start and line.text == "}")
         return control_flow(lines[start + 1 : end], label_of, targets_of)
+
+
+def _alone(text: str) -> str:
+    """Why a line comes from no line of the generated IR."""
+    if text.startswith(";"):
+        return "a remark by LLVM"
+    return "LLVM made it for itself: no origin is kept, and nothing that has one reads it"
 
 
 def _asm_label(text: str) -> str | None:
@@ -140,7 +151,7 @@ def optimized(source: Source, level: Level) -> Listing:
         for number, line, inlined in _LOCATION.findall(text)
     }
     rows, sources = [], []
-    for line in text.splitlines():
+    for line in _REMARK.sub("", text).splitlines():
         if line.startswith(("!", "; ModuleID", "source_filename", "declare", "attributes")):
             continue
         found = _DEBUG.search(line)
