@@ -4,8 +4,8 @@ export const COLUMNS = 3;
 
 /**
  * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
- * stage: id in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js · selected: entity string or "" ·
- * columns: three stage ids.
+ * stage: id in the ribbon · unit: position of the kernel · view: see views.py · pass: position ·
+ * step: see frames.js · selected: entity string or "" · columns: three stage ids.
  */
 export class Store {
   constructor(model, saved = {}, requests = null) {
