@@ -96,7 +96,14 @@ def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
             result[position] = next((before[r] for r in found if r in before), ())
         if result[position] and found:
             before[found[0]] = result[position]
-    return _with_labels(rows, result)
+    return _with_jumps(rows, _with_labels(rows, result))
+
+
+def _with_jumps(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
+    """`sources` with those of the label that it leads to for each jump without any."""
+    labels = {row[:-1]: sources[i] for i, row in enumerate(rows) if row.endswith(":")}
+    targets = (row.split()[-1] if row.strip() else "" for row in rows)
+    return [lines or labels.get(name, ()) for lines, name in zip(sources, targets, strict=True)]
 
 
 def _registers(row: str) -> list[str]:

@@ -11,8 +11,8 @@ from compiler.trace import Line, empty_graph
 if TYPE_CHECKING:
     import networkx as nx
 
-_MENTIONED = re.compile(r"[@!][\w.]+")
-_DEFINED = re.compile(r"^(?:define|declare) [^@]*(@[\w.]+)\(|^(!\d+) =")
+_MENTIONED = re.compile(r"[@!#][\w.]+")
+_DEFINED = re.compile(r"^(?:(?:define|declare) [^@]*(@[\w.]+)\(|(?:attributes )?([!#]\d+) =)")
 _LABEL = re.compile(r"^([\w.]+):")
 _TARGET = re.compile(r"label %([\w.]+)")
 
@@ -50,15 +50,13 @@ class Source(Stage):
 
 def _alone(text: str, instructions: tuple[int, ...]) -> str:
     """Why a line belongs to no instruction."""
-    if instructions or not text:
-        return ""
-    return "said of the whole function" if text.startswith("attributes") else "for LLVM alone"
+    return "" if instructions or not text else "for LLVM alone"
 
 
 def instructions_of(rows: tuple[SourceLine, ...]) -> list[tuple[int, ...]]:
     """For each line the instructions it belongs to.
 
-    A function or a piece of metadata belongs to all lines that mention it, and these may be in
+    A function, an attribute or metadata belongs to all lines that mention it, and these may be in
     functions themselves, so this goes on until nothing new is found.
     """
     found = [row.instructions for row in rows]

@@ -103,7 +103,8 @@ export class Inspector {
 
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
-    return line ? h("pre", { class: "block" }, line.text.trim()) : null;
+    return line && [h("pre", { class: "block" }, line.text.trim()),
+      line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
   }
 
   facts(rows) {
