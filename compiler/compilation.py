@@ -16,6 +16,7 @@ from compiler.costing import figures
 from compiler.decisions import decisions
 from compiler.device.program import Program
 from compiler.errors import located
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -106,8 +107,7 @@ class Compilation:
     def _graph(self, root: Sink, title: str) -> Graph:
         nodes: list[TensorNode] = toposort([root])
         parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
-        asked = frozenset[Origin]().union(*(self.provenance.of(n) for n in root.sources))
-        parents[root] = self.user_source.entities_of(asked)
+        parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {
             n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
             for n in nodes
@@ -147,8 +147,7 @@ class Compilation:
 
     def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
         """The graph entities of tensor nodes, in order, each once."""
-        numbers = sorted({self.provenance.numbers[n] for n in nodes})
-        return tuple(f"graph:{n}" for n in numbers)
+        return tuple(f"graph:{n}" for n in sorted({self.provenance.numbers[n] for n in nodes}))
 
     @cached_property
     def kernels(self) -> KernelGraph:
@@ -216,8 +215,7 @@ class Compilation:
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                made = compile_kernel(name, body, self._tuned, self._numbers[body])
-            self._compiled[body] = made
+                self._compiled[body] = compile_kernel(name, body, self._tuned, self._numbers[body])
         return self._compiled[body]
 
     @property
@@ -354,10 +352,15 @@ class Compilation:
         """Run every stage on the same inputs and compare each with the graph as written."""
         return check(self, variables)
 
+    @property
+    def can_run(self) -> bool:
+        """Whether all data and values of variables are given."""
+        is_given = not any(isinstance(n, Placeholder) for n in toposort([self.written]))
+        return is_given and self._bindings.is_bound
+
     @cached_property
     def _values(self) -> dict[str, Array]:
-        # where a variable has no value, no run has been asked for yet
-        return values(self) if self._bindings.is_bound else {}
+        return values(self)
 
     def values(self, entity: str) -> Array | None:
         """The value of a graph or kernel entity on the given inputs; None where it has none.
@@ -394,5 +397,4 @@ class Compilation:
         return f"Compilation({self.name}, {len(made.items)} items)"
 
     def __str__(self) -> str:
-        parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
-        return "\n\n".join(parts)
+        return "\n\n".join(f"== {stage.title} ==\n{stage}" for stage in self.stages)

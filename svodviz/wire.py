@@ -12,7 +12,7 @@
                     "rewrites": [[rule, before, after]], "left_out"}]
      "rules":     [[name, algebra, source]]
      "decisions": [[entity, kind, taken, reason]]
-     "values":    {entity: preview}           see `values`
+     "values":    {entity: preview}           see `values`; inside kernels without shape
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
@@ -43,7 +43,7 @@ from svodviz.scene import Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
-from svodviz.values import preview
+from svodviz.values import preview, preview_seen
 from svodviz.views import view_rows
 
 FORMAT, VERSION = "svodviz", 4
@@ -215,7 +215,21 @@ def _values(
             found[str(number)] = preview(value)
     else:
         _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
-    return found
+    return found | _values_inside(compilation, entities, notes)
+
+
+def _values_inside(compilation: Any, entities: Entities, notes: list[str]) -> dict[str, Wire]:
+    """What the loops and instructions of small kernels compute."""
+    from compiler.values import values_inside
+
+    if not getattr(compilation, "can_run", False):
+        return {}
+    try:
+        seen = values_inside(compilation)
+    except Exception as error:
+        notes.append(visible(f"no values inside kernels: {type(error).__name__}: {error}"))
+        return {}
+    return {str(entities.number(name)): preview_seen(it) for name, it in seen.items()}
 
 
 def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:
