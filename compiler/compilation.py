@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, garbage, sharding
+from compiler import bindings, budget, execution, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import Coverage, biography, coverage
@@ -84,6 +84,8 @@ class Compilation:
         with no_origin():
             self.written = Sink(tuple(nodes))
             self._bindings = bindings.bindings_of(self.written)
+            if options.trace:
+                naming.call_nodes(self.written, self.provenance.numbers)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
@@ -134,8 +136,7 @@ class Compilation:
     @cached_property
     def passes(self) -> tuple[PassRecord, ...]:
         """A record of every pass, graph passes first, then those of each kernel."""
-        made = [record for kernel in self._kernels for record in kernel.records]
-        return (*self._graph_records, *made)
+        return (*self._graph_records, *(r for kernel in self._kernels for r in kernel.records))
 
     # -- schedule ------------------------------------------------------------------------------
 
@@ -184,8 +185,7 @@ class Compilation:
         records = self._graph_records
         made = decisions(self._scheduled, self.simplest, records, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
-        pairs = zip(self._kernels, subjects, strict=True)
-        chosen = (d for kernel, subject in pairs for d in kernel.decisions(subject))
+        chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
         return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
@@ -355,8 +355,8 @@ class Compilation:
     @property
     def can_run(self) -> bool:
         """Whether all data and values of variables are given."""
-        is_given = not any(isinstance(n, Placeholder) for n in toposort([self.written]))
-        return is_given and self._bindings.is_bound
+        is_open = any(isinstance(n, Placeholder) for n in toposort([self.written]))
+        return self._bindings.is_bound and not is_open
 
     @cached_property
     def _values(self) -> dict[str, Array]:

@@ -79,6 +79,7 @@ class Numbering:
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
         self._next = 0
+        self._names: dict[int, str] = {}
 
     def __contains__(self, node: Node) -> bool:
         return node in self._numbers
@@ -100,6 +101,15 @@ class Numbering:
         """`new` is `old` with other operands: one thing, one number."""
         if new not in self._numbers:
             self._numbers[new] = self[old]
+
+    def call(self, node: Node, name: str) -> None:
+        """The node, and what it becomes, is what the user calls `name`, unless it has a name."""
+        if name:
+            self._names.setdefault(self[node], name)
+
+    def name(self, node: Node) -> str:
+        """What the user calls a node; "" where that is not known."""
+        return self._names.get(self[node], "")
 
 
 @dataclass(slots=True)
@@ -125,8 +135,10 @@ class Provenance(Generic[P]):
 
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
+        name = self.numbers.name(old)
         # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
         self.numbers.all(reversed(self.made(new, self.of(old))))
+        self.numbers.call(new, name)
 
     def made(self, new: Node, parents: frozenset[P]) -> list[Node]:
         """`new`, and what below it was unknown, descend from `parents`; returns the unknown."""
@@ -260,7 +272,9 @@ class Replay:
         prefix = self.record.prefix
         graph: nx.DiGraph[str] = empty_graph()
         for number, (node, _) in sorted(self.nodes.items()):
-            graph.add_node(f"{prefix}{number}", **self.record.facts(node))
+            facts = self.record.facts(node)
+            facts["name"] = facts["name"] or self.numbers.name(node)
+            graph.add_node(f"{prefix}{number}", **facts)
         for number, (_, operands) in sorted(self.nodes.items()):
             for position, operand in enumerate(operands):
                 graph.add_edge(

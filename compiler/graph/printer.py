@@ -60,6 +60,7 @@ class Graph(Stage):
         for node in self.nodes:
             facts = node_facts(node)
             facts["parents"] = self.parents.get(node, ())
+            facts["name"] = facts["name"] or self.numbers.name(node)
             graph.add_node(self.entity(node), **facts)
         for node in self.nodes:
             for position, source in enumerate(node.sources):
