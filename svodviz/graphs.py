@@ -107,7 +107,7 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     return Box(entity, **text, label=label, width=width, height=height, facts=facts)
 
 
-_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables")
+_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables", "strides")
 
 
 def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
