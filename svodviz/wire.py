@@ -16,6 +16,7 @@
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
+     "operations": {op: what it means}        see `operations`
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
      "notes":     [text]}                     what was left out, and why
@@ -37,6 +38,7 @@ from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
 from svodviz.kernels import kernel_rows
+from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Wire, plain, scene
@@ -77,6 +79,7 @@ def wire(compilation: Any) -> Wire:
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
+        "operations": operation_words(stages, films),
         "schedule": schedule,
         "views": view_rows(),
         "notes": notes,
