@@ -117,6 +117,7 @@ class Compilation:
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
+            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -154,10 +155,9 @@ class Compilation:
     def kernels(self) -> KernelGraph:
         """The kernel graph."""
         made = self._scheduled
-        nodes = toposort([made.outlined.root])
         numbers = Numbering()
         parents: dict[Node, tuple[str, ...]] = {}
-        for node in nodes:
+        for node in toposort([made.outlined.root]):
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
         parents[made.outlined.root] = self._entities([self.simplest])
@@ -374,8 +374,8 @@ class Compilation:
     @property
     def stages(self) -> tuple[Stage, ...]:
         """Every stage up to the generated LLVM IR, in order."""
-        whole = (self.user_source, self.graph, self.optimized_graph, self.kernels, self.schedule)
-        return (*whole, *self.loops, *self.lowered, *self.source)
+        graphs = self.graph, self.optimized_graph, self.kernels
+        return (self.user_source, *graphs, self.schedule, *self.loops, *self.lowered, *self.source)
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""

@@ -1,4 +1,4 @@
-"""The exercise of the sixth notebook: its check refuses what is not asked for, its answer passes."""
+"""The exercise of the sixth notebook: its check refuses what is not asked for; its answer holds."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def names() -> dict[str, Any]:
     """What the first cell and that of the exercise define."""
     code, known = cells("code"), dict[str, Any]()
     for text in (code[0], next(it for it in code if "def check(" in it)):
-        exec(compile(text, "cell", "exec"), known)  # noqa: S102
+        exec(compile(text, "cell", "exec"), known)
     return known
 
 
@@ -26,7 +26,7 @@ def test_the_check_checks() -> None:
     answer = next(it for it in cells("markdown") if "<summary>One answer" in it)
     found = re.search(r"```python\n(.*?)```", answer, re.DOTALL)
     assert found
-    exec(found[1], known)  # noqa: S102
+    exec(found[1], known)
     assert known["check"](known["mine"]) == "well done"
     assert known["check"](lambda x: x * 2) == "only 0 nodes less: try again"
     assert known["check"](lambda x: x * 1).startswith("only 2 nodes")

@@ -75,7 +75,7 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
 
 
 def test_a_product_is_packed_and_shared_out_by_panels() -> None:
-    chosen = choose(body_of("matmul", 256, 256, 256), DEFAULT)
+    chosen = choose(body_of("matmul", 1024, 1024, 1024), DEFAULT)
     assert {type(c).__name__ for c in chosen} == {
         "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
     }  # fmt: skip
