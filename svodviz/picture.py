@@ -12,7 +12,7 @@ from svodviz.palette import Theme, colour, edge_of, inner, kind_of, outline
 from svodviz.refine import pictured
 from svodviz.subject import name_of
 
-MOST = 400  # nodes of a picture that can still be read
+MOST = 150  # nodes of a picture that can still be read
 MARGIN = 12
 BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"

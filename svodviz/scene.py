@@ -24,14 +24,17 @@ MOST_PLACED = 400  # nodes of one of them
 
 @dataclass
 class Budget:
-    """How many nodes may still be placed before the page opens; what is left is the page's work."""
+    """How many nodes may still be placed before the page opens; what is left is the page's work.
+
+    A program with a graph that is too large opens soonest when the page places all of its graphs.
+    """
 
     nodes: int = PLACED
 
     def allows(self, count: int) -> bool:
         """Whether a graph of `count` nodes is to be placed now, and if so takes them off."""
         is_allowed = count <= min(self.nodes, MOST_PLACED)
-        self.nodes -= count if is_allowed else 0
+        self.nodes = self.nodes - count if is_allowed else 0
         return is_allowed
 
 

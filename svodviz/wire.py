@@ -5,8 +5,13 @@
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
+<<<<<<< HEAD
        unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
                    "scene": scene or null, "note"}          (the why only where there is one)
+=======
+       unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
+                  assembly: "flow" (see `machine_code`); of a stage that is "asked" for only names
+>>>>>>> main
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
@@ -19,6 +24,8 @@
      "operations": {op: what it means}        see `operations`
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
+     "machines":  [[id, title, note]]         whose assembly can be asked for
+     "recorded":  {question: answer}          in exports: see `requests` and `machine_code`
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
@@ -40,7 +47,11 @@ from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
 from svodviz.kernels import kernel_rows
+<<<<<<< HEAD
 from svodviz.operations import operation_words
+=======
+from svodviz.machine_code import flow_row, machine_rows
+>>>>>>> main
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Budget, Wire, plain, scene
@@ -54,7 +65,8 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 0.2
+VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
+HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
 def wire(compilation: Any) -> Wire:
@@ -90,6 +102,7 @@ def _wire(compilation: Any) -> Wire:
         "operations": operation_words(stages, films),
         "schedule": schedule,
         "views": view_rows(),
+        "machines": machine_rows(),
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,
@@ -100,6 +113,8 @@ def _stage(
     row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
 ) -> Wire:
     answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
+    if row.asked:
+        return answer | {"asked": True, "seconds": 0.0, "units": _names(row, compilation)}
     try:
         found = list(units(compilation, row))
         answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
@@ -112,6 +127,15 @@ def _stage(
         notes.append(f"{row.label} is missing: {answer['missing']}")
         seconds = 0.0
     return answer | {"seconds": plain(seconds)}
+
+
+def _names(row: StageRow, compilation: Any) -> list[Wire]:
+    """The units of a stage that is made when somebody asks for it."""
+    return [
+        {"name": loops.name, "title": visible(f"{row.label} {loops.name}"), "nodes": 0,
+         "lines": [], "scene": None, "note": ""}
+        for loops in compilation.loops
+    ]  # fmt: skip
 
 
 def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
@@ -131,6 +155,8 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
         "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
         "note": "",
     }
+    if row.id == "asm":
+        answer["flow"] = flow_row(unit.stage)
     if nodes > limit:
         instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
         answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
@@ -219,7 +245,8 @@ def _values(
     wanted = list(dict.fromkeys(node["e"] for node in rows))
     names = entities.names
     found: dict[str, Wire] = {}
-    until = time.monotonic() + VALUE_SECONDS
+    allowed = VALUE_SECONDS if len(wanted) <= VALUE_LIMIT else HURRIED_SECONDS
+    until = time.monotonic() + allowed
     for count, number in enumerate(wanted):
         if count >= VALUE_LIMIT or time.monotonic() > until:
             notes.append(f"values of {count:,} of {len(wanted):,} nodes were computed")
@@ -266,4 +293,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
-#   4  "views".
+#   4  "views"; layouts may be null; nodes of the graph have "module"; a graph too large to be drawn
+#      comes as stretches of its layers.

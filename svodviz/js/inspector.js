@@ -76,8 +76,13 @@ export class Inspector {
       this.head(entity, row),
       row && this.meaning(row),
       row ? this.facts(factsOf(row)) : this.lineText(entity),
+<<<<<<< HEAD
       row?.text && h("pre", { class: "block" }, row.text.join("\n")),
       valueSection(this, entity),
+=======
+      row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
+      this.value(entity),
+>>>>>>> main
       this.cost(row),
       this.operands(entity, place),
       this.rest(entity),
@@ -108,6 +113,7 @@ export class Inspector {
 
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
+<<<<<<< HEAD
     return line && [h("pre", { class: "block" }, line.text.trim()),
       line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
   }
@@ -116,6 +122,9 @@ export class Inspector {
   meaning(row) {
     const words = this.store.model.operations[row.op];
     return words ? h("p", { class: "hint" }, words) : null;
+=======
+    return line ? h("pre", { class: "block", tabindex: "0" }, line.text.trim()) : null;
+>>>>>>> main
   }
 
   facts(rows) {
