@@ -5,13 +5,9 @@
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
-<<<<<<< HEAD
        unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
                    "scene": scene or null, "note"}          (the why only where there is one)
-=======
-       unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
                   assembly: "flow" (see `machine_code`); of a stage that is "asked" for only names
->>>>>>> main
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
@@ -47,11 +43,8 @@ from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
 from svodviz.kernels import kernel_rows
-<<<<<<< HEAD
-from svodviz.operations import operation_words
-=======
 from svodviz.machine_code import flow_row, machine_rows
->>>>>>> main
+from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Budget, Wire, plain, scene

@@ -25,14 +25,11 @@ _LOCATION = re.compile(
     r"(?:.*?inlinedAt: !(\d+))?",
     re.MULTILINE,
 )
-<<<<<<< HEAD
 _REMARK = re.compile(r"^; Function Attrs:.*\n(?=declare)", re.MULTILINE)
-=======
 _NO_CODE = (
     "!", "; ModuleID", "source_filename", "declare", "attributes", "target datalayout",
     "target triple",
 )  # fmt: skip
->>>>>>> main
 _LOC = re.compile(r"\.loc\s+\d+\s+(\d+)")
 _ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
 _ASM_TARGET = re.compile(r"(\.?LBB\w+|\$L__BB\w+)")
@@ -166,21 +163,7 @@ def optimized(source: Source, level: Level) -> Listing:
         with jit.borrowed_machine(level.number) as machine:
             jit.optimise(module, machine, level)
         text = str(module)
-<<<<<<< HEAD
-    locations = {
-        int(number): (int(line), int(inlined) if inlined else None)
-        for number, line, inlined in _LOCATION.findall(text)
-    }
-    rows, sources = [], []
-    for line in _REMARK.sub("", text).splitlines():
-        if line.startswith(("!", "; ModuleID", "source_filename", "declare", "attributes")):
-            continue
-        found = _DEBUG.search(line)
-        rows.append(_DEBUG.sub("", line))
-        sources.append(_chain(int(found.group(1)), locations) if found else ())
-=======
     rows, sources = linked_ir(text)
->>>>>>> main
     return Listing(
         title=f"{source.name} optimised",
         seconds=time.perf_counter() - start,
@@ -200,7 +183,7 @@ def linked_ir(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
         for number, line, inlined in _LOCATION.findall(text)
     }
     rows, sources = [], []
-    for line in text.splitlines():
+    for line in _REMARK.sub("", text).splitlines():
         if line.startswith(_NO_CODE):
             continue
         found = _DEBUG.search(line)

@@ -76,13 +76,8 @@ export class Inspector {
       this.head(entity, row),
       row && this.meaning(row),
       row ? this.facts(factsOf(row)) : this.lineText(entity),
-<<<<<<< HEAD
-      row?.text && h("pre", { class: "block" }, row.text.join("\n")),
-      valueSection(this, entity),
-=======
       row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
-      this.value(entity),
->>>>>>> main
+      valueSection(this, entity),
       this.cost(row),
       this.operands(entity, place),
       this.rest(entity),
@@ -113,8 +108,7 @@ export class Inspector {
 
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
-<<<<<<< HEAD
-    return line && [h("pre", { class: "block" }, line.text.trim()),
+    return line && [h("pre", { class: "block", tabindex: "0" }, line.text.trim()),
       line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
   }
 
@@ -122,9 +116,6 @@ export class Inspector {
   meaning(row) {
     const words = this.store.model.operations[row.op];
     return words ? h("p", { class: "hint" }, words) : null;
-=======
-    return line ? h("pre", { class: "block", tabindex: "0" }, line.text.trim()) : null;
->>>>>>> main
   }
 
   facts(rows) {
