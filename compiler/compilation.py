@@ -11,13 +11,14 @@ import numpy as np
 from compiler import bindings, budget, execution, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
-from compiler.biography import biography
+from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
 from compiler.codegen import MachineCode
 from compiler.costing import figures
 from compiler.decisions import decisions
 from compiler.device.program import Program
 from compiler.errors import located
+from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
@@ -90,19 +91,13 @@ class Compilation(MachineCode):
             self.written = Sink(tuple(nodes))
             self._bindings = bindings.bindings_of(self.written)
             if options.trace:
-                self._name_nodes()
+                naming.call_nodes(self.written, self.provenance.numbers)
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
             )
             self.seconds["graph"] = time.perf_counter() - start
         self._graph_records = tuple(records)
-
-    def _name_nodes(self) -> None:
-        numbers = self.provenance.numbers
-        numbers.all(toposort([self.written]))
-        for node, name in naming.names(self.written).items():
-            numbers.call(node, name)
 
     def build(self) -> None:
         """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
@@ -120,6 +115,7 @@ class Compilation(MachineCode):
     def _graph(self, root: Sink, title: str) -> Graph:
         nodes: list[TensorNode] = toposort([root])
         parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
+        parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {
             n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
             for n in nodes
@@ -147,8 +143,7 @@ class Compilation(MachineCode):
     @cached_property
     def passes(self) -> tuple[PassRecord, ...]:
         """A record of every pass, graph passes first, then those of each kernel."""
-        made = [record for kernel in self._kernels for record in kernel.records]
-        return (*self._graph_records, *made)
+        return (*self._graph_records, *(r for kernel in self._kernels for r in kernel.records))
 
     # -- schedule ------------------------------------------------------------------------------
 
@@ -160,8 +155,7 @@ class Compilation(MachineCode):
 
     def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
         """The graph entities of tensor nodes, in order, each once."""
-        numbers = sorted({self.provenance.numbers[n] for n in nodes})
-        return tuple(f"graph:{n}" for n in numbers)
+        return tuple(f"graph:{n}" for n in sorted({self.provenance.numbers[n] for n in nodes}))
 
     @cached_property
     def kernels(self) -> KernelGraph:
@@ -172,6 +166,7 @@ class Compilation(MachineCode):
         for node in toposort([made.outlined.root]):
             numbers[node]
             parents[node] = self._entities(made.outlined.origins.of(node))
+        parents[made.outlined.root] = self._entities([self.simplest])
         return KernelGraph(
             title="kernels", name="kernels", seconds=self.seconds["kernels"],
             root=made.outlined.root, numbers=numbers, parents=parents,
@@ -195,8 +190,7 @@ class Compilation(MachineCode):
         """Every choice about fusion, copies, reductions and loops, with its reason."""
         made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
-        pairs = zip(self._kernels, subjects, strict=True)
-        chosen = (d for kernel, subject in pairs for d in kernel.decisions(subject))
+        chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
         return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
@@ -353,10 +347,15 @@ class Compilation(MachineCode):
         """Run every stage on the same inputs and compare each with the graph as written."""
         return check(self, variables)
 
+    @property
+    def can_run(self) -> bool:
+        """Whether all data and values of variables are given."""
+        is_open = any(isinstance(n, Placeholder) for n in toposort([self.written]))
+        return self._bindings.is_bound and not is_open
+
     @cached_property
     def _values(self) -> dict[str, Array]:
-        # where a variable has no value, no run has been asked for yet
-        return values(self) if self._bindings.is_bound else {}
+        return values(self)
 
     def values(self, entity: str) -> Array | None:
         """The value of a graph or kernel entity on the given inputs; None where it has none.
@@ -370,12 +369,17 @@ class Compilation(MachineCode):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """Every stage up to the generated LLVM IR, in order."""
-        whole = (self.user_source, self.graph, self.optimized_graph, self.kernels, self.schedule)
-        return (*whole, *self.loops, *self.lowered, *self.source)
+        graphs = self.graph, self.optimized_graph, self.kernels
+        return (self.user_source, *graphs, self.schedule, *self.loops, *self.lowered, *self.source)
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return biography(entity, (*self.stages, *self.assembly))
+        return biography(entity, (*self.stages, *self.optimized, *self.assembly))
+
+    @property
+    def coverage(self) -> tuple[Coverage, ...]:
+        """Of each stage how many lines lead back to the program, and which do not, with why."""
+        return coverage((*self.stages, *self.optimized, *self.assembly))
 
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
@@ -387,5 +391,4 @@ class Compilation(MachineCode):
         return f"Compilation({self.name}, {len(self._scheduled.items)} items)"
 
     def __str__(self) -> str:
-        parts = (f"== {stage.title} ==\n{stage}" for stage in self.stages)
-        return "\n\n".join(parts)
+        return "\n\n".join(f"== {stage.title} ==\n{stage}" for stage in self.stages)

@@ -13,9 +13,17 @@ from collections.abc import Iterator
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.node import toposort
 from compiler.origin import Origin
+from compiler.trace import Numbering
 
 _SEVERAL = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)
 """Values that hold others."""
+
+
+def call_nodes(root: Sink, numbers: Numbering) -> None:
+    """Number the nodes below `root`, and call those by their variables that have one."""
+    numbers.all(toposort([root]))
+    for node, name in names(root).items():
+        numbers.call(node, name)
 
 
 def names(root: Sink) -> dict[TensorNode, str]:

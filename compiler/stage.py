@@ -22,6 +22,11 @@ class Stage:
         """The printed form; each line names the entity it shows and those it comes from."""
         raise NotImplementedError
 
+    @property
+    def links(self) -> dict[str, tuple[str, ...]]:
+        """What each entity of the stage comes from, those that no line shows included."""
+        return {line.entity: line.parents for line in self.lines if line.entity}
+
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The stage as a graph; node keys are entities (attributes: see `trace.Line`)."""
         raise NotImplementedError

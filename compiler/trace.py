@@ -1,6 +1,7 @@
 """What the compiler reports about its own work, as frozen records. It does not know who listens.
 
-    Line       one printed line: text, the entity it shows, the entities it comes from
+    Line       one printed line: text, the entity it shows, the entities it comes from, or why
+               it comes from none
     Rewrite    one application of a rule in a pass
     Decision   one choice with its reason in words
     Provenance which earlier things each node descends from, kept through every rewrite
@@ -34,11 +35,12 @@ def empty_graph() -> "nx.DiGraph[Any]":
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a printed stage."""
+    """One line of a printed stage; `alone` says why, where it comes from nothing earlier."""
 
     text: str
     entity: str | None = None
     parents: tuple[str, ...] = ()
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +153,23 @@ class Provenance(Generic[P]):
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
         name = self.numbers.name(old)
-        parents = self.of(old)
-        made = []
+        # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
+        self.numbers.all(reversed(self.made(new, self.of(old))))
+        self.numbers.call(new, name)
+
+    def made(self, new: Node, parents: frozenset[P]) -> list[Node]:
+        """`new`, and what below it was unknown, descend from `parents`; returns the unknown."""
+        found = []
         stack = [new]
         while stack:
             node = stack.pop()
-            is_made = node not in self.parents
-            if is_made or node is new:
+            is_unknown = node not in self.parents
+            if is_unknown or node is new:
                 self.add(node, parents)
-            if is_made:
-                made.append(node)
+            if is_unknown:
+                found.append(node)
                 stack.extend(node.sources)
-        # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
-        self.numbers.all(reversed(made))
-        self.numbers.call(new, name)
+        return found
 
 
 Facts = Callable[[Any], dict[str, Any]]

@@ -13,6 +13,7 @@ from compiler.trace import Line, empty_graph
 if TYPE_CHECKING:
     import networkx as nx
 
+UNTOUCHED = "nothing of this program is made on this line"
 SHOWN_AROUND = 400
 """Lines of one file that are shown at most: those around the first and last that made nodes."""
 
@@ -55,13 +56,13 @@ def user_source(origins: Iterable[Origin]) -> UserSource:
     files = sorted(made, key=reading_order)
     for file in files:
         if len(files) > 1:
-            rows.append(Line(f"# {short_name(file)}"))
+            rows.append(Line(f"# {short_name(file)}", alone="the name of a file"))
         for number in _shown(file, made[file]):
             entity = f"source:{len(rows) + 1}" if number in made[file] else None
             if entity:
                 entities[file, number] = entity
             text = linecache.getline(file, number).rstrip("\n")
-            rows.append(Line(text, entity))
+            rows.append(Line(text, entity, alone="" if entity else UNTOUCHED))
     title = ", ".join(short_name(file) for file in files)
     return UserSource(title=title, name="source", rows=tuple(rows), entities=entities)
 

@@ -3,17 +3,28 @@
 Computed by the graph's interpreter on the program's own inputs, before and after the graph passes.
 It computes each value whole, so those that a kernel never makes in one piece, such as all products
 of a convolution, may be larger than memory: what has more than `MOST` elements is left out.
+
+Inside kernels the interpreters of loops and of instructions tell what they compute, on the same
+inputs. They are slow: `Effort` says how much they may do, and kernels that take more are left out.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from compiler import bindings
+from compiler.check import copies
+from compiler.errors import CompileError
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import TensorNode
-from compiler.node import toposort
+from compiler.loops import interpret as loops_interpreter
+from compiler.lowered.interpret import steps
+from compiler.lowered.run_tasks import run_tasks
+from compiler.schedule import interpret as schedule_interpreter
+from compiler.schedule.items import Kernel
+from compiler.seen import Seen
 
 if TYPE_CHECKING:
     from compiler.compilation import Compilation
@@ -24,8 +35,8 @@ MOST = 1 << 22
 
 def values(made: "Compilation") -> dict[str, Array]:
     """The values of graph and kernel entities; none while data are missing."""
-    if any(isinstance(node, Placeholder) for node in toposort([made.written])):
-        return {}  # nobody gave the data yet
+    if not made.can_run:
+        return {}
     found: dict[TensorNode, Array] = {}
     for root in (made.written, made.simplest):
         given = bindings.graph_inputs(root, made.values_of_run())
@@ -37,3 +48,77 @@ def values(made: "Compilation") -> dict[str, Array]:
         if parents and parents[-1] in named:
             named[kernels.entity(node)] = named[parents[-1]]
     return named
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What the interpreters may do: in the program, and in the loops and instructions of each of
+    the first kernels."""
+
+    flops: int = 1 << 24
+    elements: int = 1 << 20
+    steps: int = 1 << 13
+    kernels: int = 8
+
+
+LITTLE = Effort()
+
+
+def values_inside(made: "Compilation", effort: Effort = LITTLE) -> dict[str, Seen]:
+    """What loops and instructions compute, by entity; none of kernels that take too much.
+
+    Of a kernel that runs several times it is the first run. There are none while data or values of
+    variables are missing.
+    """
+    if not made.can_run:
+        return {}
+    if sum(it.flops for it in made.schedule.analysis) > effort.flops:
+        return {}
+    inside = _Inside(made, effort)
+    items, results = made.schedule.items, made.schedule.results
+    schedule_interpreter.interpret(items, results, copies(made), inside.run)
+    return inside.found
+
+
+class _Inside:
+    """Runs the kernels of a program, each for the first time on the interpreters of its stages."""
+
+    def __init__(self, made: "Compilation", effort: Effort) -> None:
+        self.made, self.effort = made, effort
+        self.values = made.values_of_run()
+        self.found: dict[str, Seen] = {}
+        self.waiting = {it.name: n for n, it in enumerate(made.loops[: effort.kernels])}
+
+    def run(self, kernel: Kernel, arguments: Sequence[Array]) -> None:
+        """Run one kernel; first on copies of its arguments where somebody watches."""
+        number = self.waiting.pop(self.made.kernel(kernel.body).name, None)
+        variables = {**self.values, **dict(kernel.fixed)}
+        if number is not None:
+            for watched in (self._loops, self._lowered):
+                try:
+                    watched(number, [it.copy() for it in arguments], variables)
+                except CompileError:
+                    continue  # this stage cannot run here: it has no values
+        schedule_interpreter.run_kernel(kernel, arguments, self.values)
+
+    def _tell(self, entity: str, value: Array) -> None:
+        if value.dtype.kind in "biuf":
+            self.found.setdefault(entity, Seen(value.dtype.name)).add(value)
+
+    def _loops(self, number: int, arguments: list[Array], variables: dict[str, int]) -> None:
+        stage, limit = self.made.loops[number], self.effort.elements
+        if loops_interpreter.elements(stage.body) > limit:
+            return
+        loops_interpreter.interpret(
+            stage.body, arguments, variables=variables,
+            watch=lambda node, value: self._tell(stage.entity(node), value),
+        )  # fmt: skip
+
+    def _lowered(self, number: int, arguments: list[Array], variables: dict[str, int]) -> None:
+        stage = self.made.lowered[number]
+        if steps(stage.instructions, variables=variables) > self.effort.steps:
+            return
+        run_tasks(
+            stage.instructions, arguments, variables=variables,
+            watch=lambda number, value: self._tell(stage.entity(number), value),
+        )  # fmt: skip

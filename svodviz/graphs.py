@@ -109,7 +109,9 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     return Box(entity, **text, label=label, width=width, height=height, facts=facts)
 
 
-_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables", "module")
+_FACTS = (
+    "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "strides",
+)  # fmt: skip
 
 
 def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:

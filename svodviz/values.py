@@ -32,6 +32,22 @@ def preview(array: Any) -> Preview:
     return facts
 
 
+def preview_seen(seen: Any) -> Preview:
+    """The same of what a value inside a kernel was, over all the times that it was computed."""
+    facts: Preview = {
+        "dtype": seen.dtype,
+        "shape": "",
+        "size": int(seen.size),
+        "first": [_text(it) for it in seen.first[:ELEMENTS]],
+    }
+    if seen.finite:
+        scalar = np.dtype(seen.dtype).type
+        named = (("min", seen.least), ("max", seen.greatest))
+        facts |= {name: _text(scalar(value)) for name, value in named}
+        facts["mean"] = _text(seen.mean)
+    return facts | {"nan": int(seen.nan), "inf": int(seen.inf)}
+
+
 def _text(value: Any) -> str:
     if isinstance(value, np.bool_ | bool):
         return str(bool(value)).lower()

@@ -5,7 +5,8 @@
      "entities":  [entity]                    all others refer to these by position
      "parents":   [[entity]]                  for each entity, what it descends from directly
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
-       unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
+       unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
+                   "scene": scene or null, "note"}          (the why only where there is one)
                   assembly: "flow" (see `machine_code`); of a stage that is "asked" for only names
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
@@ -14,10 +15,11 @@
      "rulebook":  [[stage, pass, [rule]]]     see `whynot`
      "checks":    checks or null              see `checks`; null where nothing was checked
      "decisions": [[entity, kind, taken, reason]]
-     "values":    {entity: preview}           see `values`
+     "values":    {entity: preview}           see `values`; inside kernels without shape
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
+     "operations": {op: what it means}        see `operations`
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
      "machines":  [[id, title, note]]         whose assembly can be asked for
@@ -47,13 +49,14 @@ from svodviz.graphs import draw
 from svodviz.grounds import recorded
 from svodviz.kernels import kernel_rows
 from svodviz.machine_code import flow_row, machine_rows
+from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Budget, Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
-from svodviz.values import preview
+from svodviz.values import preview, preview_seen
 from svodviz.views import view_rows
 from svodviz.whynot import rulebook
 
@@ -97,6 +100,7 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
+        "operations": operation_words(stages, films),
         "schedule": schedule,
         "views": view_rows(),
         "machines": machine_rows(),
@@ -168,7 +172,8 @@ def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list
         if entity is None and line.parents:
             entity = f"{row.id}:{position}:line {index + 1}"
         number = -1 if entity is None else entities.number(entity, line.parents)
-        rows.append([visible(line.text.expandtabs(4)), number])
+        alone = getattr(line, "alone", "") if line.text.strip() else ""
+        rows.append([visible(line.text.expandtabs(4)), number, *([visible(alone)] * bool(alone))])
     return rows
 
 
@@ -181,7 +186,7 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
         for node in unit["scene"]["nodes"] if unit["scene"] else ():
             items.setdefault(node.get("name", ""), []).append(names[node["e"]])
     for unit in by_id["loops"]["units"]:
-        for _, number in unit["lines"]:
+        for _, number, *_ in unit["lines"]:
             if number >= 0:
                 entities.number(names[number], items.get(unit["name"], ()))
 
@@ -264,7 +269,21 @@ def _values(
             found[str(number)] = preview(value)
     else:
         _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
-    return found
+    return found | _values_inside(compilation, entities, notes)
+
+
+def _values_inside(compilation: Any, entities: Entities, notes: list[str]) -> dict[str, Wire]:
+    """What the loops and instructions of small kernels compute."""
+    from compiler.values import values_inside
+
+    if not getattr(compilation, "can_run", False):
+        return {}
+    try:
+        seen = values_inside(compilation)
+    except Exception as error:
+        notes.append(visible(f"no values inside kernels: {type(error).__name__}: {error}"))
+        return {}
+    return {str(entities.number(name)): preview_seen(it) for name, it in seen.items()}
 
 
 def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.graph.extents import written
 from compiler.graph.nodes import Buffer, Const, Sink, TensorNode
+from compiler.graph.strides import strides
 from compiler.graph.words import describe_argument, kind, operation, short
 from compiler.node import toposort
 from compiler.stage import Stage
@@ -62,6 +63,7 @@ class Graph(Stage):
         for node in self.nodes:
             facts = node_facts(node)
             facts["parents"] = self.parents.get(node, ())
+            facts["strides"] = _strides(node)
             facts["name"] = facts["name"] or self.numbers.name(node)
             graph.add_node(self.entity(node), **facts)
         for node in self.nodes:
@@ -70,6 +72,14 @@ class Graph(Stage):
                     self.entity(source), self.entity(node), operand=position, kind="data"
                 )
         return graph
+
+
+def _strides(node: TensorNode) -> str:
+    """The strides in elements as text; "" where a value has none."""
+    if isinstance(node, Sink) or not node.shape or node.extents:
+        return ""
+    found = strides(node)
+    return "none: not a regular view" if found is None else ", ".join(map(str, found))
 
 
 def node_facts(node: TensorNode) -> dict[str, Any]:

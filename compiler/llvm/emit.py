@@ -99,9 +99,12 @@ class _Emitter(Control):
             self.writer.instruction = number
             self._instruction(number, instruction)
         self.writer.instruction = None
-        if any(isinstance(i, Store) and i.is_streamed for i in self.instructions):
-            self.writer.line("fence seq_cst")  # what was streamed is seen by who runs next
-        self.writer.line("ret void")
+        streams = [
+            number for number, instruction in enumerate(self.instructions)
+            if isinstance(instruction, Store) and instruction.is_streamed
+        ]  # fmt: skip
+        if streams:  # what was streamed is seen by who runs next
+            self.writer.lines.append(SourceLine("  fence seq_cst", None, tuple(streams)))
         return self._module()
 
     def _module(self) -> list[SourceLine]:
@@ -124,14 +127,21 @@ class _Emitter(Control):
             ]
             + ["ptr noalias nocapture align 64 %scratch"] * bool(self.scratch.size)
         )
-        lines = [SourceLine(f"define void @{self.name}({arguments}) #0 {{")]
-        lines += [SourceLine("entry:"), *self.writer.allocations, *self.writer.lines]
-        lines.append(SourceLine("}"))
+        head, entry, *foot = self._frame(
+            f"define void @{self.name}({arguments}) #0 {{", "entry:", "  ret void", "}"
+        )
+        lines = [head, entry, *self.writer.allocations, *self.writer.lines, *foot]
         for text in self.writer.functions.values():
             lines += [SourceLine(""), *map(SourceLine, text.splitlines())]
         lines += [SourceLine(""), *map(SourceLine, self.writer.declarations)]
         lines.append(SourceLine('attributes #0 = { nounwind "prefer-vector-width"="512" }'))
         return lines + [SourceLine(text) for text in self.writer.metadata]
+
+    def _frame(self, *texts: str) -> list[SourceLine]:
+        """What begins and ends the function: it comes from the instructions of its arguments."""
+        given = DefineGlobal | DefineVar | Special
+        arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, given))
+        return [SourceLine(text, None, arguments) for text in texts]
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         """Write one lowered instruction."""

@@ -15,6 +15,7 @@ ROUNDS = 4
 """Passes over the optimised IR: a phi hands lines on against the order of the text."""
 _NAME = re.compile(r"%(?:[\w.$-]+|\"[^\"]+\")")
 _LABEL = re.compile(r"label %[\w.]+|, %[\w.]+ \]")
+_LABEL_LINE = re.compile(r"^[\w.$-]+:")
 _REGISTER = re.compile(
     r"\b(?:[xyz]mm(?P<vector>\d+)|(?P<mask>k[0-7])|r(?P<wide>\d+)[dwb]?"
     r"|[re]?(?P<word>[abcd]x|[sd]i|[sb]p)|(?P<byte>[abcd])[lh]|(?P<low>[sd]i|[sb]p)l"
@@ -34,7 +35,22 @@ def of_optimized(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
             using = readers.get(name, []) if name else []
             made_of = [writers[n] for n in _read(rows[position]) if n in writers]
             result[position] = next((result[i] for i in (*using, *made_of) if result[i]), ())
-    return result
+    head: Lines = ()
+    for position, row in enumerate(rows):
+        head = result[position] if row.startswith("define") else head
+        result[position] = head if row == "}" else result[position]
+    return _with_labels(rows, result)
+
+
+def _with_labels(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
+    """`sources` with those of each block's first linked instruction for its label."""
+    first: Lines = ()
+    for position in reversed(range(len(rows))):
+        if not _LABEL_LINE.match(rows[position]):
+            first = sources[position] or first
+        elif not sources[position]:
+            sources[position] = first
+    return sources
 
 
 def _defined(row: str) -> str | None:
@@ -81,7 +97,14 @@ def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
             result[position] = next((before[r] for r in found if r in before), ())
         if result[position] and found:
             before[found[0]] = result[position]
-    return result
+    return _with_jumps(rows, _with_labels(rows, result))
+
+
+def _with_jumps(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
+    """`sources` with those of the label that it leads to for each jump without any."""
+    labels = {row[:-1]: sources[i] for i, row in enumerate(rows) if row.endswith(":")}
+    targets = (row.split()[-1] if row.strip() else "" for row in rows)
+    return [lines or labels.get(name, ()) for lines, name in zip(sources, targets, strict=True)]
 
 
 def _registers(row: str) -> list[str]:

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 _DEBUG = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(
-    r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE
+    r"^!(\d+) = (?:distinct )?!DI(?:Location|Subprogram)\((?:name: .*?)?line: (\d+)"
+    r"(?:.*?inlinedAt: !(\d+))?",
+    re.MULTILINE,
 )
+_REMARK = re.compile(r"^; Function Attrs:.*\n(?=declare)", re.MULTILINE)
 _NO_CODE = (
     "!", "; ModuleID", "source_filename", "declare", "attributes", "target datalayout",
     "target triple",
@@ -56,6 +59,7 @@ class Listing(Stage):
                 text,
                 f"{self.prefix}:{self.kernel}:{number}",
                 tuple(f"llvm:{self.kernel}:{line}" for line in lines),
+                "" if lines else _alone(text),
             )
             for number, (text, lines) in enumerate(
                 zip(self.rows, self.sources, strict=True), start=1
@@ -80,6 +84,13 @@ class Listing(Stage):
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
         return flow(self.rows, _asm_label, _asm_targets)
+
+
+def _alone(text: str) -> str:
+    """Why a line comes from no line of the generated IR."""
+    if text.startswith(";"):
+        return "a remark by LLVM"
+    return "LLVM made it for itself: no origin is kept, and nothing that has one reads it"
 
 
 def _asm_label(text: str) -> str | None:
@@ -172,7 +183,7 @@ def linked_ir(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
         for number, line, inlined in _LOCATION.findall(text)
     }
     rows, sources = [], []
-    for line in text.splitlines():
+    for line in _REMARK.sub("", text).splitlines():
         if line.startswith(_NO_CODE):
             continue
         found = _DEBUG.search(line)

@@ -12,7 +12,8 @@ from compiler.trace import Line
 if TYPE_CHECKING:
     import networkx as nx
 
-_FUNCTION = re.compile(r"(@sv\.[\w.]+)")
+_MENTIONED = re.compile(r"[@!#][\w.]+")
+_DEFINED = re.compile(r"^(?:(?:define|declare) [^@]*(@[\w.]+)\(|(?:attributes )?([!#]\d+) =)")
 _LABEL = re.compile(r"^([\w.]+):")
 _TARGET = re.compile(r"label %([\w.]+)")
 
@@ -32,34 +33,60 @@ class Source(Stage):
     @property
     def lines(self) -> tuple[Line, ...]:
         """Each line, with the lowered instructions it comes from."""
-        callers = self._callers()
-        rows, function = [], ""
-        for number, row in enumerate(self.rows, start=1):
-            if row.text.startswith("define"):
-                found = _FUNCTION.search(row.text)
-                function = found.group(1) if found else ""
-            parents = callers.get(function, ()) if function else self._parents(row)
-            rows.append(Line(row.text, f"llvm:{self.kernel}:{number}", parents))
-            function = "" if row.text == "}" else function
-        return tuple(rows)
+        return tuple(
+            Line(row.text, f"llvm:{self.kernel}:{number}", self._entities(of), _alone(row.text, of))
+            for number, (row, of) in enumerate(
+                zip(self.rows, instructions_of(self.rows), strict=True), start=1
+            )
+        )
 
-    def _parents(self, row: SourceLine) -> tuple[str, ...]:
-        return () if row.instruction is None else (f"lowered:{self.kernel}:{row.instruction}",)
-
-    def _callers(self) -> dict[str, tuple[str, ...]]:
-        """For each library function the instructions that call it."""
-        found: dict[str, dict[str, None]] = {}
-        for row in self.rows:
-            call = _FUNCTION.search(row.text) if " call " in row.text else None
-            if call and row.instruction is not None:
-                entity = f"lowered:{self.kernel}:{row.instruction}"
-                found.setdefault(call.group(1), {})[entity] = None
-        return {name: tuple(entities) for name, entities in found.items()}
+    def _entities(self, instructions: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(f"lowered:{self.kernel}:{number}" for number in instructions)
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The control-flow graph of the kernel's function: one node per basic block."""
         end = next(i for i, row in enumerate(self.rows) if row.text == "}")
         return control_flow(self.lines[1:end], label_of, targets_of)
+
+
+def _alone(text: str, instructions: tuple[int, ...]) -> str:
+    """Why a line belongs to no instruction."""
+    return "" if instructions or not text else "for LLVM alone"
+
+
+def instructions_of(rows: tuple[SourceLine, ...]) -> list[tuple[int, ...]]:
+    """For each line the instructions it belongs to.
+
+    A function, an attribute or metadata belongs to all lines that mention it, and these may be in
+    functions themselves, so this goes on until nothing new is found.
+    """
+    found = [row.instructions for row in rows]
+    mentions: dict[str, list[int]] = {}
+    for position, row in enumerate(rows):
+        for name in set(_MENTIONED.findall(row.text)):
+            mentions.setdefault(name, []).append(position)
+    defined = _defined(rows)
+    size = -1
+    while size != (size := sum(map(len, found))):
+        for name, lines in defined:
+            users = (p for p in mentions[name] if p != lines.start)
+            of = tuple(dict.fromkeys(number for p in users for number in found[p]))
+            found[lines.start : lines.stop] = [of] * len(lines)
+    return found
+
+
+def _defined(rows: tuple[SourceLine, ...]) -> list[tuple[str, range]]:
+    """Functions and metadata that other lines mention, each with its lines."""
+    result = []
+    for position, row in enumerate(rows):
+        match = _DEFINED.match(row.text)
+        if match is None or row.instructions:
+            continue
+        end = position
+        while row.text.startswith("define") and rows[end].text != "}":
+            end += 1
+        result.append((match[1] or match[2], range(position, end + 1)))
+    return result
 
 
 def label_of(text: str) -> str | None:

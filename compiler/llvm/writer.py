@@ -10,10 +10,19 @@ ONE = 999_999
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One line of LLVM IR; `instruction` is the index of the lowered instruction, or None."""
+    """One line of LLVM IR; `instruction` is the index of the lowered instruction, or None.
+
+    `others` are more instructions that it belongs to: those that a function's frame is made from.
+    """
 
     text: str
     instruction: int | None = None
+    others: tuple[int, ...] = ()
+
+    @property
+    def instructions(self) -> tuple[int, ...]:
+        """Every instruction that the line belongs to."""
+        return self.others if self.instruction is None else (self.instruction, *self.others)
 
 
 @dataclass(slots=True)

@@ -114,13 +114,16 @@ def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> N
     """`made`, and what is new below it, come from what `old` does."""
     if type(made) is type(old) and len(made.sources) == len(old.sources):
         provenance.rebuilt(made, old)
+        for source in made.sources:
+            if source not in provenance.parents:
+                provenance.made(source, provenance.of(old))
     else:
         provenance.replaced(made, old)
 
 
 def copied(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
     """`made` comes from what `old` does, and is another thing: it has a number of its own."""
-    provenance.add(made, provenance.of(old))
+    provenance.made(made, provenance.of(old))
     provenance.numbers.all([made])
 
 

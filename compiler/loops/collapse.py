@@ -111,7 +111,7 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
     width = index(inner.extent)
     replacements = {outer: alu("idiv", joined, width), inner: alu("mod", joined, width)}
     for node in (joined, *replacements.values()):
-        provenance.add(node, provenance.of(outer) | provenance.of(inner))
+        provenance.made(node, provenance.of(outer) | provenance.of(inner))
     done: dict[ScalarNode, ScalarNode] = {}
     order: list[ScalarNode] = toposort([body])
     for node in order:

@@ -49,6 +49,7 @@ from compiler.loops.indices import (
     shift,
 )
 from compiler.loops.nodes import (
+    Alu,
     Argument,
     Bitcast,
     Body,
@@ -218,15 +219,40 @@ class _Walk:
     def note(self, made: ScalarNode, node: TensorNode) -> None:
         """`made` and the index expressions made for it come from `node`."""
         parents = frozenset((node,))
-        stack = [made]
-        while stack:
-            scalar = stack.pop()
-            if scalar in self.provenance.parents and scalar is not made:
-                continue
-            is_new = scalar not in self.provenance.parents
-            self.provenance.add(scalar, parents)
-            if is_new:
-                stack.extend(scalar.sources)
+        for source in () if made in self.provenance.parents else made.sources:
+            self.note_index(source, parents)
+        self.provenance.made(made, parents)
+
+    def note_index(self, made: ScalarNode, parents: frozenset[TensorNode]) -> None:
+        """An index expression comes from `parents`, and from what the indices in it come from.
+
+        So a sum of indices leads to each movement that took part, not just to the last.
+        """
+        known = self.provenance.parents
+        if made in known or not isinstance(made, Alu):
+            return
+        for each in toposort([made], known):
+            if isinstance(each, Alu) and each in known:
+                parents |= known[each]
+        self.provenance.made(made, parents)
+
+    def _moved(self, node: TensorNode, indices: Indices) -> Indices:
+        """The indices into the source of a movement; what is computed for them comes from it."""
+        if isinstance(node, graph.Pad):
+            pairs = zip(indices, node.widths, strict=True)
+            inside: Indices = tuple(shift(i, -before) for i, (before, _) in pairs)
+        else:
+            inside = move(node, indices)
+        for each in inside:
+            self.note_index(each, frozenset((node,)))
+        return inside
+
+    def _inside(self, node: graph.Pad, indices: Indices) -> ScalarNode | None:
+        """The condition under which a padded axis reads its source; it comes from the pad."""
+        condition = is_inside(node, indices)
+        if condition is not None:
+            self.note_index(condition, frozenset((node,)))
+        return condition
 
     def _children(self, key: Key) -> list[Key]:
         """The keys whose scalars the scalar of `key` is made from."""
@@ -239,16 +265,14 @@ class _Walk:
             case effects.Custom():
                 return [(s, indices, gate) for s in node.sources]
             case graph.Pad():
-                inside = tuple(
-                    shift(i, -before) for i, (before, _) in zip(indices, node.widths, strict=True)
-                )
-                return [(node.sources[0], inside, both(gate, is_inside(node, indices)))]
+                condition = self._inside(node, indices)
+                return [(node.sources[0], self._moved(node, indices), both(gate, condition))]
             case graph.Index():
                 return [(s, indices, gate) for s in node.sources[1:]]
             case graph.Reduce():
                 return [(node.sources[0], self._reduced(key), gate)]
             case _:
-                return [(node.sources[0], move(node, indices), gate)]
+                return [(node.sources[0], self._moved(node, indices), gate)]
 
     def _is_positions_only(self, node: TensorNode, children: list[Key]) -> bool:
         """Whether an `Index` has its positions but not yet the element they point at."""

@@ -12,7 +12,7 @@ outermost ranges are cut into blocks, and the blocks run one after the other.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,6 +45,9 @@ from compiler.ops import OPS, REDUCTIONS
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
+Watch: TypeAlias = Callable[[ScalarNode, Array], None]
+"""Told a node and its value in the open blocks, each time it is computed."""
+
 LIMIT = 2**22
 """Elements that all values of a body may have together."""
 NOTHING: Array = np.zeros(0)
@@ -56,14 +59,16 @@ def interpret(
     arguments: Sequence[Array],
     limit: int = LIMIT,
     variables: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
 ) -> None:
     """Run `body` on flat arrays, one per slot; the written one is filled in place.
 
     `limit` bounds the elements held at a time, where blocks of one iteration can. `variables`
-    are the values of the variables by name. Raises `DataError` where one is missing or out of its
-    bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
+    are the values of the variables by name; `watch` is told every value. Raises `DataError` where
+    one is missing or out of its bounds, and `InternalError` where an access is outside its buffer
+    or a value has the wrong type.
     """
-    run = _Run(body, arguments, limit, variables or {})
+    run = _Run(body, arguments, limit, variables or {}, watch)
     with np.errstate(all="ignore"):
         for nest in body.sources:
             match nest:
@@ -79,8 +84,14 @@ class _Run:
     """State of one run: the values known for the blocks of the ranges that are open."""
 
     def __init__(
-        self, body: Body, arguments: Sequence[Array], limit: int, variables: Mapping[str, int]
+        self,
+        body: Body,
+        arguments: Sequence[Array],
+        limit: int,
+        variables: Mapping[str, int],
+        watch: Watch | None,
     ) -> None:
+        self.watch = watch
         self.arguments = arguments
         self.order: list[ScalarNode] = toposort([body])
         self.variables = {n: _given(n, variables) for n in self.order if isinstance(n, DefineVar)}
@@ -97,6 +108,7 @@ class _Run:
         for _ in self._in_blocks(node.ranges):
             index, value = self._value(node.sources[1]), self._value(node.sources[2])
             gate = None if node.gate is None else self._value(node.gate)
+            self._tell(node, value)
             if isinstance(target, Local):
                 self._scratch(target).scatter(index, value, gate)
             else:
@@ -185,7 +197,12 @@ class _Run:
                 stack.extend(reversed(waiting))
                 continue
             self.values[stack.pop()] = self._computed(node)
+            self._tell(node, self.values[node])
         return self.values[root]
+
+    def _tell(self, node: ScalarNode, value: Array) -> None:
+        if self.watch is not None and value is not NOTHING:
+            self.watch(node, value)
 
     def _computed(self, node: ScalarNode) -> Array:
         """The value of `node`, whose operands are known; effects and memory have none."""
@@ -327,6 +344,13 @@ def _elements(
         size = node.size if isinstance(node, Local) else 1
         total += size * math.prod(blocks[r] for r in ranges | set(own))
     return total
+
+
+def elements(body: Body) -> int:
+    """Elements that all values of `body` have together, when every loop runs at once."""
+    order: list[ScalarNode] = toposort([body])
+    whole = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
+    return _elements(dependencies(body), whole)
 
 
 def constant(bits: int, dtype: "np.dtype[Any]") -> Array:

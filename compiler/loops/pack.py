@@ -178,6 +178,7 @@ def _staged(
     inner = _inside(body, at)
     if inner is None or inner is body or len(inner.sources) == len(body.sources):
         return swapped_body(body, {load: made}, provenance)
+    provenance.made(made, provenance.of(load))
     changed = swapped(inner, {load: made}, provenance, True)
     stores = dict(zip(inner.sources, changed.sources, strict=True))
     result = Body(tuple(stores.get(n, n) for n in body.sources))

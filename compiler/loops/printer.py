@@ -99,6 +99,11 @@ class Loops(Stage):
                 rows.append(self._row(item, depth, silent))
         return tuple(rows)
 
+    @property
+    def links(self) -> dict[str, tuple[str, ...]]:
+        """What each scalar comes from; index arithmetic has no lines of its own."""
+        return {self.entity(node): self._from(node) for node in self.nodes}
+
     def _line(self, node: ScalarNode, depth: int, text: str) -> Line:
         return Line("  " * depth + text, self.entity(node), self._from(node))
 

@@ -12,8 +12,7 @@ take no part: their accesses are gated, and their accumulators keep what they ho
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from compiler import references
 from compiler.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
 from compiler.lowered import custom
+from compiler.lowered.counts import Counts
 from compiler.lowered.instructions import (
     LINE,
     Acc,
@@ -36,6 +36,7 @@ from compiler.lowered.instructions import (
     Load,
     Range,
     Store,
+    writes,
 )
 from compiler.lowered.machine import (
     Buffer,
@@ -58,29 +59,13 @@ from compiler.ops import OPS
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Address: TypeAlias = tuple[int, int, bool]
+Watch: TypeAlias = Callable[[int, Array], None]
+"""Told the number of an instruction and what it gave, or stored, each time it ran."""
 
 BLOCK = 2**16
 """Iterations of normal ranges that run at once, and so the most elements of a register."""
 LIMIT = 1_000_000
 """NumPy operations after which a run is refused unless the caller allows more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What a run did, each iteration counted: the same in serial and in parallel mode.
-
-    A gated access counts where its gate is true, one of n lanes as n. Scratch memory counts as
-    other memory does. `flops` are operations on float data and `integer_operations` those on other
-    data; a mulacc is two, in each lane; a custom operation is none.
-    """
-
-    loads: int = 0
-    stores: int = 0
-    flops: int = 0
-    integer_operations: int = 0
-    iterations: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
 
 
 def interpret(
@@ -91,11 +76,13 @@ def interpret(
     is_serial: bool = False,
     addresses: list[Address] | None = None,
     variables: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
 ) -> Counts:
     """Run a kernel on flat arrays, one per slot; the written one is filled in place.
 
     `addresses` receives (slot, element, is_store) of each access to them in program order; it
-    makes the run serial. `variables` are the values of DefineVars and Specials by name. Raises
+    makes the run serial, `watch` every value. `variables` are the values of DefineVars and
+    Specials by name. Raises
     `SizeError` where `steps` exceed `limit`, `DataError` where a variable is missing or out of its
     bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
     """
@@ -106,7 +93,7 @@ def interpret(
             "lowered interpreter", f"too large to interpret: {count:,} steps; limit {limit:,}"
         )
     plan = Plan(instructions, is_serial, BLOCK, variables)
-    run = _Run(plan, arguments, addresses, variables or {})
+    run = _Run(plan, arguments, addresses, variables or {}, watch)
     with np.errstate(all="ignore"):
         run.span(0, len(instructions))
     return Counts(**run.counts)
@@ -139,8 +126,10 @@ class _Run:
         arguments: Sequence[Array],
         addresses: list[Address] | None,
         variables: Mapping[str, int],
+        watch: Watch | None,
     ) -> None:
         self.plan = plan
+        self.watch = watch
         self.arguments = arguments
         self.addresses = addresses
         self.variables = variables
@@ -167,7 +156,16 @@ class _Run:
                 self._branch(number, instruction)
             else:
                 self._instruction(number, instruction)
+                self._tell(number, instruction)
             number = self.plan.ends.get(number, number) + 1
+
+    def _tell(self, number: int, instruction: Instruction) -> None:
+        """Tell who watches what the instruction gave."""
+        if self.watch is None:
+            return
+        out = instruction.source if isinstance(instruction, Store) else writes(instruction)
+        if out is not None and out in self.values:
+            self.watch(number, self.values[out])
 
     def _loop(self, number: int, instruction: Range) -> None:
         """Run a loop, block after block."""

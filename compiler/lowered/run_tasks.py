@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from compiler.lowered.instructions import Instruction
-from compiler.lowered.interpret import LIMIT, Array, interpret
+from compiler.lowered.interpret import LIMIT, Array, Watch, interpret
 from compiler.lowered.linearize import CORE
 from compiler.lowered.machine import DefineVar
 
@@ -14,16 +14,18 @@ def run_tasks(
     *,
     limit: int = LIMIT,
     variables: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
 ) -> None:
     """Run every task of a kernel on flat arrays, one per slot; raises as `interpret` does.
 
-    A kernel that is not shared out runs once.
+    A kernel that is not shared out runs once. `watch` is told every value.
     """
     given = dict(variables or {})
     cores = [i for i in instructions if isinstance(i, DefineVar) and i.name == CORE]
     counts = [i.maximum + 1 for i in cores if CORE not in given]
     if not counts:
-        interpret(instructions, arguments, limit=limit, variables=given)
+        interpret(instructions, arguments, limit=limit, variables=given, watch=watch)
         return
     for number in range(*counts):
-        interpret(instructions, arguments, limit=limit, variables={**given, CORE: number})
+        own = {**given, CORE: number}
+        interpret(instructions, arguments, limit=limit, variables=own, watch=watch)

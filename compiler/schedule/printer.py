@@ -36,6 +36,7 @@ QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
 LONGEST_PATH = 20
 """Items of the critical path that are printed."""
+TOTAL = "a sum over the whole program"
 SHOWN = 5
 """Fusions not taken that are printed; all are in `Schedule.opportunities`, those taken too."""
 
@@ -86,14 +87,21 @@ class Schedule(Stage):
         ]
         path = path_of(self.critical_path)
         total = f"{self.estimated_ns / 1000:,.1f} µs"
-        rows.append(Line(f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"))
-        missed = [each for each in self.opportunities if not each.taken]
-        rows += [Line(f"fusion {each}") for each in missed[:SHOWN]]
+        totals = [f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"]
+        missed = [n for n, each in enumerate(self.opportunities) if not each.taken]
+        fusions = [self._fusion(number) for number in missed[:SHOWN]]
         more = len(missed) - SHOWN
-        rows += [Line(f"fusion … {more} more")] if more > 0 else []
+        counts = [f"fusion … {more} more"] if more > 0 else []
         saved = [each.bytes_saved for each in self.opportunities if each.taken]
-        rows += [Line(f"fusion ✓ {len(saved)} taken, saves {sum(saved):,} bytes")] if saved else []
-        return tuple(rows)
+        counts += [f"fusion ✓ {len(saved)} taken, saves {sum(saved):,} bytes"] if saved else []
+        rows += [Line(text, alone=TOTAL) for text in totals]
+        return (*rows, *fusions, *(Line(text, alone=TOTAL) for text in counts))
+
+    def _fusion(self, number: int) -> Line:
+        """The line of an opportunity; it comes from what the two items come from."""
+        found = self.opportunities[number]
+        ends = dict.fromkeys((*self.parents[found.first], *self.parents[found.second]))
+        return Line(f"fusion {found}", f"schedule:fusion {number}", tuple(ends))
 
     @property
     def dependency_lines(self) -> tuple[str, ...]:

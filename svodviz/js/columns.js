@@ -43,7 +43,9 @@ export class TextView {
   status() {
     const rows = this.pane.rows.filter((row) => !row.heading);
     const linked = rows.filter((row) => this.store.model.isLinked(row.entity)).length;
-    return `${rows.length} lines, ${linked} linked to other stages`;
+    const reasons = [...new Set(rows.map((row) => row.alone).filter(Boolean))];
+    const others = reasons.length ? `; the others: ${reasons.join("; ")}` : "";
+    return `${rows.length} lines, ${linked} linked to other stages${others}`;
   }
 }
 

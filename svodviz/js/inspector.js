@@ -3,6 +3,7 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
+import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
 
 const LISTED = 8;
@@ -68,12 +69,16 @@ export class Inspector {
     const place = this.placeOf(entity);
     const row = place?.row;
     const own = scheduleSections(this, entity);
-    if (own) return [this.head(entity, row, own.kind), ...own.sections, this.rest(entity)].flat();
+    if (own) {
+      return [this.head(entity, row, own.kind), ...own.sections, valueSection(this, entity),
+        this.rest(entity)].flat();
+    }
     return [
       this.head(entity, row),
+      row && this.meaning(row),
       row ? this.facts(factsOf(row)) : this.lineText(entity),
       row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
-      this.value(entity),
+      valueSection(this, entity),
       this.cost(row),
       this.operands(entity, place),
       this.rest(entity),
@@ -105,44 +110,19 @@ export class Inspector {
 
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
-    return line ? h("pre", { class: "block", tabindex: "0" }, line.text.trim()) : null;
+    return line && [h("pre", { class: "block", tabindex: "0" }, line.text.trim()),
+      line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
+  }
+
+  /** What the operation does, in the compiler's own words. */
+  meaning(row) {
+    const words = this.store.model.operations[row.op];
+    return words ? h("p", { class: "hint" }, words) : null;
   }
 
   facts(rows) {
     return h("dl", { class: "facts" },
       ...rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-  }
-
-  value(entity) {
-    const value = this.store.model.values[entity];
-    if (!value) return null;
-    const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
-    const facts = [
-      ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
-      ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
-      ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
-    ];
-    return this.section("Value", value.picture && this.picture(value), this.facts(facts));
-  }
-
-  /** The array as grey levels, odd values crossed out. */
-  picture(value) {
-    const rows = value.picture.map((row) => row.match(/../g) || []);
-    const [width, height] = [rows[0].length, rows.length];
-    const canvas = h("canvas", {
-      class: "value-picture", width, height, role: "img",
-      "aria-label": `picture of ${value.shape} values from ${value.min} to ${value.max}`,
-    });
-    const cell = Math.max(2, Math.min(12, Math.floor(224 / Math.max(width, height))));
-    canvas.style.width = `${width * cell}px`;
-    canvas.style.height = `${height * cell}px`;
-    const pen = canvas.getContext("2d");
-    rows.forEach((row, y) => row.forEach((level, x) => {
-      const grey = 255 - parseInt(level, 16) * 0.86;
-      pen.fillStyle = level === "xx" ? "#b3261e" : `rgb(${grey} ${grey} ${grey})`;
-      pen.fillRect(x, y, 1, 1);
-    }));
-    return h("figure", { class: "value" }, canvas, h("figcaption", {}, caption(value)));
   }
 
   cost(row) {
@@ -258,13 +238,9 @@ export class Inspector {
   }
 }
 
-function caption(value) {
-  return value.nan || value.inf ? `${value.shape}, red where not finite` : value.shape;
-}
-
 function factsOf(row) {
   const rows = [["kind", row.kind], ["argument", row.arg], ["dtype", row.dtype],
-    ["shape", row.shape], ["name", row.name], ["device", row.device],
+    ["shape", row.shape], ["strides", row.strides], ["name", row.name], ["device", row.device],
     ["variables", variablesOf(row)], ["group", row.group]];
   return rows.filter(([, value]) => value);
 }

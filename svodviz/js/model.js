@@ -50,7 +50,7 @@ export class Model {
     for (const stage of this.stages) {
       this.text(stage.id).forEach((row, index) => {
         if (row.entity >= 0 && !this.lineOf.has(row.entity)) {
-          this.lineOf.set(row.entity, { stage: stage.id, index, text: row.text });
+          this.lineOf.set(row.entity, { stage: stage.id, index, ...row });
         }
       });
     }
@@ -113,7 +113,9 @@ export class Model {
 
   /**
    * The printed lines of a stage, all its kernels below each other under headings.
-   * @returns {{text: string, entity: number, number: number, heading: boolean, unit: number}[]}
+   * `alone` says why a line comes from nothing.
+   * @returns {{text: string, entity: number, alone?: string, number: number, heading: boolean,
+   *   unit: number}[]}
    */
   text(id) {
     if (!this.texts.has(id)) {
@@ -124,8 +126,8 @@ export class Model {
           const text = unit.title || unit.name;
           rows.push({ text, entity: -1, number: 0, heading: true, unit: position });
         }
-        unit.lines.forEach(([text, entity], index) => {
-          rows.push({ text, entity, number: index + 1, heading: false, unit: position });
+        unit.lines.forEach(([text, entity, alone = ""], index) => {
+          rows.push({ text, entity, alone, number: index + 1, heading: false, unit: position });
         });
       });
       this.texts.set(id, rows);

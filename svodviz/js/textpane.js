@@ -90,6 +90,7 @@ export class TextPane {
       "div",
       {
         class: isLinked ? "line linked" : "line", style, role: "listitem",
+        title: row.alone ? `not linked: ${row.alone}` : null,
         "data-entity": row.entity, "data-index": index,
       },
       h("span", { class: "number" }, String(row.number)),

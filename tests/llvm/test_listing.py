@@ -131,9 +131,14 @@ IR = (
 def test_ir_inherits_from_its_first_reader_or_from_what_it_reads() -> None:
     given = [(), (), (), (), (), (), (7,), (), (), ()]
     assert inherited.of_optimized(IR, given) == [
-        (), (7,), (), (), (7,), (7,), (7,), (7,), (), (),
+        (), (7,), (), (7,), (7,), (7,), (7,), (7,), (), (),
     ]  # fmt: skip
     assert inherited.of_optimized(IR, [()] * len(IR)) == [()] * len(IR)
+
+
+def test_the_end_of_a_function_has_the_lines_of_its_head() -> None:
+    found = inherited.of_optimized(("define void @k() {", "  ret void", "}"), [(1,), (9,), ()])
+    assert found == [(1,), (9,), (1,)]
 
 
 def test_assembly_inherits_through_registers_of_any_width() -> None:
@@ -148,4 +153,4 @@ def test_assembly_inherits_through_registers_of_any_width() -> None:
         "  ret",
     )
     given = [(), (), (), (4,), (5,), (), (), ()]
-    assert inherited.of_assembly(rows, given) == [(), (4,), (5,), (4,), (5,), (4,), (), ()]
+    assert inherited.of_assembly(rows, given) == [(4,), (4,), (5,), (4,), (5,), (4,), (), ()]

@@ -49,7 +49,7 @@ def test_every_number_names_something(compilation: Any) -> None:
     numbers = [it for parents in data["parents"] for it in parents]
     for stage in data["stages"]:
         for unit in stage["units"]:
-            numbers += [entity for _, entity in unit["lines"] if entity >= 0]
+            numbers += [entity for _, entity, *_ in unit["lines"] if entity >= 0]
             nodes = unit["scene"]["nodes"] if unit["scene"] else []
             numbers += [node["e"] for node in nodes]
             for source, target, *_ in unit["scene"]["edges"] if unit["scene"] else []:
@@ -64,7 +64,7 @@ def test_every_line_arrives() -> None:
     plain = sample()
     lowered = next(it for it in wire(plain)["stages"] if it["id"] == "lowered")
     for unit, stage in zip(lowered["units"], plain.lowered, strict=True):
-        assert [text for text, _ in unit["lines"]] == str(stage).splitlines()
+        assert [text for text, *_ in unit["lines"]] == str(stage).splitlines()
 
 
 def test_lines_without_an_entity_keep_their_origin() -> None:

@@ -1,0 +1,72 @@
+"""Strides: how far apart in memory the elements of a value are, along each axis.
+
+    x[64,784]              784 1
+    permute x              1 784           the same memory, read in another order
+    expand of a row        0 1             one element read again
+    anything computed      784 1           where it is stored: rows one after the other
+
+A movement of a buffer has the strides it reads the buffer with, where there are such: a reshape of
+permuted elements, or a pad, has none.
+"""
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from compiler.graph.nodes import (
+    Buffer,
+    Expand,
+    Flip,
+    Permute,
+    Reshape,
+    Shrink,
+    TensorNode,
+)
+
+View = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
+MOVES = Reshape | Permute | Expand | Flip | Shrink
+
+
+def strides(node: TensorNode) -> tuple[int, ...] | None:
+    """The strides of `node` in elements; None where it is no regular view of what it reads."""
+    chain: list[TensorNode] = []
+    while isinstance(node, MOVES) and not node.extents:
+        chain.append(node)
+        node = node.sources[0]
+    if not isinstance(node, Buffer):
+        return _whole(chain[0] if chain else node).strides
+    view: View | None = _whole(node)
+    for move in reversed(chain):
+        view = None if view is None else _moved(view, move)
+    return None if view is None else view.strides
+
+
+def _whole(node: TensorNode) -> View:
+    """One byte per element, row by row; no memory is taken, none is read."""
+    steps = [1]
+    for extent in reversed(node.shape[1:]):
+        steps.append(steps[-1] * max(extent, 1))
+    return as_strided(np.zeros(1, np.int8), node.shape, steps[::-1] if node.shape else ())
+
+
+def _moved(view: View, node: TensorNode) -> View | None:
+    """The view after one movement; None where it would need a copy."""
+    match node:
+        case Permute():
+            return view.transpose(node.order)
+        case Expand():
+            return np.broadcast_to(view, node.shape)
+        case Flip():
+            return np.flip(view, node.axes)
+        case Shrink():
+            return view[tuple(slice(begin, end) for begin, end in node.bounds)]
+        case _:
+            return _reshaped(view, node.shape)
+
+
+def _reshaped(view: View, shape: tuple[int, ...]) -> View | None:
+    again = view.view()
+    try:
+        again.shape = shape
+    except AttributeError:
+        return None
+    return again

@@ -1,0 +1,67 @@
+// The value of the selection, or of what it comes from where it has none of its own.
+
+import { h } from "./dom.js";
+
+/**
+ * The nearest value on the way up: machine code has none of its own, the instruction it comes
+ * from has. Pure.
+ * @param {number} entity
+ * @param {number[][]} parents
+ * @param {(entity: number) => boolean} has
+ * @returns {number} -1 where no way leads to a value
+ */
+export function nearestValue(entity, parents, has) {
+  const seen = new Set([entity]);
+  for (const each of seen) {
+    if (has(each)) return each;
+    parents[each].forEach((parent) => seen.add(parent));
+  }
+  return -1;
+}
+
+/** The section of the inspector; null where nothing is known. */
+export function valueSection(inspector, entity) {
+  const { model } = inspector.store;
+  const from = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined);
+  if (from < 0) return null;
+  const value = model.values[from];
+  const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
+  const facts = [
+    ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
+    ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
+    ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
+    !value.shape && ["computed", `${value.size.toLocaleString("en")} elements, one turn after ` +
+      "the other, on the inputs given"],
+  ].filter(Boolean);
+  return inspector.section(
+    "Value",
+    from !== entity && h("p", { class: "hint" }, "That of what it comes from:"),
+    from !== entity && inspector.links([inspector.link(from)]),
+    value.picture && picture(value),
+    inspector.facts(facts),
+  );
+}
+
+/** The array as grey levels, odd values crossed out. */
+function picture(value) {
+  const rows = value.picture.map((row) => row.match(/../g) || []);
+  const [width, height] = [rows[0].length, rows.length];
+  const canvas = h("canvas", {
+    class: "value-picture", width, height, role: "img",
+    "aria-label": `picture of ${value.shape} values from ${value.min} to ${value.max}`,
+  });
+  const cell = Math.max(2, Math.min(12, Math.floor(224 / Math.max(width, height))));
+  canvas.style.width = `${width * cell}px`;
+  canvas.style.height = `${height * cell}px`;
+  const pen = canvas.getContext("2d");
+  rows.forEach((row, y) => row.forEach((level, x) => {
+    const grey = 255 - parseInt(level, 16) * 0.86;
+    pen.fillStyle = level === "xx" ? "#b3261e" : `rgb(${grey} ${grey} ${grey})`;
+    pen.fillRect(x, y, 1, 1);
+  }));
+  return h("figure", { class: "value" }, canvas, h("figcaption", {}, caption(value)));
+}
+
+function caption(value) {
+  return value.nan || value.inf ? `${value.shape}, red where not finite` : value.shape;
+}

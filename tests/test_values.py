@@ -1,0 +1,67 @@
+"""Values inside kernels: what loops and instructions computed is what the program computes."""
+
+import numpy as np
+
+from compiler import Options, Tensor, Variable, compile
+from compiler.seen import KEPT, Seen
+from compiler.values import Effort, values_inside
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def stored(found: dict[str, Seen], lines: tuple[object, ...], word: str) -> Seen:
+    """What the line that contains `word` stored."""
+    return next(found[it.entity] for it in lines if word in it.text)  # type: ignore[attr-defined]
+
+
+def test_the_stored_value_is_the_result_at_every_level() -> None:
+    made = compile((Tensor(X) * 2 + 1).sum(1), Options(trace=True))
+    found = values_inside(made)
+    expected = (X * 2 + 1).sum(1)
+    for stage, word in ((made.loops[0], "out["), (made.lowered[0], "store")):
+        seen = stored(found, stage.lines, word)
+        assert (seen.least, seen.greatest) == (expected.min(), expected.max())
+        assert seen.dtype == "float32"
+
+
+def test_each_load_was_seen_once_for_each_element() -> None:
+    made = compile((Tensor(X) * 2).sum(), Options(trace=True, loops="plain"))
+    seen = stored(values_inside(made), made.loops[0].lines, "in1[")
+    assert seen.size == X.size and seen.mean == X.mean()
+    np.testing.assert_array_equal(seen.first, X.reshape(-1))
+    lowered = stored(values_inside(made), made.lowered[0].lines, "load")
+    assert (lowered.size, lowered.least, lowered.greatest) == (12, 0.0, 11.0)
+
+
+def test_kernels_that_take_too_much_are_left_out() -> None:
+    made = compile((Tensor(X) * 2).sum(1), Options(trace=True))
+    assert not values_inside(made, Effort(flops=0))
+    few = values_inside(made, Effort(elements=0))
+    assert few and all(name.startswith("lowered:") for name in few)
+    few = values_inside(made, Effort(steps=0))
+    assert few and all(name.startswith("loops:") for name in few)
+    assert not values_inside(made, Effort(kernels=0))
+
+
+def test_without_data_there_are_no_values() -> None:
+    n = Variable("n", 1, 8)
+    made = compile(Tensor(np.ones(8, np.float32), symbolic={0: n}) * 2)
+    assert made.can_run == bool(made.variables)
+    assert bool(values_inside(made)) == made.can_run
+
+
+def test_the_program_itself_sees_no_difference() -> None:
+    x = Tensor(X.copy())
+    made = compile(x.exp())
+    values_inside(made)
+    np.testing.assert_allclose(made.run()[0], np.exp(X), rtol=1e-5)
+
+
+def test_what_was_seen_is_counted_over_all_times() -> None:
+    seen = Seen("float32")
+    assert seen.mean == 0.0 and seen.first.size == 0
+    seen.add(np.array([[1.0, np.nan], [np.inf, 3.0]], np.float32))
+    seen.add(np.full(1000, 2.0, np.float32))
+    assert (seen.size, seen.nan, seen.inf, seen.finite) == (1004, 1, 1, 1002)
+    assert (seen.least, seen.greatest, seen.mean) == (1.0, 3.0, 2.0)
+    assert seen.first.size == KEPT
