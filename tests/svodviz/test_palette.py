@@ -8,7 +8,6 @@ from svodviz import palette
 from svodviz.palette import BY_NAME, COLOURS, EDGES, Theme, colour, css, edge_of, kind_of
 from tests.svodviz.vision import EYES, contrast, distance
 
-
 WORDS = (
     "text", "soft", "faint", "accent", "added", "removed", "critical", "related", "selected",
     "keyword", "number", "string", "comment", "register",
