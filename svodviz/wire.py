@@ -107,7 +107,7 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities) -> Wire:
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
     answer: Wire = {
-        "name": unit.name,
+        "name": visible(unit.name),
         "title": visible(unit.title),
         "nodes": nodes,
         "lines": _lines(row, position, unit, entities),
