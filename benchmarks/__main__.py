@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-OTHERS = ("choices", "cold_compile", "growth", "memory", "predicted", "variables")
+OTHERS = ("choices", "cold_compile", "explorer", "growth", "memory", "predicted", "variables")
 
 
 def main() -> None:

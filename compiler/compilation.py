@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, garbage, sharding
+from compiler import bindings, budget, execution, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
@@ -83,12 +83,20 @@ class Compilation:
         with no_origin():
             self.written = Sink(tuple(nodes))
             self._bindings = bindings.bindings_of(self.written)
+            if options.trace:
+                self._name_nodes()
             start = time.perf_counter()
             self.simplest, records = run_passes(
                 "graph", self.written, self.provenance, options, "graph:"
             )
             self.seconds["graph"] = time.perf_counter() - start
         self._graph_records = tuple(records)
+
+    def _name_nodes(self) -> None:
+        numbers = self.provenance.numbers
+        numbers.all(toposort([self.written]))
+        for node, name in naming.names(self.written).items():
+            numbers.call(node, name)
 
     def build(self) -> None:
         """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
@@ -113,6 +121,7 @@ class Compilation:
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
+            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from compiler import sharding
 from compiler.graph import two_stage
 from compiler.graph.nodes import Sink, TensorNode
+from compiler.node import toposort
 from compiler.schedule.hazards import uncopied
 from compiler.scheduling import Scheduled
 from compiler.trace import Decision, PassRecord
@@ -20,8 +21,9 @@ def decisions(
 
     `simplest` is the program after the graph passes of `records`; `entity` names its nodes.
     """
+    known: set[TensorNode] = set(toposort([simplest]))
     for choice in made.choices:
-        subject = entity(uncopied(choice.node, simplest))
+        subject = entity(uncopied(choice.node, known))
         yield Decision(subject, "fuse", choice.is_fused, choice.reason)
     yield from sharding.decisions(records, simplest, entity)
     record = next((r for r in records if r.name == "two_stage"), None)

@@ -6,18 +6,20 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from compiler.device import device, program
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
+from compiler.errors import InternalError, ScheduleError
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
-from compiler.loops.choices import PLAIN, Choices, parse, show, word
+from compiler.loops.choices import PLAIN, Choices, parse, show, text, word
 from compiler.loops.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
@@ -68,7 +70,8 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     loops, records = run_passes("loops", indexed, provenance, options, prefix, name)
     choices = _choices(name, loops, options)
     if choices:
-        loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
+        with _explained(choices, options):
+            loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
         records += chosen
     looped = clock()
     linear = linearize(loops)
@@ -81,6 +84,19 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     return CompiledKernel(
         name, body, loops, linear, source, tuple(records), provenance, level, seconds, choices
     )
+
+
+@contextmanager
+def _explained(choices: Choices, options: Options) -> Iterator[None]:
+    """Where a user's choices, each legal, break an invariant together, that is their error."""
+    try:
+        yield
+    except InternalError as error:
+        if options.loops == "auto":
+            raise
+        why = f"these do not go together: {error.problem} ({error.got})"
+        hint = "leave one out at a time to see which"
+        raise ScheduleError("choices", why, got=text(choices), hint=hint) from error
 
 
 def _choices(name: str, loops: Body, options: Options) -> Choices:

@@ -9,9 +9,9 @@ import linecache
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -50,11 +50,16 @@ def reading_order(file: str) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A place in the user's program; `method` is the public call made there, e.g. "softmax"."""
+    """A place in the user's program; `method` is the public call made there, e.g. "softmax".
+
+    `inside` are the user's functions that were running, from the outermost: "network/attention".
+    It groups nodes in pictures, and two places that differ in it alone are one.
+    """
 
     file: str
     line: int
     method: str
+    inside: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
@@ -91,7 +96,18 @@ def caller(method: str, depth: int = 2) -> Origin:
     frame = sys._getframe(depth)
     while frame.f_back is not None and _is_ours(frame.f_code):
         frame = frame.f_back
-    return Origin(frame.f_code.co_filename, frame.f_lineno, method)
+    return Origin(frame.f_code.co_filename, frame.f_lineno, method, _functions(frame))
+
+
+def _functions(frame: FrameType) -> str:
+    """The functions of the frame's file that led to it, "" at the top level of a program."""
+    names: list[str] = []
+    at: FrameType | None = frame
+    while at is not None and at.f_code.co_filename == frame.f_code.co_filename:
+        if not at.f_code.co_name.startswith("<"):
+            names.append(at.f_code.co_name)
+        at = at.f_back
+    return "/".join(reversed(names))
 
 
 def _is_ours(code: CodeType) -> bool:

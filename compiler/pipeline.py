@@ -27,6 +27,7 @@ from compiler.loops.keep import keep
 from compiler.loops.nodes import Body
 from compiler.loops.pack import pack
 from compiler.loops.parallelize import parallelize
+from compiler.loops.prefetch import prefetch
 from compiler.loops.printer import scalar_facts
 from compiler.loops.reorder import reorder
 from compiler.loops.simplify import simplify as simplify_loops
@@ -102,7 +103,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("loops", "parallelize", parallelize,
          "after vectorize: what runs on a core of its own is complete by then", True, True),
     Step("loops", "stream", stream,
-         "last on loops: only stores of whole vectors go past the caches", True, True),
+         "after vectorize: only stores of whole vectors go past the caches", True, True),
+    Step("loops", "prefetch", prefetch,
+         "last on loops: only loads of whole vectors fetch more", True, True),
     Step("lowered", "linearize", linearize,
          "after all loop passes: it fixes the order of loops and instructions"),
     Step("llvm", "emit", emit,

@@ -21,9 +21,11 @@ from compiler import plans
 from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
+from compiler.device.allocator import address_of
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.feeding import nodes_of
+from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
@@ -35,6 +37,7 @@ from compiler.schedule.share import MemoryPlan
 
 Array = np.ndarray[Any, Any]
 Given: TypeAlias = Mapping[str, Array] | Sequence[Array]
+Usual: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,16 @@ class ExecutionPlan:
         # a result that is an input is not handed out: who writes it would write the data
         same = self.structure.result_inputs
         flat = [v if n is None else v.copy() for v, n in zip(flat, same, strict=True)]
+        if self._shapes is not None:
+            return [v.reshape(shape) for v, shape in zip(flat, self._shapes, strict=True)]
         return sliced(flat, self.root.sources, values)
+
+    @cached_property
+    def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
+        """The shapes of the results, where each is all of memory of its own."""
+        nodes = self.root.sources
+        is_whole = not any(node.extents or isinstance(node, Assign) for node in nodes)
+        return tuple(node.shape for node in nodes) if is_whole else None
 
     def _data(
         self, places: Iterable[int], given: Mapping[int, Array], values: Mapping[str, int]
@@ -98,9 +110,21 @@ class ExecutionPlan:
         """The flat data of all inputs, those of `places` looked at anew, and where they are."""
         data, addresses = list(self._own), self._addresses.copy()
         for place in places:
-            data[place] = array = self._flat(place, given, values)
-            addresses[place] = array.ctypes.data
+            array, usual = given.get(place), self._usual[place]
+            if usual is None or array is None or not _is(array, usual):
+                array = self._flat(place, given, values)
+            data[place] = array.reshape(-1)
+            addresses[place] = address_of(array)
         return data, addresses
+
+    @cached_property
+    def _usual(self) -> tuple[Usual | None, ...]:
+        """Shape and type of each input; None of one that is written or of variable extent."""
+        others = {*self.structure.written_inputs, *self.rows}
+        return tuple(
+            None if n in others else (buffer.shape, buffer.dtype.numpy)
+            for n, buffer in enumerate(self.inputs)
+        )
 
     @cached_property
     def _unready(self) -> tuple[int, ...]:
@@ -134,9 +158,9 @@ class ExecutionPlan:
 
     def _by_place(self, inputs: Given) -> dict[int, Array]:
         """The arrays given, by the place of their input."""
-        if isinstance(inputs, Mapping):
+        if type(inputs) is not list and isinstance(inputs, Mapping):
             return {self._place(name): array for name, array in inputs.items()}
-        if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+        if type(inputs) is not list and not _is_row(inputs):
             expected = "a dictionary by name, or a list in the order of the inputs"
             raise DataError("run", "these are no inputs", got=type(inputs).__name__,
                             expected=expected)  # fmt: skip
@@ -197,18 +221,20 @@ class ExecutionPlan:
         return f"ExecutionPlan({len(self.inputs)} inputs, {count} items, {len(self.levels)} levels)"
 
 
-def _fits(array: object, buffer: Buffer) -> TypeGuard[Array]:
+def _is_row(inputs: object) -> TypeGuard[Sequence[Array]]:
+    return isinstance(inputs, Sequence) and not isinstance(inputs, str)
+
+
+def _is(array: object, usual: Usual) -> TypeGuard[Array]:
     """Whether `array` can be taken as it is: that is so most times, and quickly seen."""
-    if type(array) is not np.ndarray:
+    if type(array) is not np.ndarray or (array.shape, array.dtype) != usual:
         return False
-    is_same = array.shape == buffer.shape and array.dtype == buffer.dtype.numpy
-    return is_same and array.flags.c_contiguous and array.flags.aligned
+    flags = array.flags
+    return flags.carray or (flags.c_contiguous and flags.aligned)
 
 
 def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Array:
     """`array`, row-major, if it fits `buffer`: of variable extent it may have fewer rows."""
-    if _fits(array, buffer):
-        return array
     name = buffer.name or f"input {place}"
     array = np.asarray(array) if isinstance(array, np.generic) else array
     if not isinstance(array, np.ndarray):

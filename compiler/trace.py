@@ -9,9 +9,10 @@ Entities are strings that name one thing of one stage of one compilation ("graph
 "lowered:0:7"); `parents` always point to earlier stages.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from compiler.node import Node, toposort
 
@@ -77,6 +78,7 @@ class Numbering:
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
         self._next = 0
+        self._names: dict[int, str] = {}
 
     def __contains__(self, node: Node) -> bool:
         return node in self._numbers
@@ -98,6 +100,15 @@ class Numbering:
         """`new` is `old` with other operands: one thing, one number."""
         if new not in self._numbers:
             self._numbers[new] = self[old]
+
+    def call(self, node: Node, name: str) -> None:
+        """The node, and what it becomes, is what the user calls `name`, unless it has a name."""
+        if name:
+            self._names.setdefault(self[node], name)
+
+    def name(self, node: Node) -> str:
+        """What the user calls a node; "" where that is not known."""
+        return self._names.get(self[node], "")
 
 
 @dataclass(slots=True)
@@ -123,6 +134,7 @@ class Provenance(Generic[P]):
 
     def replaced(self, new: Node, old: Node) -> None:
         """A rule turned `old` into `new`: every node it made descends from what `old` did."""
+        name = self.numbers.name(old)
         parents = self.of(old)
         made = []
         stack = [new]
@@ -136,9 +148,24 @@ class Provenance(Generic[P]):
                 stack.extend(node.sources)
         # Numbered here, not when somebody asks, so that numbers do not depend on who asks first.
         self.numbers.all(reversed(made))
+        self.numbers.call(new, name)
 
 
 Facts = Callable[[Any], dict[str, Any]]
+Known: TypeAlias = tuple[Node, tuple[int, ...]]
+"""A node and the numbers of what it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one step changes: nodes that came or read others now, and those that went.
+
+    `nodes` are their facts by entity, `operands` what each of them reads.
+    """
+
+    nodes: dict[str, dict[str, Any]]
+    operands: dict[str, tuple[str, ...]]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,28 +191,37 @@ class PassRecord:
         return bool(self.matches) if self.is_traced else self.before is not self.after
 
     @property
+    def applied(self) -> tuple[Rewrite, ...]:
+        """Each rule application, in order, without what came and went with it."""
+        return tuple(
+            Rewrite(m.rule, m.algebra, m.source, self.entity(m.before), self.entity(m.after))
+            for m in self.matches
+        )
+
+    @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         """Each rule application, in order, with the entities it added and removed."""
         rows = []
-        replay = Replay(self)
-        for match in self.matches:
-            added, removed = replay.step(match)
-            rows.append(
-                Rewrite(
-                    match.rule,
-                    match.algebra,
-                    match.source,
-                    self.entity(match.before),
-                    self.entity(match.after),
-                    tuple(f"{self.prefix}{n}" for n in added),
-                    tuple(f"{self.prefix}{n}" for n in removed),
-                )
+        replay = Replay(self) if self.matches else None
+        for match, row in zip(self.matches, self.applied, strict=True):
+            assert replay is not None
+            added, removed = (
+                tuple(f"{self.prefix}{n}" for n in numbers) for numbers in replay.step(match)
             )
+            rows.append(replace(row, added=added, removed=removed))
         return tuple(rows)
 
     def entity(self, node: Node) -> str:
         """The entity string of a node of this pass."""
         return f"{self.prefix}{self.numbers[node]}"
+
+    def changes(self) -> "Iterable[Change]":
+        """All nodes before the pass, then what each rewrite changes."""
+        replay = Replay(self)
+        yield replay.change(list(replay.nodes), [])
+        for match in self.matches:
+            added, removed = replay.step(match)
+            yield replay.change([*added, *sorted(replay.changed)], removed)
 
     def frames(self) -> "Iterable[nx.DiGraph[str]]":
         """The graph before the pass, then after each rewrite, under stable node keys."""
@@ -197,33 +233,96 @@ class PassRecord:
 
 
 class Replay:
-    """Plays the matches of a pass on a graph of logical numbers, one at a time."""
+    """Plays the matches of a pass on a graph of logical numbers, one at a time.
+
+    A step takes as long as what it changes is large, not as the program is.
+    """
 
     def __init__(self, record: PassRecord) -> None:
         self.record = record
         self.numbers = record.numbers
-        self.known: dict[int, tuple[Node, tuple[int, ...]]] = {}
+        self.known: dict[int, Known] = {}
         """Every node met so far with what it reads now: one that went may come back."""
         self.became: dict[int, int] = {}
+        self.readers: dict[int, dict[int, None]] = {}
+        self.uses: Counter[int] = Counter()
+        """How often those present read a node: what nobody reads any more is gone."""
+        self.was_present: dict[int, bool] = {}
+        """The nodes that came or went in the last step."""
+        self.changed: list[int] = []
+        """The nodes that stayed in the last step, but are others now or read others."""
         self.root = self.numbers[record.before]
         for node in toposort([record.before]):
-            self._put(node)
-        self.nodes = dict(self.known)
+            self._know(self.numbers[node], node, self._operands(node))
+        self._count([self.root], 1)
 
-    def _put(self, node: Node) -> None:
-        self.known[self.numbers[node]] = node, tuple(self.numbers[s] for s in node.sources)
+    @property
+    def nodes(self) -> dict[int, Known]:
+        """The nodes that are present, by number."""
+        return {number: self.known[number] for number in sorted(+self.uses)}
+
+    def _operands(self, node: Node) -> tuple[int, ...]:
+        return tuple(self.numbers[s] for s in node.sources)
+
+    def _know(self, number: int, node: Node, operands: tuple[int, ...]) -> None:
+        for operand in self.known[number][1] if number in self.known else ():
+            self.readers[operand].pop(number, None)
+        for operand in operands:
+            self.readers.setdefault(operand, {})[number] = None
+        self.known[number] = node, operands
 
     def step(self, match: Match) -> tuple[list[int], list[int]]:
         """Play one match; returns the numbers of the nodes that came and of those that went."""
-        present = set(self.nodes)
         before, after = self.numbers[match.before], self.numbers[match.after]
-        for node in toposort([match.after]):
-            if before == after or self.numbers[node] not in self.known:
-                self._put(node)
-        self._redirect(before, self._final(after))
-        self.nodes = {n: self.known[n] for n in sorted(self._reachable(self.root))}
-        added = [n for n in self.nodes if n not in present]
-        return added, sorted(present - set(self.nodes))
+        made = self._made(match.after, is_all=before == after)
+        after = self._final(after)
+        if before != after:
+            self.became[before] = after
+        touched = {**made, **{n: self.known[n] for n in self.readers.get(before, ())}}
+        self._reread(touched)
+        if self.root in self.became:
+            old, self.root = self.root, self._final(self.root)
+            self._count([self.root], 1)
+            self._count([old], -1)
+        moved = sorted(self.was_present.items())
+        added = [n for n, was in moved if not was and self.uses[n]]
+        return added, [n for n, was in moved if was and not self.uses[n]]
+
+    def _made(self, after: Node, is_all: bool) -> dict[int, Known]:
+        """The nodes under `after` that nobody has met; all, where a node took on a new form."""
+        made: dict[int, Known] = {}
+        stack = [after]
+        while stack:
+            node = stack.pop()
+            number = self.numbers[node]
+            if number not in made and (is_all or number not in self.known):
+                made[number] = node, self._operands(node)
+                stack.extend(node.sources)
+        return made
+
+    def _reread(self, touched: dict[int, Known]) -> None:
+        """The nodes of `touched` read what their operands have become by now."""
+        before = {n: self.known[n] for n in touched if n in self.known}
+        for number, (node, operands) in touched.items():
+            self._know(number, node, tuple(map(self._final, operands)))
+        self.was_present, self.changed = {}, []
+        others = [n for n in touched if self.uses[n] and self.known[n] != before[n]]
+        for number in others:
+            self._count(self.known[number][1], 1)
+        for number in others:
+            self._count(before[number][1], -1)
+        self.changed = [n for n in others if self.uses[n]]
+
+    def _count(self, numbers: Iterable[int], by: int) -> None:
+        """Count uses up or down; a node that comes or goes begins or ends to use its operands."""
+        stack = list(numbers)
+        while stack:
+            number = stack.pop()
+            was = self.uses[number] > 0
+            self.uses[number] += by
+            if was != (self.uses[number] > 0):
+                self.was_present.setdefault(number, was)
+                stack.extend(self.known[number][1])
 
     def _final(self, number: int) -> int:
         """What a node has become by the matches played so far."""
@@ -231,32 +330,29 @@ class Replay:
             number = self.became[number]
         return number
 
-    def _redirect(self, before: int, after: int) -> None:
-        """Everything that read `before`, or what was replaced earlier, reads what it became."""
-        if before != after:
-            self.became[before] = after
-        for number, (node, operands) in self.known.items():
-            if any(o in self.became for o in operands):
-                self.known[number] = node, tuple(map(self._final, operands))
-        self.root = self._final(self.root)
+    def change(self, numbers: Iterable[int], removed: Iterable[int]) -> Change:
+        """The nodes with these numbers as they are now, and those that went."""
+        prefix = self.record.prefix
+        known = {f"{prefix}{n}": self.known[n] for n in numbers}
+        return Change(
+            {entity: self._facts(node) for entity, (node, _) in known.items()},
+            {entity: tuple(f"{prefix}{o}" for o in read) for entity, (_, read) in known.items()},
+            tuple(f"{prefix}{n}" for n in removed),
+        )
 
-    def _reachable(self, root: int) -> dict[int, None]:
-        seen: dict[int, None] = {}
-        stack = [root]
-        while stack:
-            number = stack.pop()
-            if number not in seen:
-                seen[number] = None
-                stack.extend(self.known[number][1])
-        return seen
+    def _facts(self, node: Node) -> dict[str, Any]:
+        """What a picture of the node needs, with the user's name for it."""
+        facts = self.record.facts(node)
+        return facts | {"name": facts["name"] or self.numbers.name(node)}
 
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""
         prefix = self.record.prefix
         graph: nx.DiGraph[str] = empty_graph()
-        for number, (node, _) in sorted(self.nodes.items()):
-            graph.add_node(f"{prefix}{number}", **self.record.facts(node))
-        for number, (_, operands) in sorted(self.nodes.items()):
+        nodes = self.nodes
+        for number, (node, _) in nodes.items():
+            graph.add_node(f"{prefix}{number}", **self._facts(node))
+        for number, (_, operands) in nodes.items():
             for position, operand in enumerate(operands):
                 graph.add_edge(
                     f"{prefix}{operand}", f"{prefix}{number}", operand=position, kind="data"

@@ -28,7 +28,10 @@ _IN_SCRIPTS = str.maketrans(
 
 def visible(text: object) -> str:
     """One printable line: control characters and direction marks as their escapes."""
-    return _NOT_XML.sub("\ufffd", str(text).translate(_VISIBLE))
+    words = str(text)
+    if words.isascii() and words.isprintable():
+        return words
+    return _NOT_XML.sub("\ufffd", words.translate(_VISIBLE))
 
 
 def markup(text: object) -> str:

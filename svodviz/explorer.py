@@ -2,13 +2,14 @@
 
 import base64
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from svodviz import views
+from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.picture import still
@@ -20,15 +21,20 @@ from svodviz.summary import summary
 from svodviz.wire import wire
 
 State = dict[str, Any]
-STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns")
+STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
+               "only", "overlay")  # fmt: skip
+FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
+OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
 class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
-    the whole pass, 0 before its first rewrite), selected (an entity) and columns (three stages). It
-    is the one trait that page and Python share; assigning some of its names changes only those.
+    the whole pass, 0 before its first rewrite), selected (an entity), columns (three stages),
+    folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
+    only (entities that alone are drawn, with their neighbours) and overlay (the cost laid over it).
+    It is the one trait that page and Python share; assigning some of its names changes only those.
     `selected` is its entity; `observe` works on both.
     """
 
@@ -57,6 +63,10 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, self._passes)))
         self._check("selected", wanted, self._entities | {""})
+        self._check("folding", wanted, FOLDINGS)
+        self._check("overlay", wanted, OVERLAYS)
+        for entity in wanted.get("only", ()):
+            self._check("only", {"only": entity}, self._entities)
         for stage in wanted.get("columns", ()):
             self._check("columns", {"columns": stage}, BY_ID)
         kept = {name: value for name, value in self.state.items() if name not in wanted}
@@ -92,8 +102,12 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         """
         return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
 
-    def __repr__(self) -> str:
+    @cached_property
+    def _words(self) -> str:
         return f"Explorer of {summary(self.compilation)}"
+
+    def __repr__(self) -> str:
+        return self._words
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """The widget with what stands in for it: text, and a picture where no widget can run."""

@@ -11,16 +11,15 @@ union is not much larger than their largest frame; then a new layout begins.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-import networkx as nx
-
 from svodviz.entities import Entities
-from svodviz.graphs import Arrow, Box, Drawing, arrow_of, box_of
+from svodviz.graphs import Arrow, Box, Drawing, box_of
 from svodviz.layout import lay_out
-from svodviz.scene import Wire, edge_rows, layout_row, node_row
+from svodviz.scene import Budget, Wire, edge_rows, layout_row, node_row
 
-NODE_BUDGET = 120_000  # nodes looked at over all frames of one film
+NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one film
 ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest frame + SPARE nodes
 
 
@@ -47,44 +46,62 @@ class Film:
         self.passes: list[PassFilm] = []
         self.budget = NODE_BUDGET
         self._attributes: dict[str, dict[str, Any]] = {}
-        self._edges: dict[int, None] = {}
+        self._incoming: dict[str, tuple[int, ...]] = {}
 
-    def shoot(self, frames: Iterable["nx.DiGraph[str]"]) -> int:
-        """Takes in the frames of the next pass; returns how many steps were taken in."""
+    def shoot(self, changes: Iterable[Any]) -> int:
+        """Takes in the next pass: all nodes before it, then what each of its rewrites changes.
+
+        Returns how many rewrites were taken in.
+        """
         shot = PassFilm()
-        for position, graph in enumerate(frames):
+        for position, change in enumerate(changes):
             if position and self.budget <= 0:
                 break
-            self.budget -= graph.number_of_nodes()
-            delta = self._advance(graph)
+            self.budget -= len(change.nodes) + len(change.removed)
+            left = [] if position else [key for key in self._attributes if key not in change.nodes]
+            delta = self._advance(change, [*left, *change.removed])
             if position:
                 shot.steps.append(delta)
             else:
                 shot.start = delta
-            shot.nodes.update(dict.fromkeys(self.numbers[key] for key in graph))
-            shot.edges.update(self._edges)
-            shot.largest = max(shot.largest, graph.number_of_nodes())
+                shot.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
+                shot.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
+            shot.nodes.update(dict.fromkeys(delta.get("n+", ())))
+            shot.edges.update(dict.fromkeys(delta.get("e+", ())))
+            shot.largest = max(shot.largest, len(self._attributes))
         self.passes.append(shot)
         return len(shot.steps)
 
-    def _advance(self, graph: "nx.DiGraph[str]") -> Wire:
-        """What leads from the frame before to this one."""
-        current = {str(key): dict(attributes) for key, attributes in graph.nodes(data=True)}
+    def _advance(self, change: Any, removed: list[str]) -> Wire:
+        """What leads from the frame before to this one, in which `removed` are no more."""
         rows = [
             self._take(box_of(key, attributes))
-            for key, attributes in current.items()
+            for key, attributes in change.nodes.items()
             if self._attributes.get(key) != attributes
         ]
-        edges = dict.fromkeys(self._row(arrow_of(*edge)) for edge in graph.edges(data=True))
+        had = {
+            it for key in (*change.operands, *removed) for it in self._incoming.get(key, ())
+        }  # fmt: skip
+        came = [self.numbers[key] for key in change.nodes if key not in self._attributes]
+        for key in removed:
+            del self._attributes[key]
+            self._incoming.pop(key, None)
+        self._attributes.update(change.nodes)
+        incoming = {key: self._rows(key, change.operands[key]) for key in change.operands}
+        self._incoming.update(incoming)
+        has = dict.fromkeys(chain.from_iterable(incoming.values()))
         delta = {
-            "n+": [self.numbers[key] for key in current if key not in self._attributes],
-            "n-": [self.numbers[key] for key in self._attributes if key not in current],
-            "e+": [index for index in edges if index not in self._edges],
-            "e-": [index for index in self._edges if index not in edges],
+            "n+": came,
+            "n-": [self.numbers[key] for key in removed],
+            "e+": [index for index in has if index not in had],
+            "e-": sorted(index for index in had if index not in has),
             "set": [row for row in rows if row],
         }
-        self._attributes, self._edges = current, edges
         return {name: numbers for name, numbers in delta.items() if numbers}
+
+    def _rows(self, key: str, operands: tuple[str, ...]) -> tuple[int, ...]:
+        arrows = (Arrow(source, key, position) for position, source in enumerate(operands))
+        return tuple(self.arrows.setdefault(arrow, len(self.arrows)) for arrow in arrows)
 
     def _take(self, box: Box) -> list[Any] | None:
         """Puts a box into the table; a known one that now reads differently gives a new row."""
@@ -96,15 +113,13 @@ class Film:
         self.boxes[number] = self.boxes[number].at_least(box.width, box.height)
         return [number, node_row(box, self.entities)]
 
-    def _row(self, arrow: Arrow) -> int:
-        return self.arrows.setdefault(arrow, len(self.arrows))
-
-    def wire(self) -> Wire:
-        """The film: tables, layouts and deltas."""
+    def wire(self, placing: Budget) -> Wire:
+        """The film: tables, layouts (null where `placing` has no room for one) and deltas."""
+        layouts = [self._lay_out(index, run, placing) for index, run in enumerate(self._runs())]
         return {
             "nodes": [node_row(box, self.entities) for box in self.boxes],
             "edges": edge_rows(self.arrows, self.numbers),
-            "layouts": [self._lay_out(index, run) for index, run in enumerate(self._runs())],
+            "layouts": layouts,
             "passes": [
                 {"start": it.start, "steps": it.steps, "layout": it.layout} for it in self.passes
             ],
@@ -120,11 +135,13 @@ class Film:
                 runs.append([shot])
         return runs
 
-    def _lay_out(self, index: int, run: list[PassFilm]) -> Wire:
-        nodes = sorted({node for shot in run for node in shot.nodes})
-        edges = {edge for shot in run for edge in shot.edges}
+    def _lay_out(self, index: int, run: list[PassFilm], placing: Budget) -> Wire | None:
         for shot in run:
             shot.layout = index
+        nodes = sorted({node for shot in run for node in shot.nodes})
+        if not placing.allows(len(nodes)):
+            return None
+        edges = {edge for shot in run for edge in shot.edges}
         boxes = [(node, self.boxes[node]) for node in nodes]
         arrows = [(number, arrow) for arrow, number in self.arrows.items() if number in edges]
         drawing = Drawing(tuple(it for _, it in boxes), tuple(it for _, it in arrows))

@@ -64,6 +64,8 @@ class Drawing:
 
 def columns(text: str) -> int:
     """Columns a text takes in a monospace font: wide characters take two, marks none."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -107,7 +109,7 @@ def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     return Box(entity, **text, label=label, width=width, height=height, facts=facts)
 
 
-_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables")
+_FACTS = ("cost", "critical", "slack", "start", "finish", "device", "variables", "module")
 
 
 def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:

@@ -12,6 +12,7 @@ Boxes are numbered by position; x and y are upper left corners; all in pixels, y
 """
 
 import json
+import signal
 import sys
 from typing import Any
 
@@ -89,7 +90,9 @@ def _group(subgraph: pygraphviz.AGraph, top: float) -> list[Any]:
 
 
 def main() -> None:
-    """Answers one request."""
+    """Answers one request, within the seconds that the first argument allows."""
+    if sys.argv[1:] and hasattr(signal, "alarm"):
+        signal.alarm(int(sys.argv[1]) + 1)
     json.dump(place(json.load(sys.stdin)), sys.stdout)
 
 

@@ -16,7 +16,7 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to one request."""
     boxes = request["boxes"]
     edges = [(source, target) for source, target in request["edges"]]
-    layers = _rows(_ordered(_layers(len(boxes), edges), edges), boxes)
+    layers = _rows(_ordered(layers_of(len(boxes), edges), edges), boxes)
     places, size = _places(layers, boxes)
     routes = [_route(source, target, places, boxes) for source, target in edges]
     return {"places": places, "routes": routes, "groups": [], "size": size}
@@ -25,12 +25,13 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
 def span(request: dict[str, Any]) -> int:
     """How many layers all edges cross: the effort of a layout that bends them around boxes."""
     edges = [(source, target) for source, target in request["edges"]]
-    layers = _layers(len(request["boxes"]), edges)
+    layers = layers_of(len(request["boxes"]), edges)
     depth = {node: index for index, layer in enumerate(layers) for node in layer}
     return sum(abs(depth[target] - depth[source]) for source, target in edges)
 
 
-def _layers(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
+def layers_of(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
+    """The nodes of each layer: each below all its producers, in the order of their numbers."""
     users: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for source, target in edges:

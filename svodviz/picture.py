@@ -22,6 +22,8 @@ def still(compilation: Any, theme: Theme = "light") -> str:
     """The first of graph, kernels and schedule that is small enough to be read as a picture."""
     for name in ("graph", "kernels", "schedule"):
         stage = getattr(compilation, name)
+        if len(getattr(stage, "nodes", ())) > MOST:
+            continue
         graph = pictured(name, stage)
         if 0 < graph.number_of_nodes() <= MOST:
             return svg(graph, theme, title=f"{name_of(compilation)}: {stage.title}")

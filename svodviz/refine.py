@@ -2,7 +2,8 @@
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
     schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
-    both graphs    the device of a node and the variables that its extents depend on
+    both graphs    the device of a node and the variables that its extents depend on; of tensor
+                   nodes also the user's functions that made them ("module")
 
 The stages' own graphs are copied, never changed.
 """
@@ -53,6 +54,7 @@ def _with_places(graph: "nx.DiGraph[str]", stage: Any) -> "nx.DiGraph[str]":
         if extents:
             words = (str(getattr(it, "described", it)) for it in extents)
             facts["variables"] = ", ".join(dict.fromkeys(words))
+        facts["module"] = getattr(stage, "modules", {}).get(node, "")
     return graph
 
 

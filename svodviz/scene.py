@@ -5,10 +5,12 @@
     layout   {"places": [[node, x, y]], "routes": [[edge, path]], "groups", "size", "engine", …}
 
 Nodes and edges are referred to by their position in the tables. A stage has a single layout of all
-nodes; the frames of passes have one for each run of passes whose frames fit together.
+nodes; the frames of passes have one for each run of passes whose frames fit together. What would
+take long to place has null for its layout: the page places it when it is looked at.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from svodviz.entities import Entities
@@ -17,6 +19,21 @@ from svodviz.graphs import Arrow, Box, Drawing
 from svodviz.layout import Layout, lay_out
 
 Wire = dict[str, Any]
+PLACED = 600  # nodes of all graphs together that Graphviz places before the page opens
+MOST_PLACED = 400  # nodes of one of them
+
+
+@dataclass
+class Budget:
+    """How many nodes may still be placed before the page opens; what is left is the page's work."""
+
+    nodes: int = PLACED
+
+    def allows(self, count: int) -> bool:
+        """Whether a graph of `count` nodes is to be placed now, and if so takes them off."""
+        is_allowed = count <= min(self.nodes, MOST_PLACED)
+        self.nodes -= count if is_allowed else 0
+        return is_allowed
 
 
 def node_row(box: Box, entities: Entities) -> Wire:
@@ -76,14 +93,17 @@ def edge_rows(arrows: Collection[Arrow], number: dict[str, int]) -> list[list[An
     return [[number[it.source], number[it.target], it.operand, it.kind] for it in arrows]
 
 
-def scene(drawing: Drawing, entities: Entities) -> Wire:
-    """A stage's graph: both tables and their one layout."""
+def scene(drawing: Drawing, entities: Entities, budget: Budget) -> Wire:
+    """A stage's graph: both tables and their one layout, where the budget allows it."""
     number = {box.entity: index for index, box in enumerate(drawing.boxes)}
-    layout = layout_row(
-        lay_out(drawing), list(enumerate(drawing.boxes)), list(enumerate(drawing.arrows))
-    )
     return {
         "nodes": [node_row(box, entities) for box in drawing.boxes],
         "edges": edge_rows(drawing.arrows, number),
-        "layouts": [layout],
+        "layouts": [_whole(drawing) if budget.allows(len(drawing.boxes)) else None],
     }
+
+
+def _whole(drawing: Drawing) -> Wire:
+    return layout_row(
+        lay_out(drawing), list(enumerate(drawing.boxes)), list(enumerate(drawing.arrows))
+    )

@@ -12,7 +12,7 @@ from svodviz.subject import name_of
 def summary(compilation: Any) -> str:
     """A few lines with sizes and names only: no addresses, no times, nothing of this machine."""
     graph = compilation.graph.to_networkx()
-    rewrites = sum(len(record.rewrites) for record in compilation.passes)
+    rewrites = sum(len(record.applied) for record in compilation.passes)
     changed = sum(bool(record.changed) for record in compilation.passes)
     items = compilation.schedule.to_networkx()
     critical = sum(bool(it) for _, it in items.nodes(data="critical"))
@@ -67,9 +67,9 @@ def _pass_lines(compilation: Any) -> list[str]:
     for record in compilation.passes:
         place = f"{record.stage} {record.kernel}".strip()
         mark = "●" if record.changed else "○"
-        rewrites = _count(len(record.rewrites), "rewrite")
+        rewrites = _count(len(record.applied), "rewrite")
         lines.append(f"{mark} {place:<10} {record.name:<20} {rewrites:<13} {record.because}")
-        rules = Counter((it.rule, it.algebra) for it in record.rewrites)
+        rules = Counter((it.rule, it.algebra) for it in record.applied)
         lines += [f"    {count:>3} × {rule}: {algebra}" for (rule, algebra), count in rules.items()]
     return lines
 

@@ -31,6 +31,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from compiler.garbage import put_off
+from svodviz.condense import condensed
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
@@ -38,7 +40,7 @@ from svodviz.graphs import draw
 from svodviz.kernels import kernel_rows
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
-from svodviz.scene import Wire, plain, scene
+from svodviz.scene import Budget, Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
@@ -49,17 +51,23 @@ FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
-VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
+VALUE_LIMIT, VALUE_SECONDS = 600, 0.2
 
 
 def wire(compilation: Any) -> Wire:
     """The compilation as JSON data (see the module's docstring)."""
+    with put_off():
+        return _wire(compilation)
+
+
+def _wire(compilation: Any) -> Wire:
     entities = Entities()
     notes: list[str] = []
-    stages = [_stage(row, compilation, entities, notes) for row in STAGES]
+    placing = Budget()
+    stages = [_stage(row, compilation, entities, placing, notes) for row in STAGES]
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
-    films, passes, rules = _passes(compilation, entities, notes)
+    films, passes, rules = _passes(compilation, entities, placing, notes)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -84,11 +92,13 @@ def wire(compilation: Any) -> Wire:
     }
 
 
-def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]) -> Wire:
+def _stage(
+    row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
+) -> Wire:
     answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
     try:
         found = list(units(compilation, row))
-        answer["units"] = [_unit(row, *it, entities) for it in enumerate(found)]
+        answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
         seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
     except Exception as error:
         # A stage that is made on demand may fail by itself; the others are still worth seeing.
@@ -100,22 +110,26 @@ def _stage(row: StageRow, compilation: Any, entities: Entities, notes: list[str]
     return answer | {"seconds": plain(seconds)}
 
 
-def _unit(row: StageRow, position: int, unit: Unit, entities: Entities) -> Wire:
+def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
     graph = pictured(row.id, unit.stage)
     for key, attributes in graph.nodes(data=True):
         entities.number(str(key), attributes.get("parents", ()))
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
+    drawn = graph
+    if nodes > limit and row.view != "text":
+        drawn = condensed(graph, f"{row.id}:{position}:stretch ")
     answer: Wire = {
         "name": visible(unit.name),
         "title": visible(unit.title),
         "nodes": nodes,
         "lines": _lines(row, position, unit, entities),
-        "scene": scene(draw(graph), entities) if 0 < nodes <= limit else None,
+        "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
         "note": "",
     }
     if nodes > limit:
-        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn."
+        instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
+        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
     return answer
 
 
@@ -134,17 +148,18 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
     """Every line of a kernel's loops also descends from the schedule items that run the kernel."""
     by_id = {stage["id"]: stage for stage in stages}
     items: dict[str, list[str]] = {}
+    names = entities.names
     for unit in by_id["schedule"]["units"]:
         for node in unit["scene"]["nodes"] if unit["scene"] else ():
-            items.setdefault(node.get("name", ""), []).append(entities.names[node["e"]])
+            items.setdefault(node.get("name", ""), []).append(names[node["e"]])
     for unit in by_id["loops"]["units"]:
         for _, number in unit["lines"]:
             if number >= 0:
-                entities.number(entities.names[number], items.get(unit["name"], ()))
+                entities.number(names[number], items.get(unit["name"], ()))
 
 
 def _passes(
-    compilation: Any, entities: Entities, notes: list[str]
+    compilation: Any, entities: Entities, placing: Budget, notes: list[str]
 ) -> tuple[list[Wire], list[Wire], list[list[str]]]:
     films: dict[tuple[str, str], Film] = {}
     rules: dict[tuple[str, str, str], int] = {}
@@ -157,9 +172,9 @@ def _passes(
                 entities.number(it.before),
                 entities.number(it.after),
             ]
-            for it in record.rewrites
+            for it in record.applied
         ]
-        stepped = film.shoot(record.frames())
+        stepped = film.shoot(record.changes())
         left_out = len(rewrites) - stepped
         if left_out > 0:
             notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
@@ -177,7 +192,7 @@ def _passes(
             "left_out": max(0, left_out),
         })  # fmt: skip
     named = [[visible(rule), visible(algebra), place(at)] for rule, algebra, at in rules]
-    return [film.wire() for film in films.values()], rows, named
+    return [film.wire(placing) for film in films.values()], rows, named
 
 
 def place(source: str) -> str:
@@ -193,7 +208,7 @@ def _values(
         node
         for stage in stages
         for unit in stage["units"]
-        if stage["id"] in ("graph", "kernels") and unit["scene"]
+        if stage["id"] in ("graph", "kernels") and unit["scene"] and not unit["note"]
         for node in unit["scene"]["nodes"]
     ]
     wanted = list(dict.fromkeys(node["e"] for node in rows))

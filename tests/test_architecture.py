@@ -33,7 +33,7 @@ LAYERS = (
                     "compiler.scheduling", "compiler.sharding", "compiler.realize",
                     "compiler.bindings", "compiler.feeding", "compiler.summary",
                     "compiler.allocation", "compiler.overlap", "compiler.assemble",
-                    "compiler.native", "compiler.plans", "compiler.prepare",
+                    "compiler.naming", "compiler.native", "compiler.plans", "compiler.prepare",
                     "compiler.costing", "compiler.budget", "compiler.decisions",
                     "compiler.check", "compiler.values", "compiler.compilation", "compiler.tune"),
     ("tensor", "compiler.tensors", "compiler.tensor", "compiler.custom"),

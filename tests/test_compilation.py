@@ -14,7 +14,7 @@ import compiler
 from compiler import Options, Tensor, kernels, plans, values
 from compiler.compilation import Compilation
 from compiler.device import device
-from compiler.errors import DataError, SizeError
+from compiler.errors import DataError, ScheduleError, SizeError
 from compiler.graph.nodes import Buffer
 from compiler.pipeline import PIPELINE
 from compiler.trace import Line
@@ -373,3 +373,10 @@ def test_values_too_large_to_look_at_are_left_out() -> None:
     found = {op: made.values(entity) for entity, op in rows}
     assert values.MOST < 200**3
     assert found["buffer"] is not None and found["mul"] is None
+
+
+def test_choices_that_are_legal_alone_but_not_together_are_the_users_error() -> None:
+    a, b = (Tensor(np.ones(shape, np.float32)) for shape in ((3, 17, 16), (3, 16, 16)))
+    loops = {"k0": "pack 2 i2; accumulate r3 5 i0; vectorize i2"}
+    with pytest.raises(ScheduleError, match="do not go together"):
+        compiler.compile(a @ b, Options(loops=loops))

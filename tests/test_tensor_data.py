@@ -3,6 +3,8 @@
 import array
 import copy
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -285,3 +287,10 @@ class TestComputed:
         assert isinstance(x.node, Buffer)
         assert isinstance(y.node, Buffer)
         assert_same(data(y.node), BASE * 2)
+
+
+def test_making_a_tensor_does_not_load_masked_arrays() -> None:
+    make = "import sys, numpy, compiler; compiler.Tensor(numpy.ones(3))"
+    code = f"{make}; print('numpy.ma' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n", "loading numpy.ma takes longer than to compile most programs"

@@ -63,6 +63,22 @@ def test_frames_lead_from_before_to_after(name: str) -> None:
         assert picture_of(frames[-1]) == picture(record, record.after)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_changes_lead_from_frame_to_frame(name: str) -> None:
+    compilation = Compilation([PROGRAMS[name]()], Options(trace=True), name)
+    compilation.build()
+    for record in compilation.passes:
+        nodes: dict[str, object] = {}
+        operands: dict[str, tuple[str, ...]] = {}
+        for change, frame in zip(record.changes(), record.frames(), strict=True):
+            for entity in change.removed:
+                del nodes[entity], operands[entity]
+            nodes |= change.nodes
+            operands |= change.operands
+            edges = {(source, entity) for entity, read in operands.items() for source in read}
+            assert (nodes, edges) == picture_of(frame)
+
+
 @pytest.mark.parametrize("name", ["softmax", "matmul", "layernorm"])
 def test_rewrites_say_what_came_and_went(name: str) -> None:
     compilation = Compilation([PROGRAMS[name]()], Options(trace=True), name)

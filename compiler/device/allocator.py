@@ -9,8 +9,11 @@ notes that the block is free: it may come at any point of any thread, where no l
 for. The next call of the allocator, under its lock, collects what was noted.
 """
 
+import ctypes
+import functools
 import threading
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -74,8 +77,13 @@ class Memory:
 def interface(address: int, size: int, dtype: DType) -> dict[str, Any]:
     """NumPy's description of `size` elements at `address`."""
     return {
-        "version": 3, "shape": (size,), "typestr": dtype.numpy.str, "data": (address, False),
+        "version": 3, "shape": (size,), "typestr": _typestr(dtype), "data": (address, False),
     }  # fmt: skip
+
+
+@functools.cache
+def _typestr(dtype: DType) -> str:
+    return dtype.numpy.str
 
 
 def array_at(address: int, size: int, dtype: DType) -> Array:
@@ -83,12 +91,21 @@ def array_at(address: int, size: int, dtype: DType) -> Array:
     return np.asarray(Memory(address, size, dtype))
 
 
+_FIRST: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+
+
 def address_of(array: Array) -> int:
-    """Where an array begins; of what was allocated here that is known, and NumPy is slow to say."""
+    """Where an array begins. NumPy is slow to say; of what was allocated here it is known."""
     lease: object = array.base
-    return lease.address if isinstance(lease, Lease) else int(array.ctypes.data)
+    if isinstance(lease, Lease):
+        return lease.address
+    try:
+        return ctypes.addressof(_FIRST(array))
+    except (TypeError, ValueError):  # read-only, empty, or of a type that Python does not know
+        return int(array.ctypes.data)
 
 
+@functools.lru_cache(256)
 def block_size(nbytes: int) -> int:
     """`nbytes` rounded up to a quarter of a power of two and to a multiple of `ALIGNMENT`."""
     step = max(ALIGNMENT, 1 << max((nbytes - 1).bit_length() - 3, 0))
@@ -119,12 +136,27 @@ class Allocator:
         nbytes = size * dtype.itemsize
         wanted = block_size(nbytes)
         with self._lock:
-            self._collect()
-            self._refuse_over_budget(wanted, nbytes, name)
-            block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
-            self._live += wanted
-            self._peak = max(self._peak, self._live)
+            block = self._just_freed(wanted)
+            if block is None:
+                self._collect()
+                self._refuse_over_budget(wanted, nbytes, name)
+                block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
+                self._live += wanted
+                self._peak = max(self._peak, self._live)
         return np.asarray(Lease(block, self._freed, size, dtype))
+
+    def _just_freed(self, wanted: int) -> Block | None:
+        """The block that was freed last, if it has this size: most runs follow one like them.
+
+        It counts as live still, which a budget must not see.
+        """
+        if not self._freed or self.budget is not None:
+            return None
+        block = self._freed.pop()
+        if block.size == wanted:
+            return block
+        self._freed.append(block)
+        return None
 
     @property
     def use(self) -> MemoryUse:

@@ -3,7 +3,7 @@
     %4 = mul %2 %3                     f32[64,10]      digits.py:15
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.extents import written
@@ -26,6 +26,8 @@ class Graph(Stage):
     parents: dict[TensorNode, tuple[str, ...]]
     places: dict[TensorNode, str]
     """For each node the `file:line`s it comes from, for the last column of the text."""
+    modules: dict[TensorNode, str] = field(default_factory=dict)
+    """For each node the user's functions that made it, from the outermost: "network/attention"."""
 
     @property
     def nodes(self) -> list[TensorNode]:
@@ -60,6 +62,7 @@ class Graph(Stage):
         for node in self.nodes:
             facts = node_facts(node)
             facts["parents"] = self.parents.get(node, ())
+            facts["name"] = facts["name"] or self.numbers.name(node)
             graph.add_node(self.entity(node), **facts)
         for node in self.nodes:
             for position, source in enumerate(node.sources):

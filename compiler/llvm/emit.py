@@ -285,6 +285,8 @@ class _Emitter(Control):
         dtype, lanes = instruction.dtype, instruction.lanes
         address = self._address(instruction.buffer, instruction.index, lanes)
         read = vectors.gather if instruction.buffer in self.joined else vectors.load
+        if instruction.ahead:
+            vectors.prefetch(self.writer, dtype, address, instruction.ahead)
         return read(self.writer, dtype, lanes, address, gate, name)
 
     def _store(self, instruction: Store) -> None:

@@ -133,6 +133,14 @@ def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -
     writer.line(f"store {t} {value}, ptr {address}, align 64, !nontemporal {writer.one()}")
 
 
+def prefetch(writer: Writer, dtype: DType, address: str, ahead: int) -> None:
+    """Ask for the line with the element `ahead` of an address; there may be no such element."""
+    t = memory_type(dtype)
+    place = writer.value(f"getelementptr {t}, ptr {address}, i64 {ahead}")
+    writer.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+    writer.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
+
+
 def _alignment(dtype: DType, lanes: int) -> str:
     """That of one element; LLVM takes more for granted of a vector unless told."""
     return "" if lanes == 1 else f", align {dtype.itemsize}"

@@ -13,6 +13,8 @@
            | Vectorize(axis)             turns as lanes
            | Parallelize(axis, tasks)    turns shared out over so many tasks
            | Stream(slot)                stores that go past the caches
+           | Prefetch(slot, axis, next)  loads along `axis` also fetch what the turn of `next` that
+                                         follows reads at the same place
 
 An axis is named as it is printed; a part of one by its parts: `i0.1`. In text, one choice per
 line, with its reason behind a `#`, or several between semicolons:
@@ -112,11 +114,30 @@ class Stream:
     because: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Loads of argument `slot` along `axis` also fetch what the following turn of `next` reads."""
+
+    slot: int
+    axis: str
+    next: str
+    because: str = ""
+
+
 Choice: TypeAlias = (
-    Tile | Reorder | Pack | Keep | Accumulate | Unroll | Vectorize | Parallelize | Stream
+    Tile
+    | Reorder
+    | Pack
+    | Keep
+    | Accumulate
+    | Unroll
+    | Vectorize
+    | Parallelize
+    | Stream
+    | Prefetch
 )
 KINDS: tuple[type[Choice], ...] = (
-    Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream,
+    Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream, Prefetch,
 )  # fmt: skip
 C = TypeVar("C", bound=Choice)
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from compiler.loops.accesses import Accesses, extents
 from compiler.loops.choices import (
+    PLAIN,
     Choice,
     Choices,
     Pack,
@@ -24,6 +25,7 @@ from compiler.loops.choices import (
 )
 from compiler.loops.lanes import is_worth_threads, lane_count
 from compiler.loops.levels import obstacle
+from compiler.loops.panels import Worth, worth_packing
 from compiler.loops.products import Product, product
 from compiler.machine import MachineModel
 
@@ -33,18 +35,15 @@ ACCUMULATORS = 24
 """Vectors of sums, so that operands find registers among 32."""
 TALLEST = 16
 """Rows side by side: as many places of memory are read at the same time."""
-WORTH_PACKING = 2
-"""Tiles of rows that read a panel before it is worth to copy it."""
 LATENCY = 4.0
 """Cycles that a multiply-add takes: one turn takes no less, however few there are."""
-PACKING = 3.0
-"""Cycles to copy one vector, which comes from far away."""
 FEWEST = 4
 """Lanes of the shortest vectors."""
 FEW_RESULTS = 8
 """Results that are left to LLVM: it finds lanes along the sum."""
 SHORT = 4
-"""Turns of a sum that stand side by side: a loop would take as long as what is in it."""
+"""Turns of a sum that stand side by side: a loop would take as long as what is in it. What there
+is to do then is to write rows, which LLVM does as well, without masks, where a core does all."""
 Split = Literal["nothing", "batches", "columns", "rows"]
 
 
@@ -57,6 +56,8 @@ class Plan:
     lanes: int
     split: Split
     cores: int
+    worth: Worth
+    """Whether the panel is copied."""
     cycles: float
     """About how long the longest part takes, for each element that is summed up."""
 
@@ -73,15 +74,24 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
         return None
     if found.rows.extent * found.columns.extent <= FEW_RESULTS:
         return None
-    lanes = min(lane_count(seen, model), max(_power(found.columns.extent), FEWEST))
+    widest = lane_count(seen, model)
+    lanes = min(widest, max(_power(found.columns.extent), FEWEST))
     cores = model.cores if is_worth_threads(seen, model) else 1
+    if cores == 1 and _is_short(found) and found.columns.extent >= widest:
+        return PLAIN
     plans = (
-        Plan(vectors, height, lanes, split, cores, cycles)
+        Plan(vectors, height, lanes, split, cores, worth, cycles)
         for vectors in VECTORS
+        for worth in (worth_packing(found, vectors * lanes, model),)
         for split in _splits(found, vectors * lanes, cores)
-        for cycles, height in (_best(found, vectors, lanes, split, cores),)
+        for cycles, height in (_best(found, vectors, lanes, split, cores, worth),)
     )
     return Choices(tuple(_choices(found, min(plans, key=lambda plan: plan.cycles))))
+
+
+def _is_short(found: Product) -> bool:
+    """Whether the sum has so few turns that they stand side by side."""
+    return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
 def _power(count: int) -> int:
@@ -103,7 +113,7 @@ def _splits(found: Product, width: int, cores: int) -> list[Split]:
 
 
 def _best(
-    found: Product, vectors: int, lanes: int, split: Split, cores: int
+    found: Product, vectors: int, lanes: int, split: Split, cores: int, worth: Worth
 ) -> tuple[float, int]:
     """The cycles of the longest part, and the height of the tiles that takes the fewest."""
     panels = -(-found.columns.extent // (vectors * lanes))
@@ -117,12 +127,13 @@ def _best(
             first = found.outside[0].extent
             batches = batches // first * -(-first // cores)
     most = min(ACCUMULATORS // vectors, TALLEST, rows)
-    cycles, height = min((_column(found, rows, vectors, h), -h) for h in range(1, most + 1))
+    heights = range(1, most + 1)
+    cycles, height = min((_column(found, rows, vectors, h, worth), -h) for h in heights)
     return cycles * panels * batches, -height
 
 
-def _column(found: Product, rows: int, vectors: int, height: int) -> float:
-    """Cycles of one turn of the sum for all rows of one panel, and to pack it.
+def _column(found: Product, rows: int, vectors: int, height: int, worth: Worth) -> float:
+    """Cycles of one turn of the sum for all rows of one panel, and to pack or await it.
 
     Of an unknown number of rows about half a tile is left over, one row after the other.
     """
@@ -131,7 +142,7 @@ def _column(found: Product, rows: int, vectors: int, height: int) -> float:
     if found.is_open:
         left = height / 2 * _turn(vectors, 1)
     cycles = tiles * _turn(vectors, height) + left
-    return cycles + (PACKING * vectors if tiles >= WORTH_PACKING else 0.0)
+    return cycles + worth.cost(-(-rows // height), vectors)
 
 
 def _turn(vectors: int, height: int) -> float:
@@ -149,11 +160,12 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
         f"{count} columns: {height * plan.vectors} accumulators"
     )
     shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
-    is_short = extents(found.folded) <= SHORT and found.is_panel_in_order
+    is_short = _is_short(found)
     choices: list[Choice] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":
-        block = max(found.rows.extent // plan.cores // height * height, 1)
+        block, left = divmod(found.rows.extent, plan.cores)
+        block = block if not left else max(block // height * height, 1)
         choices.append(Tile(rows, block, "peel", f"{shared}, rows for {plan.cores} cores"))
         outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
@@ -168,7 +180,8 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
     turns = [f"{name}.{part}" for name in inner for part in (1, 2)]
     aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
     order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
-    choices.append(Reorder(order, "a panel of columns serves all rows"))
+    stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
+    choices.append(Reorder(order, f"a panel of columns serves all rows{stays}"))
     if is_short:
         aside += [r.name for r in found.folded]
     else:
@@ -183,12 +196,11 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
 
 def _packed(found: Product, plan: Plan, around: list[str]) -> list[Choice]:
     """The panel of one tile of columns in scratch memory, where it is read often enough."""
-    uses = found.rows.extent // plan.height
-    if uses < WORTH_PACKING and found.is_panel_in_order:
+    rows = found.rows.extent // (plan.cores if plan.split == "rows" else 1)
+    uses = -(-rows // plan.height)
+    if not plan.worth.is_packed(uses):
         return []
     is_whole = found.columns.extent <= plan.width
     there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]
-    words = f"the panel is read by {uses} tiles of rows, each time from end to end"
-    if not found.is_panel_in_order:
-        words = f"the panel lies across the columns; {uses} tiles of rows read it"
+    words = f"read by {uses} tiles of rows, from end to end; {plan.worth.because}"
     return [Pack(found.panel.argument.slot, there[-1] if there else "", words)]

@@ -4,7 +4,7 @@ import itertools
 
 from compiler.loops.accesses import Accesses
 from compiler.loops.axes import next_number
-from compiler.loops.choices import Choice, Choices, Keep
+from compiler.loops.choices import Choice, Choices, Keep, Prefetch
 from compiler.loops.keep import repeated
 from compiler.loops.lanes import (
     has_lanes,
@@ -24,6 +24,9 @@ DEAR_ONES = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not
 """Operations that take longer than to keep their result near, and to read it again."""
 DEAR = 2
 """The same where each value is dear to compute, which takes registers and hides the wait."""
+
+PAGE = 4096
+"""Bytes of a row from which its beginning is no longer what the processor fetches by itself."""
 
 LEAST = {16: 9, 8: 12}
 """By lanes: turns from which vectors, a masked one at the end, beat loops that LLVM unrolls."""
@@ -50,7 +53,28 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | None:
         choices += streamed(seen, inner, lanes, model)
     if len(seen.ranges) > is_written:
         choices += shared_out(seen, seen.ranges[0].name, seen.ranges[0].extent, model)
-    return Choices(tuple(choices))
+    return Choices((*choices, *_fetched(seen, passes, choices, model)))
+
+
+def _fetched(
+    seen: Accesses, passes: list[Range], chosen: list[Choice], model: MachineModel
+) -> list[Choice]:
+    """The row that follows, asked for by the pass over a row that computes longest."""
+    keeps = [row for row in chosen if isinstance(row, Keep)]
+    outside = [r for r in seen.ranges if r not in passes]
+    if not keeps or not outside or seen.nbytes < model.cache_bytes[1]:
+        return []  # without dear passes memory is busy anyway; what is near need not be fetched
+    along = next(axis for axis in passes if axis.name == keeps[0].axis)
+    kept = f"i{next_number(seen.body)}"
+    slots = {
+        a.argument.slot
+        for a in seen.loads
+        if a.step(along) == 1
+        and (step := a.step(outside[-1]))
+        and step * a.argument.element.itemsize >= PAGE
+    }
+    words = f"memory brings the next {along.extent} elements while these are computed with"
+    return [Prefetch(slot, kept, outside[-1].name, words) for slot in sorted(slots)]
 
 
 def _kept(

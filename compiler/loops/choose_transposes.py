@@ -5,20 +5,33 @@ and stored along the output's: each line of memory is used whole, on both sides.
 in order, a block of rows at a time, so that the processor fetches ahead; of each row of the output
 the block's whole width is written before the next.
 
-    for i1.0 in 32             a block of 128 rows of the input
+    for i1.0 in 64             a block of 64 rows of the input
       for i0.0 in 256          16 columns of it
-        for i1.1.0 in 8        a tile of 16 by 16, turned
+        for i1.1.0 in 4        a tile of 16 by 16, turned
+
+Where rows of the input are a multiple of 4096 bytes long, the block is a single tile.
 """
 
 from compiler.loops.accesses import Accesses
-from compiler.loops.choices import Choice, Choices, Parallelize, Reorder, Tile, Unroll, Vectorize
+from compiler.loops.choices import (
+    Choice,
+    Choices,
+    Parallelize,
+    Prefetch,
+    Reorder,
+    Tile,
+    Unroll,
+    Vectorize,
+)
 from compiler.loops.lanes import has_lanes, is_worth_threads, lane_count, shared_out, streamed
 from compiler.loops.levels import length
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
 
-TILES = 8
+TILES = 4
 """Tiles next to each other in a row of the output: what is written of it in one go."""
+SAME_SET = 4096
+"""Bytes between lines that share a set of the first cache: rows so far apart evict each other."""
 MOST_LANES = 16
 """Registers of one tile: as many more hold what is turned already."""
 FEWEST_LANES = 4
@@ -66,7 +79,7 @@ def _tiles(
     turns, rests = ([f"{piece}.{part}" for piece in pieces] for part in (0, 2))
     tiles = [f"{piece}.1" for piece in pieces]
     around = [f"{one}.0", f"{one}.2", *turns] if loops else [*turns, f"{one}.0", f"{one}.2"]
-    order = (*middle, *loops, *around, *rests, f"{one}.1", *tiles)
+    order = tuple(dict.fromkeys((*middle, *loops, *around, *rests, f"{one}.1", *tiles)))
     return [
         *cuts,
         Tile(one, lanes, "peel", words),
@@ -74,6 +87,7 @@ def _tiles(
         Reorder(order, "rows of the input in order, tile by tile"),
         Unroll(f"{one}.1", words),
         *(Vectorize(tile, words) for tile in tiles),
+        *_fetched(seen, inner, f"{one}.0", model),
     ]
 
 
@@ -91,13 +105,33 @@ def _rows(
         pieces += [f"{name}.2"] * (turns - model.cores * block >= lanes)
         loops.append(f"{name}.0")
         name, turns = f"{name}.1", block
-    if turns >= 2 * width:
+    if _is_evicting(seen, inner):
+        loops.append(f"{name}.0")  # a block of one tile
+    elif turns >= 2 * width:
         words = f"{width} elements of a row of the output are written in one go"
         cuts.append(Tile(name, width, "peel", words))
         pieces += [f"{name}.2"] * (turns % width >= lanes)
         loops.append(f"{name}.0")
         name = f"{name}.1"
     return cuts, [name, *pieces], loops
+
+
+def _is_evicting(seen: Accesses, inner: Range) -> bool:
+    """Whether the rows of a block of the input share a set of the first cache."""
+    return all(
+        step * a.argument.element.itemsize % SAME_SET == 0
+        for a in seen.loads
+        if (step := a.step(inner) or 0) > 1
+    )
+
+
+def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Choice]:
+    """The next columns of a block, asked for: the processor follows fewer rows than it has."""
+    if _is_evicting(seen, inner) or seen.nbytes < model.cache_bytes[1]:
+        return []
+    slots = sorted({a.argument.slot for a in seen.loads if a.step(inner) not in (0, 1)})
+    words = "a block has more rows than the processor follows by itself"
+    return [Prefetch(slot, inner.name, columns, words) for slot in slots]
 
 
 def _is_long(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> bool:

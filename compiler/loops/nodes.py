@@ -168,7 +168,11 @@ class Local(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Load(ScalarNode):
-    """Element `sources[1]` of argument `sources[0]`; 0, unread, where `sources[2]` is false."""
+    """Element `sources[1]` of argument `sources[0]`; 0, unread, where `sources[2]` is false.
+
+    A vector is asked for from `ahead` elements further on too, if it exists; 0: it is not."""
+
+    ahead: int = 0
 
     @property
     def gate(self) -> ScalarNode | None:

@@ -148,7 +148,8 @@ class Loops(Stage):
         match node:
             case Load():
                 where = f"{self.text(node.sources[0])}[{self.address(node.sources[1])}]"
-                return f"{where} if {self.address(node.gate)} else 0" if node.gate else where
+                text = f"{where} if {self.address(node.gate)} else 0" if node.gate else where
+                return f"{text} fetch {node.ahead:+}" if node.ahead else text
             case Cast() | Bitcast():
                 inner = node.sources[0]
                 text = self.address(inner) if inner.bounds else self.text(inner)

@@ -43,7 +43,8 @@ def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
     valid = _valid(values, node.gate, turns)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
         start = values.start(index, turns)
-        return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+        ahead = node.ahead if lanes > 1 else 0
+        return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
     pointers = values.pointers(memory, lanes, node.dtype)
     each = values.operand(index, turns, lanes)
     return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
@@ -85,7 +86,8 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
 def _row(
     values: Values, node: loops.Load, memory: int, start: int, valid: int | None, lanes: int
 ) -> int:
-    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes))
+    ahead = node.ahead
+    return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
 
 
 def _of_lane(

@@ -5,7 +5,7 @@
                 | Range(out, bound, number, role, part) … EndRange(range)  loop 0 … bound-1
                 | Acc(out, start, dtype, lanes)                      accumulator, set to `start`
                 | Assign(target, source)                             accumulator := source
-                | Load(out, buffer, index, valid, dtype, lanes)      0 where `valid` is false
+                | Load(out, buffer, index, valid, dtype, lanes, ahead)   0 where `valid` is false
                 | Store(buffer, index, source, valid, lanes, is_streamed)
                 | Alu(out, op, arguments, dtype, is_reduction, lanes)
                 | Cast(out, source, dtype, lanes) | Bitcast(out, source, dtype, lanes)
@@ -109,7 +109,8 @@ class Load:
     """Element `index` of `buffer`; where `valid` is false memory is not touched and it is 0.
 
     `lanes` elements from `index` on; through a PtrCat one of each pointer, at `index` or, where
-    that has several lanes, at its own. `valid` has one lane or one for each.
+    that has several lanes, at its own. `valid` has one lane or one for each. What is `ahead`
+    elements further on is fetched into the caches, if it exists; 0 asks for nothing.
     """
 
     out: int
@@ -118,6 +119,7 @@ class Load:
     valid: int | None
     dtype: DType
     lanes: int = 1
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)

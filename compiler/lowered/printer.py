@@ -87,7 +87,8 @@ class Lowered(Stage):
             case Load(buffer=buffer, index=index, valid=valid, dtype=dtype):
                 gate = "" if valid is None else f" if %{valid} else 0"
                 t = _typed(dtype, instruction.lanes)
-                return f"{head}load {t} %{buffer}[%{index}]{gate}"
+                more = f" fetch {instruction.ahead:+}" if instruction.ahead else ""
+                return f"{head}load {t} %{buffer}[%{index}]{gate}{more}"
             case Store(buffer=buffer, index=index, source=source, valid=valid):
                 gate = "" if valid is None else f" if %{valid}"
                 wide = "" if instruction.lanes == 1 else f" x{instruction.lanes}"

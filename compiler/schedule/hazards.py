@@ -22,6 +22,7 @@ nothing else that reads the target of an assign, but through memory, depends on 
 result is the target of an assign.
 """
 
+from collections.abc import Set
 from typing import TypeAlias
 
 from compiler.graph.effects import Assign
@@ -141,9 +142,8 @@ def _is_outlived(
     return bool(readers[assign] & after)
 
 
-def uncopied(node: TensorNode, root: Sink) -> TensorNode:
-    """`node`, or the value under `root` that it is a copy of."""
-    known = set(toposort([root]))
+def uncopied(node: TensorNode, known: Set[TensorNode]) -> TensorNode:
+    """`node`, or the value among those `known` that it is a copy of."""
     while node not in known and node.sources:
         node = node.sources[0]
     return node

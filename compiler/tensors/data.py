@@ -5,6 +5,7 @@ in place where it is row-major, aligned and native (later writes to it are seen 
 has been computed); any other array is copied.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -101,7 +102,7 @@ def _as_array(data: object) -> Array:
 
 def _checked(array: Array, data: object) -> Array:
     """`array`, if its element type is one we compute with and nothing in it is masked."""
-    if isinstance(data, np.ma.MaskedArray):
+    if _is_masked(data):
         raise DataError(
             "Tensor",
             "masked arrays are not supported",
@@ -118,6 +119,12 @@ def _checked(array: Array, data: object) -> Array:
         expected=_SUPPORTED,
         hint="convert the data with NumPy first: array.astype(…)",
     )
+
+
+def _is_masked(data: object) -> bool:
+    """Whether data is a masked array; where nobody has loaded `numpy.ma` yet, nothing is one."""
+    module = sys.modules.get("numpy.ma")  # loading it takes longer than to compile most programs
+    return module is not None and isinstance(data, module.MaskedArray)
 
 
 def _type_name(array: Array) -> str:

@@ -20,6 +20,7 @@ from compiler.loops.choices import (
     Keep,
     Pack,
     Parallelize,
+    Prefetch,
     Reorder,
     Stream,
     Tile,
@@ -311,6 +312,8 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
             return replace(row, axis=name(row.axis), at=name(row.at))
         case Tile() | Unroll() | Vectorize() | Parallelize():
             return replace(row, axis=name(row.axis))
+        case Prefetch():
+            return replace(row, axis=name(row.axis), next=name(row.next))
         case Stream():
             return row
 

@@ -1,6 +1,12 @@
 // Shapes, arrowheads and the camera. Pure: no page, no state.
 
-/** The outline of a node, as in palette.py: its upper left corner is (0, 0). */
+/** @typedef {[number, number, number, number]} Box left, top, right, bottom */
+/** @typedef {{line: string, d: string, number: [number, number], box: Box}} Arrow */
+
+/**
+ * The outline of a node, as in palette.py: its upper left corner is (0, 0).
+ * @param {string} shape @param {number} w @param {number} height
+ */
 export function outline(shape, w, height) {
   const r = Math.round(height / 2);
   switch (shape) {
@@ -28,26 +34,39 @@ export function outline(shape, w, height) {
   }
 }
 
-/** The second line of a double outline. */
+/**
+ * The second line of a double outline.
+ * @param {number} w @param {number} height
+ */
 export function inner(w, height) {
   return `M3.5 3.5H${w - 3.5}V${height - 3.5}H3.5z`;
 }
 
-/** The points of an edge's path. */
+/**
+ * The points of an edge's path.
+ * @param {string} path
+ * @returns {[number, number][]}
+ */
 export function pointsOf(path) {
-  const numbers = path.match(/-?\d+(\.\d+)?/g).map(Number);
+  const numbers = (path.match(/-?\d+(\.\d+)?/g) || []).map(Number);
+  /** @type {[number, number][]} */
   const points = [];
   for (let i = 0; i < numbers.length; i += 2) points.push([numbers[i], numbers[i + 1]]);
   return points;
 }
 
-/** An edge as drawn: its curve with an open arrowhead, where its number stands, its extent. */
+/**
+ * An edge as drawn: its curve with an open arrowhead, where its number stands, its extent.
+ * @param {string} path
+ * @returns {Arrow}
+ */
 export function arrow(path) {
   const points = pointsOf(path);
   const [x, y] = points[points.length - 1];
   const [fromX, fromY] = points.slice(0, -1).reverse()
     .find(([a, b]) => Math.hypot(a - x, b - y) > 1) || [x, y - 1];
   const angle = Math.atan2(y - fromY, x - fromX);
+  /** @param {number} turn */
   const barb = (turn) =>
     `${(x - 7 * Math.cos(angle + turn)).toFixed(1)} ${(y - 7 * Math.sin(angle + turn)).toFixed(1)}`;
   const xs = points.map((point) => point[0]);
@@ -65,21 +84,31 @@ const SMALLEST = 0.0005;
 /** Where the drawing stands on screen: screen = drawing × scale + (x, y). */
 export class Camera {
   constructor(x = 0, y = 0, scale = 1) {
-    Object.assign(this, { x, y, scale });
+    this.x = x;
+    this.y = y;
+    this.scale = scale;
   }
 
-  /** Zoomed by `factor` around a point of the screen, which stays where it is. */
+  /**
+   * Zoomed by `factor` around a point of the screen, which stays where it is.
+   * @param {number} factor @param {number} screenX @param {number} screenY
+   */
   zoomed(factor, screenX, screenY) {
     const scale = Math.min(4, Math.max(SMALLEST, this.scale * factor));
     const by = scale / this.scale;
     return new Camera(screenX - (screenX - this.x) * by, screenY - (screenY - this.y) * by, scale);
   }
 
+  /** @param {number} dx @param {number} dy */
   moved(dx, dy) {
     return new Camera(this.x + dx, this.y + dy, this.scale);
   }
 
-  /** The part of the drawing that a screen of this size shows, widened by `margin` screens. */
+  /**
+   * The part of the drawing that a screen of this size shows, widened by `margin` screens.
+   * @param {number} width @param {number} height
+   * @returns {Box}
+   */
   view(width, height, margin = 0) {
     const left = (-margin * width - this.x) / this.scale;
     const top = (-margin * height - this.y) / this.scale;
@@ -93,6 +122,7 @@ const READABLE = 0.62;
 /**
  * The camera that shows all of `box`. Where that would be too small to read it shows the upper end
  * at a readable size instead, unless `whole` asks for everything.
+ * @param {Box} box @param {number} width @param {number} height
  */
 export function fit(box, width, height, whole = false) {
   const [left, top, right, bottom] = box;
@@ -103,6 +133,7 @@ export function fit(box, width, height, whole = false) {
     (height - 2 * margin) / Math.max(1, bottom - top),
   );
   if (scale < READABLE && !whole) {
+    /** @param {number} room @param {number} from @param {number} to */
     const start = (room, from, to) =>
       Math.max(margin - from * 0.8, room / 2 - ((from + to) / 2) * 0.8);
     return new Camera(width / 2 - ((left + right) / 2) * 0.8, start(height, top, bottom), 0.8);
@@ -112,13 +143,21 @@ export function fit(box, width, height, whole = false) {
   return new Camera(x, (height - (top + bottom) * size) / 2, size);
 }
 
-/** Whether two boxes [left, top, right, bottom] share a point. */
+/**
+ * Whether two boxes share a point.
+ * @param {Box} a @param {Box} b
+ */
 export function touches(a, b) {
   return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
 }
 
-/** The box around all boxes. */
+/**
+ * The box around all boxes.
+ * @param {Box[]} boxes
+ * @returns {Box}
+ */
 export function union(boxes) {
+  /** @type {Box} */
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [left, top, right, bottom] of boxes) {
     box[0] = Math.min(box[0], left);
@@ -129,8 +168,10 @@ export function union(boxes) {
   return boxes.length ? box : [0, 0, 1, 1];
 }
 
-/** Whether `outer` holds all of `inner`. */
-export function holds(outer, inner) {
-  return outer[0] <= inner[0] && outer[1] <= inner[1] && outer[2] >= inner[2]
-    && outer[3] >= inner[3];
+/**
+ * Whether `outer` holds all of `box`.
+ * @param {Box} outer @param {Box} box
+ */
+export function holds(outer, box) {
+  return outer[0] <= box[0] && outer[1] <= box[1] && outer[2] >= box[2] && outer[3] >= box[3];
 }

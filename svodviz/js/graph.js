@@ -2,15 +2,18 @@
 
 import { handleCamera } from "./camerawork.js";
 import { button, count, counted, duration, h, s } from "./dom.js";
-import { Camera, fit, holds, inner, outline, touches, union } from "./geometry.js";
+import { edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
+import { Camera, fit, holds, touches, union } from "./geometry.js";
+import { GraphTools } from "./graphtools.js";
+import { foldingFor, keysOf } from "./groupings.js";
 import { Minimap } from "./minimap.js";
+import { overlayOn } from "./overlay.js";
 import { passPicture, stagePicture } from "./picture.js";
+import { matches, termsOf } from "./query.js";
+import { Tidy } from "./tidy.js";
 
 const MOST = 900; // nodes drawn in full at once
-const BESIDE = 7; // pixels between edges that lead from one node to the same other one
 const TINY = 0.08; // scale below which no word can be read
-const SIGNS = { added: "+", removed: "−", changed: "~" };
-const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 
 export class GraphView {
   constructor(store, look) {
@@ -28,13 +31,17 @@ export class GraphView {
     this.overview = h("canvas", { class: "overview", "aria-hidden": "true" });
     this.svg = s("svg", { class: "graph", role: "group", tabindex: "0" }, this.world);
     this.minimap = new Minimap((x, y) => this.centre(x, y));
+    this.costs = new Map();
+    this.tidy = new Tidy(store, () => this.show());
+    this.graphTools = new GraphTools(store, this);
     this.empty = h("p", { class: "empty" });
     this.root = h(
-      "div", { class: "graph-view" }, this.overview, this.svg, this.minimap.root, this.empty,
-      h("div", { class: "zoom" },
-        button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
-        button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
-        button("fit", () => this.fit(), { title: "Show everything (space)" })),
+      "div", { class: "graph-view" }, this.graphTools.root,
+      h("div", { class: "graph-area" }, this.overview, this.svg, this.minimap.root, this.empty,
+        h("div", { class: "zoom" }, this.tidy.root,
+          button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+          button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+          button("fit", () => this.fit(), { title: "Show everything (space)" }))),
     );
     this.listen();
   }
@@ -44,6 +51,7 @@ export class GraphView {
     this.svg.addEventListener("pointerover", (event) => this.store.hover(this.entityAt(event)));
     this.svg.addEventListener("pointerleave", () => this.store.hover(-1));
     this.svg.addEventListener("click", (event) => this.store.select(this.entityAt(event)));
+    this.svg.addEventListener("dblclick", () => this.toggleFold());
     this.store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
 
@@ -64,17 +72,69 @@ export class GraphView {
     const { stage, unit, pass, step } = store.state;
     const before = this.picture;
     const isPass = stage === "passes";
-    this.picture = isPass
-      ? passPicture(store.model, pass, step)
-      : stagePicture(store.stage, unit);
+    this.picture = isPass ? passPicture(store.model, pass, step) : this.stagePicture();
     this.empty.hidden = Boolean(this.picture);
+    this.graphTools.show();
+    this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
+    this.cost(isPass);
     if (before !== this.picture) this.takeOver(before);
     this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
     this.draw();
     this.light();
     this.reveal(isPass && before !== this.picture);
     return undefined;
+  }
+
+  /** The scene of the stage on screen. */
+  get scene() {
+    return this.store.stage.units[this.store.state.unit]?.scene ?? null;
+  }
+
+  /** The stage's graph: folded, or only a neighbourhood, as the state says. */
+  stagePicture() {
+    const { store, scene } = this;
+    const { stage, unit, open, only } = store.state;
+    const { model } = store;
+    const roots = scene ? scene.nodes.flatMap((row, node) =>
+      (only.length && only.includes(model.entities[row.e]) ? [node] : [])) : [];
+    this.folding = roots.length ? "" : foldingFor(model, scene, stage, store.state.folding);
+    return stagePicture(scene, `${stage} ${unit}`, {
+      by: this.folding, open,
+      keys: this.folding ? keysOf(model, scene, stage, this.folding) : undefined,
+      only: roots.length ? new Set(roots) : undefined,
+      name: this.folding === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
+        : (key) => key.split("/").slice(-2).join(" / "),
+    });
+  }
+
+  /** Works out the costs that are laid over the picture. */
+  cost(isPass) {
+    const { model, state } = this.store;
+    const { costs, words } = isPass ? { costs: new Map(), words: "" }
+      : overlayOn(model, this.scene, this.picture, state.overlay);
+    if (this.overlaid !== state.overlay) this.drawnAt = null;
+    Object.assign(this, { costs, costWords: words, overlaid: state.overlay });
+  }
+
+  /** Opens the folded group in which the selection is, or folds the one it stands in. */
+  toggleFold() {
+    const { store } = this;
+    const found = this.picture?.byEntity.get(store.selected);
+    if (!found?.group) return;
+    const { open } = store.state;
+    const isOpen = open.includes(found.group);
+    store.set({ open: isOpen ? open.filter((it) => it !== found.group) : [...open, found.group] });
+  }
+
+  /** Shows only the selection and its neighbours; more of them, where it is at the edge. */
+  toggleOnly() {
+    const { store } = this;
+    const { only, selected } = store.state;
+    const isMore = selected && this.scene?.nodes.some((row) => row.e === store.selected)
+      && !only.includes(selected);
+    if (isMore) store.set({ only: [...only, selected] });
+    else if (only.length) store.set({ only: [] });
   }
 
   showNothing(unit) {
@@ -93,12 +153,14 @@ export class GraphView {
     if (before?.key === key) return;
     const { selected } = this.store;
     const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
+    const isSame = before && key.split(" ").slice(0, 2).join() === before.key.split(" ").slice(0, 2)
+      .join();
     const isFilm = key.startsWith("film") && before?.key.startsWith("film");
-    if (isFilm && old && now) {
+    if ((isFilm || isSame) && old && now) {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
     } else {
-      this.camera = this.cameras.get(key) || fit(this.picture.box, ...this.size());
+      this.camera = this.cameras.get(key) || this.opening();
       this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
     }
   }
@@ -111,8 +173,20 @@ export class GraphView {
   settle() {
     if (this.isFitted || !this.svg.clientWidth) return;
     this.isFitted = true;
-    this.camera = fit(this.picture.box, ...this.size());
+    this.camera = this.opening();
     if (this.store.selected >= 0) this.reveal();
+  }
+
+  /** All of the picture; of one too large for that its upper end, where its nodes are. */
+  opening() {
+    const [width, height] = this.size();
+    const camera = fit(this.picture.box, width, height);
+    const view = camera.view(width, height);
+    if (holds(view, this.picture.box)) return camera;
+    const first = this.picture.nodes.filter(({ box }) => box[1] <= view[3])
+      .map(({ box }) => (box[0] + box[2]) / 2).sort((a, b) => a - b);
+    const middle = first[Math.floor(first.length / 2)] ?? 0;
+    return new Camera(width / 2 - middle * camera.scale, camera.y, camera.scale);
   }
 
   moveTo(camera) {
@@ -147,7 +221,7 @@ export class GraphView {
     const { nodes, byEntity } = this.picture;
     const related = model.related(selected);
     let wanted = byEntity.has(selected)
-      ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it.row.e));
+      ? [byEntity.get(selected)] : nodes.filter((it) => isAmong(it, related));
     if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
     if (!wanted.length) return;
     const view = this.camera.view(...this.size(), -0.02);
@@ -177,7 +251,7 @@ export class GraphView {
   /** Puts what is near the view into the page; too much of it only as an overview. */
   fill(size) {
     const inView = (area) => this.picture.nodes.filter((node) => touches(area, node.box));
-    let area = this.camera.view(...size, 0.6);
+    let area = this.camera.view(...size, 0.75);
     let nodes = inView(area);
     if (nodes.length > MOST) {
       area = this.camera.view(...size);
@@ -187,6 +261,7 @@ export class GraphView {
     this.drawnArea = this.isOverview ? null : area;
     this.drawnAt = this.picture;
     this.shown = this.isOverview ? 0 : nodes.length;
+    this.singles = this.isOverview ? 0 : nodes.filter((it) => !it.row.fold).length;
     this.overview.hidden = !this.isOverview;
     if (this.isOverview) this.drawOverview(nodes, size);
     const drawn = this.isOverview ? [] : nodes;
@@ -195,9 +270,12 @@ export class GraphView {
       : this.picture.edges.filter((edge) => touches(area, edge.arrow.box));
     const words = this.store.model.schedule && this.store.state.stage === "schedule"
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
-    this.groupLayer.replaceChildren(...this.picture.groups.map((group) => groupFrame(group)));
+    const groups = this.isOverview ? [] : this.picture.groups;
+    this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
     this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
-    this.nodeLayer.replaceChildren(...drawn.map((node) => this.node(node)));
+    const { model } = this.store;
+    this.nodeLayer.replaceChildren(...drawn.map((node) =>
+      nodeElement(node, model, this.costs.get(node))));
     this.light();
   }
 
@@ -209,30 +287,12 @@ export class GraphView {
     const { x, y, scale } = this.camera;
     pen.setTransform(scale, 0, 0, scale, x, y);
     const dot = 1.5 / scale;
+    pen.fillStyle = style.getPropertyValue("--rule");
+    this.picture.groups.forEach(([, left, top, wide, high]) => pen.fillRect(left, top, wide, high));
     for (const { row, box } of nodes) {
       pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
       pen.fillRect(box[0], box[1], Math.max(row.w, dot), Math.max(row.h, dot));
     }
-  }
-
-  node(it) {
-    const { row, mark } = it;
-    const shape = this.store.model.shapes.get(row.kind) || "box";
-    const words = row.label.join("\n") + (mark ? `\n${MARK_WORDS[mark]}` : "");
-    const classes = ["node", mark, row.critical ? "critical" : ""].filter(Boolean).join(" ");
-    const sign = SIGNS[mark] || (row.critical ? "◆" : "");
-    return s(
-      "g",
-      {
-        class: classes, transform: `translate(${it.x} ${it.y})`, "data-kind": row.kind,
-        "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
-      },
-      s("title", {}, fullWords(row, mark)),
-      s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
-      shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
-      ...labels(row),
-      ...(sign ? badge(sign, row.w) : []),
-    );
   }
 
   /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
@@ -240,21 +300,22 @@ export class GraphView {
     if (!this.picture) return;
     const { selected, hovered, model } = this.store;
     const related = model.related(selected);
-    const focus = this.picture.byEntity.has(hovered) ? hovered : selected;
-    const hasFocus = this.picture.byEntity.has(focus);
+    const { byEntity } = this.picture;
+    const chosen = byEntity.get(selected);
+    const focus = byEntity.get(hovered) ?? chosen;
     const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
     const close = new Set([...near.inputs, ...near.users]);
-    const around = new Set([focus, ...near.inputs.map((edge) => edge.from.row.e),
-      ...near.users.map((edge) => edge.to.row.e)]);
-    const isDim = hasFocus || this.picture.nodes.some((it) => related.has(it.row.e));
+    const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
+      ...near.users.map((edge) => edge.to)]);
+    const isDim = Boolean(focus) || this.picture.nodes.some((it) => isAmong(it, related));
     for (const node of this.nodeLayer.children) {
-      const entity = Number(node.dataset.entity);
-      const isRelated = related.has(entity) && entity !== selected;
-      node.classList.toggle("selected", entity === selected);
-      node.classList.toggle("near", hasFocus && around.has(entity));
+      const it = node.node;
+      const isRelated = it !== chosen && isAmong(it, related);
+      node.classList.toggle("selected", it === chosen);
+      node.classList.toggle("near", Boolean(focus) && around.has(it));
       node.classList.toggle("related", isRelated);
-      node.classList.toggle("found", this.found.has(entity));
-      const isFar = isDim && !isRelated && entity !== selected && !around.has(entity);
+      node.classList.toggle("found", this.found.has(it));
+      const isFar = isDim && !isRelated && it !== chosen && !around.has(it);
       node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
     }
     for (const curve of this.edgeLayer.children) {
@@ -264,32 +325,45 @@ export class GraphView {
     this.numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
   }
 
-  /** Marks the nodes whose words contain `text`; returns them. */
+  /** Marks the nodes that match `text` (see query.js), and groups with one that does. */
   search(text) {
-    const wanted = text.toLowerCase();
-    const hits = wanted && this.picture
-      ? this.picture.nodes.filter((it) => fullWords(it.row).toLowerCase().includes(wanted))
-      : [];
-    this.found = new Set(hits.map((it) => it.row.e));
+    const terms = termsOf(text);
+    const { model } = this.store;
+    const isHit = (row) => matches(terms, row, fullWords(row), () => model.origins(row.e));
+    const nodes = terms.length && this.picture ? this.picture.nodes : [];
+    const hits = nodes.flatMap((it) =>
+      it.members.filter(isHit).map((row) => ({ entity: row.e, node: it })));
+    this.found = new Set(hits.map((it) => it.node));
     this.light();
     return hits;
   }
 
-  visit(hit) {
-    this.store.select(hit.row.e);
-    this.centre(hit.x + hit.row.w / 2, hit.y + hit.row.h / 2);
+  visit({ entity, node }) {
+    this.store.select(entity);
+    this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
   }
 
   status() {
     if (!this.picture) return "";
-    const all = this.picture.nodes.length;
-    const { engine, seconds, edges } = this.picture;
+    const boxes = this.picture.nodes.length;
+    const { engine, seconds, edges, all } = this.picture;
     const drawn = this.isOverview
-      ? `overview of ${count(all)} nodes without labels, 0 of ${count(all)} shown in full: zoom in`
-      : this.shown < all
-        ? `${count(this.shown)} of ${count(all)} nodes shown`
-        : `${counted(all, "node")}, ${counted(edges.length, "edge")}`;
-    return `${drawn} · laid out in ${duration(seconds)} by ${engine}`;
+      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} shown in full: `
+        + "zoom in"
+      : this.shown < boxes || boxes < all
+        ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
+        : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;
+    const note = this.store.stage.units[this.store.state.unit]?.note;
+    return [drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
+      .filter(Boolean).join(" · ");
+  }
+
+  foldedWords() {
+    const folded = this.picture.nodes.filter((it) => it.row.fold);
+    const inside = folded.reduce((sum, it) => sum + it.members.length, 0);
+    const loose = this.picture.edges.filter((it) => it.isLoose).length;
+    return (inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "")
+      + (loose ? `, ${counted(loose, "edge")} of shared inputs only with a selection` : "");
   }
 
   /** Kinds and marks that the picture has, for the legend. */
@@ -303,60 +377,10 @@ export class GraphView {
   }
 }
 
+const isAmong = (node, entities) => node.members.some((row) => entities.has(row.e));
+
 /** The kinds of edges in a picture; plain data edges alone need no words. */
 function edgeKinds(picture) {
   const kinds = new Set(picture ? picture.edges.map((it) => it.kind) : []);
   return kinds.size === 1 && kinds.has("data") ? new Set() : kinds;
-}
-
-function fullWords(row, mark = "") {
-  return [row.op, row.name, row.arg, (row.dtype || "") + (row.shape || ""), MARK_WORDS[mark],
-    ...(row.text || [])].filter(Boolean).join("\n");
-}
-
-function labels(row) {
-  if (row.text) {
-    return row.label.map((line, i) =>
-      s("text", { class: i ? "block-line" : "block-title", x: 12, y: 17 + 16 * i }, line));
-  }
-  const middle = row.w / 2;
-  const top = (row.h - 16 * row.label.length) / 2 + 12;
-  return row.label.map((line, i) =>
-    s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
-}
-
-/** A sign on the upper right corner, so that a state never rests on colour alone. */
-function badge(sign, x) {
-  return [
-    s("circle", { class: "badge", cx: x - 4, cy: 1, r: 8 }),
-    s("text", { class: "sign", x: x - 4, y: 1 }, sign),
-  ];
-}
-
-/** An edge; those of other kinds between the same two nodes stand beside it. */
-function edgeCurve(edge, words) {
-  const isLink = edge.kind === "fusion";
-  const curve = s("path", {
-    class: ["edge", isLink && "fusion", edge.mark].filter(Boolean).join(" "),
-    "data-edge": edge.kind, d: isLink ? edge.arrow.line : edge.arrow.d,
-    transform: edge.beside ? `translate(${edge.beside * BESIDE} 0)` : null,
-  }, words && s("title", {}, words));
-  curve.edge = edge;
-  return curve;
-}
-
-function number(edge) {
-  const [x, y] = edge.arrow.number;
-  return s("text", { class: "operand", x, y }, String(edge.operand));
-}
-
-function groupFrame([label, x, y, width, height]) {
-  const most = Math.max(2, Math.floor((width - 14) / 6.4));
-  const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
-  return s(
-    "g", { class: "group" },
-    s("rect", { x, y, width, height, rx: 6 }),
-    s("title", {}, label),
-    s("text", { x: x + 8, y: y + 13 }, words),
-  );
 }

@@ -19,6 +19,9 @@ export function keyTable(store, views) {
     [["g"], "graph or text", () => views.toggleText()],
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
+    [["Enter"], "fold or unfold the group of the selection", () => views.views.graph.toggleFold()],
+    [["s"], "only the selection and its neighbours; again for more of them, or all",
+      () => views.views.graph.toggleOnly()],
     [["/"], "search", () => views.focusSearch()],
     [["i"], "select the first input", neighbour("inputs")],
     [["o"], "select the first user", neighbour("users")],
@@ -39,7 +42,7 @@ function isTyping(event) {
   const target = event.composedPath()[0];
   if (event.key === "Escape" || !target.matches) return false;
   if (target.matches("input[type=range]")) return event.key.startsWith("Arrow");
-  if (target.matches("button, summary")) return event.key === " ";
+  if (target.matches("button, summary")) return event.key === " " || event.key === "Enter";
   return target.matches("input:not([type=checkbox]), select, textarea");
 }
 

@@ -6,8 +6,13 @@
 const COARSE = new Set(["kernels", "schedule"]);
 const ABOVE = new Set(["source", "graph"]);
 
-/** Children from parents: for each entity the entities that descend from it directly. */
+/**
+ * Children from parents: for each entity the entities that descend from it directly.
+ * @param {number[][]} parents
+ * @returns {number[][]}
+ */
 export function childrenOf(parents) {
+  /** @type {number[][]} */
   const children = parents.map(() => []);
   parents.forEach((list, child) => list.forEach((parent) => children[parent].push(child)));
   return children;
@@ -21,6 +26,7 @@ export function childrenOf(parents) {
  * @param {(stage: string) => boolean} isBeyond whether a stage lies past the coarse ones
  */
 export function climb(start, next, stageOf, isBeyond) {
+  /** @param {number} entity */
   const isCoarse = (entity) => COARSE.has(stageOf(entity));
   if (isCoarse(start)) return reach(start, next, () => true);
   const fine = reach(start, next, (from, to) => !isCoarse(from) || isCoarse(to));
@@ -30,12 +36,16 @@ export function climb(start, next, stageOf, isBeyond) {
   return reach(start, next, () => true);
 }
 
-/** What can be reached from `start` by the steps that `mayPass(from, to)` allows. */
+/**
+ * What can be reached from `start` by the steps that `mayPass` allows.
+ * @param {number} start
+ * @param {number[][]} next
+ * @param {(from: number, to: number) => boolean} mayPass
+ */
 function reach(start, next, mayPass) {
   const seen = new Set([start]);
   const stack = [start];
-  while (stack.length) {
-    const entity = stack.pop();
+  for (let entity = stack.pop(); entity !== undefined; entity = stack.pop()) {
     for (const other of next[entity]) {
       if (!seen.has(other) && mayPass(entity, other)) {
         seen.add(other);
@@ -46,12 +56,19 @@ function reach(start, next, mayPass) {
   return seen;
 }
 
-/** `start` and all that descends from it. */
+/**
+ * `start` and all that descends from it.
+ * @param {number} start @param {number[][]} children @param {(entity: number) => string} stageOf
+ */
 export function descend(start, children, stageOf) {
   return climb(start, children, stageOf, (stage) => !ABOVE.has(stage) && !COARSE.has(stage));
 }
 
-/** `start`, all it descends from and all that descends from it. */
+/**
+ * `start`, all it descends from and all that descends from it.
+ * @param {number} start @param {number[][]} parents @param {number[][]} children
+ * @param {(entity: number) => string} stageOf
+ */
 export function closure(start, parents, children, stageOf) {
   const up = climb(start, parents, stageOf, (stage) => ABOVE.has(stage));
   return new Set([...up, ...descend(start, children, stageOf)]);

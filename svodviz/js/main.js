@@ -6,6 +6,7 @@ import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
 import { Passes } from "./passes.js";
+import { HINT } from "./query.js";
 import { Requests } from "./requests.js";
 import { Ribbon } from "./ribbon.js";
 import { Store } from "./store.js";
@@ -33,6 +34,7 @@ class Explorer {
     });
     this.searchField = h("input", {
       type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
+      title: HINT,
       oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
@@ -157,7 +159,8 @@ class Explorer {
 
   visitNeighbour(side) {
     const { picture } = this.views.graph;
-    const near = picture?.neighbours.get(this.store.selected)?.[side][0];
+    const chosen = picture?.byEntity.get(this.store.selected);
+    const near = picture?.neighbours.get(chosen)?.[side][0];
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 

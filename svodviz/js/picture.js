@@ -1,29 +1,64 @@
 // What the graph view has to draw for a state: a stage's scene, or a frame of a pass. Pure.
 
-import { stepOf } from "./frames.js";
-import { union } from "./geometry.js";
+import { arrange } from "./arrange.js";
+import { census, groupsOf, hiddenBeside, linksOf, partsOf, withNeighbours } from "./folding.js";
+import { stepOf, unionOf } from "./frames.js";
+import { arrow, union } from "./geometry.js";
+import { route } from "./layers.js";
 import { arrowIn, placesIn } from "./model.js";
 
 /**
  * @typedef {Object} Picture
  * @property {string} key names scene and layout: pictures of one key hold still
- * @property {Object[]} nodes {node, row, x, y, box, mark}; mark is "", added, removed or changed
- * @property {Object[]} edges {from, to, operand, kind, arrow, mark}
- * @property {Map<number, Object>} byEntity
+ * @property {Object[]} nodes {node, row, x, y, box, mark, members, hidden}; mark is "", added,
+ *   removed or changed; members are the rows it stands for, hidden its neighbours not shown
+ * @property {Object[]} edges {from, to, operand, kind, arrow, mark, count}
+ * @property {Array[]} groups frames: [label, x, y, width, height]
+ * @property {number} all how many nodes the program has here, drawn or not
+ * @property {Map<number, Object>} byEntity the node in which each entity is seen
+ * @property {Map<Object, {inputs: Object[], users: Object[]}>} neighbours
  */
 
-/** The picture of a unit of a stage, or null where it has no drawn graph. */
-export function stagePicture(stage, position) {
-  const { scene } = stage.units[position] || {};
+const OWN = "the page";
+const KEPT = 8; // pictures of one scene that are kept
+const ADVANCE = 7.3; // pixels per column, as in graphs.py
+const SMALL_ADVANCE = 6.7;
+const LONGEST = 40;
+const SHARED = 4; // users above which an input is everybody's
+
+/**
+ * The picture of a unit of a stage, or null where it has no drawn graph.
+ * @param {Object} scene what the unit draws
+ * @param {string} key
+ * @param {{by?: string, keys?: string[], open?: string[], only?: Set<number>,
+ *   name?: (key: string) => string}} look  the way of folding, the key of each node's group, groups
+ *   that are open, nodes whose neighbours are all shown, what a key is called
+ */
+export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
-  scene.picture ??= build(`${stage.id} ${position}`, scene, 0, {
+  const { keys, open = [], only } = look;
+  if (!keys && !only) {
+    scene.picture ??= wholePicture(scene, key);
+    return scene.picture;
+  }
+  scene.pictures ??= new Map();
+  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open]);
+  if (!scene.pictures.has(kept)) {
+    if (scene.pictures.size >= KEPT) scene.pictures.delete(scene.pictures.keys().next().value);
+    scene.pictures.set(kept, partPicture(scene, `${key} ${kept}`, look));
+  }
+  return scene.pictures.get(kept);
+}
+
+function wholePicture(scene, key) {
+  scene.layouts[0] ??= placed(scene, [...scene.nodes.keys()], [...scene.edges.keys()]);
+  return build(key, scene, 0, {
     nodes: scene.nodes.keys(),
     edges: scene.edges.keys(),
     row: (node) => scene.nodes[node],
     mark: () => "",
     edgeMark: () => "",
   });
-  return scene.picture;
 }
 
 /** The picture of one step of a pass. */
@@ -31,6 +66,10 @@ export function passPicture(model, pass, step) {
   const record = model.passes[pass];
   const film = model.films[record.film];
   const now = stepOf(film, record.shot, step);
+  if (!film.layouts[now.layout]) {
+    const { nodes, edges } = unionOf(film, now.layout);
+    film.layouts[now.layout] = placed(film, nodes, edges);
+  }
   const mark = (node) => {
     if (now.added.has(node)) return "added";
     if (now.removed.has(node)) return "removed";
@@ -41,7 +80,8 @@ export function passPicture(model, pass, step) {
     edges: [...now.frame.edges, ...now.removedEdges],
     row: (node) => {
       const first = film.nodes[node];
-      return { ...first, ...now.frame.rows.get(node), ...size(first) };
+      const other = now.frame.rows.get(node);
+      return other ? { ...first, ...other, ...size(first) } : first;
     },
     mark,
     edgeMark: (edge) =>
@@ -51,12 +91,33 @@ export function passPicture(model, pass, step) {
 
 const size = (row) => ({ w: row.w, h: row.h });
 
+/** A layout made in the page, in the form of those that come from Python (see scene.py). */
+function placed(scene, nodes, edges) {
+  const started = performance.now();
+  const at = new Map(nodes.map((node, i) => [node, i]));
+  const ends = edges.map((edge) => scene.edges[edge]);
+  const labels = [...new Set(nodes.map((node) => scene.nodes[node].group).filter(Boolean))];
+  const made = arrange(
+    nodes.map((node) => [scene.nodes[node].w, scene.nodes[node].h]),
+    ends.map(([from, to]) => ({ from: at.get(from), to: at.get(to) })),
+    nodes.map((node) => labels.indexOf(scene.nodes[node].group)),
+  );
+  return {
+    places: nodes.map((node, i) => [node, ...made.places[i]]),
+    routes: edges.map((edge, i) => [edge, made.routes[i]]),
+    groups: made.frames.map(({ frame, x, y, w, h }) => [labels[frame], x, y, w, h]),
+    engine: OWN,
+    seconds: (performance.now() - started) / 1000,
+  };
+}
+
 function build(key, scene, layout, look) {
   const places = placesIn(scene, layout);
   const nodes = [...look.nodes].map((node) => {
     const row = look.row(node);
     const [x, y] = places.get(node);
-    return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: look.mark(node) };
+    return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: look.mark(node),
+      members: [row], hidden: 0 };
   });
   const known = new Map(nodes.map((it) => [it.node, it]));
   const between = new Map();
@@ -65,31 +126,123 @@ function build(key, scene, layout, look) {
     const beside = between.get(`${from} ${to}`) ?? 0;
     between.set(`${from} ${to}`, beside + 1);
     return {
-      beside,
+      beside, count: 1,
       from: known.get(from), to: known.get(to), operand, kind,
       arrow: arrowIn(scene, layout, edge), mark: look.edgeMark(edge),
     };
   });
   const { groups, engine, seconds } = scene.layouts[layout];
+  return finished({ key, nodes, edges, groups, engine, seconds, all: nodes.length });
+}
+
+function finished(picture) {
   return {
-    key, nodes, edges, groups, engine, seconds,
-    byEntity: new Map(nodes.map((it) => [it.row.e, it])),
-    box: union(nodes.map((it) => it.box)),
-    neighbours: neighbours(edges),
+    ...picture,
+    byEntity: new Map(picture.nodes.flatMap((it) => it.members.map((row) => [row.e, it]))),
+    box: union([...picture.nodes.map((it) => it.box),
+      ...picture.groups.map(([, x, y, w, h]) => [x, y, x + w, y + h])]),
+    neighbours: neighbours(picture.edges),
   };
 }
 
-/** For each entity the edges that lead to it and from it, in operand order. */
+/** For each node the edges that lead to it and from it, in operand order. */
 function neighbours(edges) {
   const found = new Map();
-  const of = (entity) => {
-    if (!found.has(entity)) found.set(entity, { inputs: [], users: [] });
-    return found.get(entity);
+  const of = (node) => {
+    if (!found.has(node)) found.set(node, { inputs: [], users: [] });
+    return found.get(node);
   };
   for (const edge of edges) {
-    of(edge.to.row.e).inputs.push(edge);
-    of(edge.from.row.e).users.push(edge);
+    of(edge.to).inputs.push(edge);
+    of(edge.from).users.push(edge);
   }
   for (const { inputs } of found.values()) inputs.sort((a, b) => a.operand - b.operand);
   return found;
+}
+
+/** A picture of some nodes, or of groups as one node each. */
+function partPicture(scene, key, { keys, open = [], only, name = (it) => it }) {
+  const started = performance.now();
+  const count = scene.nodes.length;
+  const shown = only ? withNeighbours(only, scene.edges) : null;
+  const groups = only ? [] : groupsOf(keys, scene.edges);
+  const { parts, partOf } = partsOf(count, groups, new Set(open), shown);
+  const links = linksOf(scene.edges, parts, partOf);
+  const rows = parts.map((part) => rowOf(scene, part, groups[part.group], name));
+  const { firm, loose } = splitShared(links, parts);
+  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame));
+  const hidden = shown ? hiddenBeside(shown, scene.edges) : new Map();
+  const nodes = parts.map((part, i) => {
+    const [x, y] = made.places[i];
+    const [row, node] = [rows[i], part.nodes[0]];
+    return { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark: "",
+      members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0,
+      group: (groups[part.group] ?? groups[part.frame])?.name };
+  });
+  return finished({
+    key, nodes,
+    edges: [
+      ...firm.flatMap((link, i) => edgesOf(scene, link, parts, nodes, arrow(made.routes[i]))),
+      ...loose.flatMap((link) => edgesOf(scene, link, parts, nodes,
+        arrow(route(nodes[link.from].box, nodes[link.to].box, []))))
+        .map((edge) => ({ ...edge, isLoose: true })),
+    ],
+    groups: made.frames.map(({ frame, x, y, w, h }) =>
+      [`${name(groups[frame].key)}: ${groups[frame].nodes.length} nodes`, x, y, w, h]),
+    engine: OWN, seconds: (performance.now() - started) / 1000, all: count,
+  });
+}
+
+/**
+ * Links that places depend on, and others: what many use (a constant) stands above its first user,
+ * and its edges to the others show only with a selection.
+ */
+function splitShared(links, parts) {
+  const hasInputs = new Set(links.map((link) => link.to));
+  const counts = new Map();
+  links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
+  const seen = new Set();
+  const isLoose = ({ from }) => {
+    const isShared = parts[from].group < 0 && !hasInputs.has(from) && counts.get(from) > SHARED;
+    const isFirst = !seen.has(from);
+    seen.add(from);
+    return isShared && !isFirst;
+  };
+  const flags = links.map(isLoose);
+  return { firm: links.filter((_, i) => !flags[i]), loose: links.filter((_, i) => flags[i]) };
+}
+
+/** The drawn edges of a link: all between two single nodes, one where a folded group takes part. */
+function edgesOf(scene, link, parts, nodes, path) {
+  const ends = { from: nodes[link.from], to: nodes[link.to], arrow: path, mark: "" };
+  const kinds = [...new Set(link.edges.map((edge) => scene.edges[edge][3]))];
+  if (parts[link.from].group < 0 && parts[link.to].group < 0) {
+    return link.edges.map((edge, beside) =>
+      ({ ...ends, beside, count: 1, operand: scene.edges[edge][2], kind: scene.edges[edge][3] }));
+  }
+  const kind = kinds.length === 1 ? kinds[0] : "data";
+  return [{ ...ends, beside: 0, count: link.edges.length, operand: -1, kind }];
+}
+
+/** The row of a part: a node's own, or one that says what is in a folded group. */
+function rowOf(scene, { nodes, group }, found, name) {
+  const last = scene.nodes[nodes[nodes.length - 1]];
+  if (group < 0) return last;
+  const title = cut(name(found.key));
+  const ops = census(nodes.map((node) => scene.nodes[node].op));
+  const label = [title, cut(`${nodes.length} nodes: ${ops}`)];
+  const width = Math.max(title.length * ADVANCE, label[1].length * SMALL_ADVANCE, 40) + 28;
+  return {
+    e: last.e, op: title, kind: commonest(nodes.map((node) => scene.nodes[node].kind)), label,
+    w: 2 * Math.ceil(width / 2), h: 48, fold: found.name,
+    critical: nodes.some((node) => scene.nodes[node].critical),
+  };
+}
+
+const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+
+function commonest(names) {
+  const counts = new Map();
+  names.forEach((name) => counts.set(name, (counts.get(name) ?? 0) + 1));
+  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most))[0];
 }

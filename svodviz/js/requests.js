@@ -1,15 +1,30 @@
 // Questions to Python, where a kernel is there to answer (see requests.py). Pure but for the model.
 
+/**
+ * @typedef {Object} Host what anywidget gives; an exported page's stand-in has no `send`
+ * @property {(message: object) => void} [send]
+ * @property {(event: string, listener: (message: any) => void) => void} on
+ * @property {(event: string, listener: (message: any) => void) => void} off
+ *
+ * @typedef {Object} Asked
+ * @property {(result: any) => void} resolve
+ * @property {(error: Error) => void} reject
+ * @property {(words: string) => void} onProgress
+ */
+
 /** Sends requests and hands out their answers. */
 export class Requests {
-  /** @param model what anywidget gives; an exported page's stand-in has no `send` */
+  /** @param {Host} model */
   constructor(model) {
     this.model = model;
     this.isLive = false;
+    /** @type {Map<number, Asked>} */
     this.waiting = new Map();
+    /** @type {(() => void)[]} */
     this.listeners = [];
     this.last = 0;
     if (!model?.send) return;
+    /** @param {any} message */
     this.take = (message) => this.receive(message);
     model.on("msg:custom", this.take);
     this.ask("ping").then(() => {
@@ -18,7 +33,10 @@ export class Requests {
     }, () => {});
   }
 
-  /** Calls `listener` once Python has answered for the first time; at once if it has. */
+  /**
+   * Calls `listener` once Python has answered for the first time; at once if it has.
+   * @param {() => void} listener
+   */
   onLive(listener) {
     if (this.isLive) listener();
     else this.listeners.push(listener);
@@ -31,16 +49,18 @@ export class Requests {
    * @returns {Promise<any>} the result; rejected with an Error whose message is for the reader
    */
   ask(name, args = {}, onProgress = () => {}) {
-    if (!this.model?.send) {
+    const { model } = this;
+    if (!model?.send) {
       return Promise.reject(new Error("No kernel: this page can only show what was recorded."));
     }
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onProgress });
-      this.model.send({ kind: "request", id, name, arguments: args });
+      model.send?.({ kind: "request", id, name, arguments: args });
     });
   }
 
+  /** @param {{"id": number, kind: string, words: string, result: any}} message */
   receive(message) {
     const asked = this.waiting.get(message?.id);
     if (!asked) return;

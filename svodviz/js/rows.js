@@ -8,26 +8,44 @@ const BARS = 400; // bars of one folded row that are drawn apart
 /**
  * @typedef {Object} Row
  * @property {string} type lane, loop or item
+ * @property {number} lane
  * @property {number} top y of its upper edge
  * @property {number} height
  * @property {number[]} items positions of the items it shows
+ * @property {string} [name] of a lane
+ * @property {number} [loop] of an item in a loop
+ *
+ * @typedef {{lane: number, position: number, start: number, finish: number}} Item
+ * @typedef {Object} Schedule
+ * @property {string[]} lanes
+ * @property {Item[]} items
+ * @property {{items: number[]}[]} loops
+ * @property {Map<number, number>} loopOf the loop of each item in one
  */
 
-/** The rows of a schedule, from the top; loops whose number is in `folded` are one row. */
+/**
+ * The rows of a schedule, from the top; loops whose number is in `folded` are one row.
+ * @param {Schedule} schedule @param {Set<number>} folded
+ * @returns {Row[]}
+ */
 export function rowsOf(schedule, folded) {
+  /** @type {Row[]} */
   const rows = [];
   schedule.lanes.forEach((name, lane) => {
     const items = schedule.items.filter((it) => it.lane === lane);
-    rows.push({ type: "lane", name, lane, height: LANE, items: items.map((it) => it.position) });
+    const all = items.map((it) => it.position);
+    rows.push({ type: "lane", name, lane, top: 0, height: LANE, items: all });
     const headed = new Set();
     for (const { position } of items) {
       const loop = schedule.loopOf.get(position);
       if (loop !== undefined && !headed.has(loop)) {
         headed.add(loop);
-        rows.push({ type: "loop", loop, lane, height: ROW, items: schedule.loops[loop].items });
+        rows.push({
+          type: "loop", loop, lane, top: 0, height: ROW, items: schedule.loops[loop].items,
+        });
       }
-      if (!folded.has(loop)) {
-        rows.push({ type: "item", loop, lane, height: ROW, items: [position] });
+      if (loop === undefined || !folded.has(loop)) {
+        rows.push({ type: "item", loop, lane, top: 0, height: ROW, items: [position] });
       }
     }
   });
@@ -39,7 +57,11 @@ export function rowsOf(schedule, folded) {
   return rows;
 }
 
-/** The row in which each item is seen: its own, or that of its folded loop. */
+/**
+ * The row in which each item is seen: its own, or that of its folded loop.
+ * @param {Row[]} rows
+ * @returns {Map<number, Row>}
+ */
 export function rowOfItem(rows) {
   const found = new Map();
   rows.filter((row) => row.type !== "lane").forEach((row) => {
@@ -50,13 +72,19 @@ export function rowOfItem(rows) {
   return found;
 }
 
-/** The loops that start folded. */
+/**
+ * The loops that start folded.
+ * @param {Schedule} schedule
+ */
 export function foldedAtFirst(schedule) {
   const long = schedule.loops.map((loop, number) => [loop.items.length, number]);
   return new Set(long.filter(([turns]) => turns > FEW_TURNS).map(([, number]) => number));
 }
 
-/** Rows between two heights; binary search, for schedules of thousands of items. */
+/**
+ * Rows between two heights; binary search, for schedules of thousands of items.
+ * @param {Row[]} rows @param {number} top @param {number} bottom
+ */
 export function rowsBetween(rows, top, bottom) {
   let [low, high] = [0, rows.length];
   while (low < high) {
@@ -69,10 +97,16 @@ export function rowsBetween(rows, top, bottom) {
   return found;
 }
 
-/** The items of a folded row as bars; where there are many, those that touch become one. */
+/**
+ * The items of a folded row as bars; where there are many, those that touch become one.
+ * @template {{start: number, finish: number}} T
+ * @param {T[]} items @param {(time: number) => number} pixelOf
+ * @returns {{start: number, finish: number, items: T[]}[]}
+ */
 export function barsOf(items, pixelOf) {
   const bars = items.map((it) => ({ start: it.start, finish: it.finish, items: [it] }));
   if (bars.length <= BARS) return bars;
+  /** @type {{start: number, finish: number, items: T[]}[]} */
   const joined = [];
   for (const bar of bars.sort((a, b) => a.start - b.start)) {
     const last = joined[joined.length - 1];

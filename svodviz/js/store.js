@@ -1,11 +1,16 @@
 // The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
 
+import { FOLDINGS } from "./groupings.js";
+import { overlaysOf } from "./overlay.js";
+
 export const COLUMNS = 3;
 
 /**
- * State: {stage, unit, view, pass, step, selected, columns}; all of it is saved and restored.
- * stage: id in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js · selected: entity string or "" ·
- * columns: three stage ids.
+ * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay}; all is
+ * saved and restored. stage: its place in the ribbon · unit: position of the kernel · view: see
+ * views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
+ * stages · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
+ * are drawn, with their neighbours · overlay: see overlay.js.
  */
 export class Store {
   constructor(model, saved = {}, requests = null) {
@@ -20,6 +25,7 @@ export class Store {
       stage: "graph", unit: 0, view: first.view, selected: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]),
+      folding: "", open: [], only: [], overlay: "",
     };
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = null;
@@ -63,6 +69,12 @@ export class Store {
     if (!whole("step", steps + 1) || state.step < -1) state.step = -1;
     if (!whole("unit", stageById.get(state.stage).units.length) || state.unit < 0) state.unit = 0;
     if (this.model.entity(state.selected) < 0) state.selected = "";
+    for (const name of ["open", "only"]) {
+      if (!Array.isArray(state[name])) state[name] = before[name];
+    }
+    state.only = state.only.filter((it) => this.model.entity(it) >= 0);
+    if (!["", "none", ...FOLDINGS.map(([id]) => id)].includes(state.folding)) state.folding = "";
+    if (!overlaysOf(this.model).some(([id]) => id === state.overlay)) state.overlay = "";
     const columns = Array.isArray(state.columns) ? state.columns : before.columns;
     state.columns = before.columns.map((id, i) =>
       (stageById.has(columns[i]) && this.model.text(columns[i]).length ? columns[i] : id));

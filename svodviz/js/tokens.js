@@ -18,13 +18,17 @@ const PATTERN = new RegExp(
 
 /**
  * The line as pieces [text, class]; class is "" for plain text.
+ * @param {string} line
  * @returns {[string, string][]}
  */
 export function tokens(line) {
+  /** @type {[string, string][]} */
   const pieces = [];
   let end = 0;
   for (const match of line.matchAll(PATTERN)) {
-    const [name, text] = Object.entries(match.groups).find(([, value]) => value !== undefined);
+    const found = Object.entries(match.groups || {}).find(([, value]) => value !== undefined);
+    if (!found) continue;
+    const [name, text] = found;
     const style = name === "word" ? (KEYWORDS.has(text) ? "keyword" : "") : name;
     if (!style) continue;
     if (match.index > end) pieces.push([line.slice(end, match.index), ""]);

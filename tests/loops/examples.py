@@ -60,4 +60,7 @@ EXAMPLES = {
     "vectorize": Example("vector", (1, 64, 1), "tile i0 16; vectorize i0.1"),
     "parallelize": Example("vector", (1, 512, 1), "parallelize i0 2"),
     "stream": Example("vector", (1, 64, 1), "tile i0 16; vectorize i0.1; stream 0"),
+    "prefetch": Example(
+        "row sums", (3, 63, 1), "tile r1 16; vectorize r1.1; prefetch 1 r1 i0"
+    ),
 }

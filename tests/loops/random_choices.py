@@ -7,12 +7,14 @@ from dataclasses import replace
 from compiler.errors import ScheduleError
 from compiler.loops.axes import axes
 from compiler.loops.choices import (
+    KINDS,
     Accumulate,
     Choice,
     Choices,
     Keep,
     Pack,
     Parallelize,
+    Prefetch,
     Reorder,
     Stream,
     Tail,
@@ -61,7 +63,7 @@ def random_choices(body: Body, seed: int) -> Choices:
     if chosen and source.random() < 0.5:
         rows = [_changed(row, source) for row in chosen if source.random() < 0.9]
         rows += [row for row in _any(body, source) if source.random() < 0.2]
-        order = (Keep, Tile, Reorder, Pack, Accumulate, Unroll, Vectorize, Parallelize, Stream)
+        order = KINDS
         return legal(body, sorted(rows, key=lambda row: order.index(type(row))))
     return legal(body, _any(body, source))
 
@@ -109,4 +111,6 @@ def _any(body: Body, source: random.Random) -> list[Choice]:
     rows += [Unroll(name) for name in parts if source.random() < 0.3]
     rows += [Vectorize(name) for name in parts if source.random() < 0.5]
     rows += [Parallelize(name, source.randint(2, 3)) for name in parts if source.random() < 0.5]
+    if slots and source.random() < 0.3:
+        rows.append(Prefetch(source.choice(slots), *source.choices(names, k=2)))
     return rows + [Stream(0)] * source.randint(0, 1)

@@ -15,6 +15,7 @@ from compiler.loops.choices import (
     Keep,
     Pack,
     Parallelize,
+    Prefetch,
     Reorder,
     Stream,
     Tile,
@@ -36,6 +37,7 @@ ROWS: st.SearchStrategy[Choice] = st.one_of(
     st.builds(Vectorize, AXES),
     st.builds(Parallelize, AXES, SMALL),
     st.builds(Stream, st.integers(0, 3)),
+    st.builds(Prefetch, SMALL, AXES, AXES),
 )
 
 

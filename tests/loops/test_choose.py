@@ -58,7 +58,7 @@ def test_each_choice_has_a_reason_and_a_text(name: str) -> None:
     ("row sums", "tile r1 64 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
                  "tile r1.2 16 peel; vectorize r1.2.1; "
                  "tile r1.2.2 16 mask; vectorize r1.2.2.1"),
-    ("transpose", "tile i1 32 peel; tile i0 4 peel; tile i1.1 4 peel; "
+    ("transpose", "tile i1 16 peel; tile i0 4 peel; tile i1.1 4 peel; "
                   "reorder i1.0 i0.0 i0.2 i1.1.0 i1.1.2 i0.1 i1.1.1; unroll i0.1; "
                   "vectorize i1.1.1"),
 ])  # fmt: skip
@@ -75,7 +75,7 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
 
 
 def test_a_product_is_packed_and_shared_out_by_panels() -> None:
-    chosen = choose(body_of("matmul", 256, 256, 256), DEFAULT)
+    chosen = choose(body_of("matmul", 1024, 1024, 1024), DEFAULT)
     assert {type(c).__name__ for c in chosen} == {
         "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
     }  # fmt: skip
@@ -95,8 +95,8 @@ def test_steps_of_accesses() -> None:
 
 
 @pytest.mark.parametrize(("m", "n", "k", "first"), [
-    (4096, 4096, 1, "tile i1 2048 peel; parallelize i1.0 2; tile i1.1 128 peel; tile i0 16 peel"),
-    (4093, 4073, 1, "tile i1 2032 peel; parallelize i1.0 2; tile i1.1 128 peel; tile i0 16 peel"),
+    (4096, 4096, 1, "tile i1 2048 peel; parallelize i1.0 2; tile i0 16 peel; tile i1.1 16 peel"),
+    (4093, 4073, 1, "tile i1 2032 peel; parallelize i1.0 2; tile i1.1 64 peel; tile i0 16 peel"),
     (100000, 16, 1, "tile i0 50000 peel; parallelize i0.0 2; tile i0.1 16 peel; tile i1 16 peel"),
     (16, 16, 1, "tile i0 16 peel; tile i1 16 peel"),
     (3, 100000, 1, ""),

@@ -48,7 +48,7 @@ def test_loops_at_odd_sizes(name: str, sizes: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize(("name", "sizes", "axis"), [
     ("matmul", (256, 256, 256), "i1.0"),
     ("matmul", (1024, 64, 256), "i0.0"),
-    ("matmul", (1024, 192, 256), "i1.0"),
+    ("matmul", (1024, 192, 256), "i0.0"),
     ("matmul", (17, 2048, 256), "i1.0"),
     ("bmm", (128, 16, 512), "i0.0"),
 ])  # fmt: skip
@@ -76,15 +76,37 @@ def test_a_result_that_no_tile_fills_is_masked() -> None:
 
 
 def test_a_panel_is_packed_where_it_is_read_again() -> None:
-    assert chosen("matmul", 64, 64, 64).of(Pack)
-    assert not chosen("matmul", 6, 64, 64).of(Pack)
+    assert chosen("matmul", 1024, 1024, 1024).of(Pack)
+    assert not chosen("matmul", 48, 1024, 1024).of(Pack)
+    assert chosen("matmul", 96, 2048, 2048).of(Pack)
     assert chosen("x @ w.T", 6, 64, 64).of(Pack)
 
 
+@pytest.mark.parametrize(("sizes", "why"), [
+    ((256, 256, 256), "256 pieces of 256 bytes, 1,024 apart, stay in the level-2 cache"),
+    ((1024, 1024, 512), "512 pieces of 256 bytes, 4,096 apart, do not stay in the level-2 cache"),
+    ((1024, 2048, 2048), "2,048 pieces of 256 bytes, 8,192 apart: the addresses"),
+])  # fmt: skip
+def test_a_panel_is_packed_unless_it_stays_near(sizes: tuple[int, int, int], why: str) -> None:
+    found = chosen("matmul", *sizes)
+    assert why in str(found)
+    assert bool(found.of(Pack)) is not why.endswith(", stay in the level-2 cache")
+
+
+def test_rows_are_shared_out_evenly_where_that_is_possible() -> None:
+    cut = next(cut for cut in chosen("matmul", 1024, 64, 256).of(Tile) if cut.axis == "i0")
+    assert cut.size == 512
+
+
 def test_a_short_sum_stands_side_by_side() -> None:
-    assert "r2" in {c.axis for c in chosen("matmul", 64, 64, 3).of(Unroll)}
-    assert not chosen("matmul", 64, 64, 3).of(Pack)
+    assert "r2" in {c.axis for c in chosen("matmul", 64, 10, 3).of(Unroll)}
+    assert not chosen("matmul", 64, 10, 3).of(Pack)
     assert "r2" not in {c.axis for c in chosen("matmul", 64, 64, 5).of(Unroll)}
+
+
+def test_rows_of_short_sums_are_left_to_llvm_unless_cores_share_them() -> None:
+    assert not len(chosen("matmul", 64, 64, 3))
+    assert chosen("matmul", 2048, 1024, 3).of(Parallelize)
 
 
 def test_reasons_name_the_values_looked_at() -> None:
@@ -100,7 +122,7 @@ def test_few_results_stay_plain() -> None:
 def test_the_text_of_a_usual_product() -> None:
     assert text(chosen("matmul", 48, 64, 64)) == (
         "tile i0 6 peel; tile i1 64 peel; tile i1.1 16 peel; "
-        "reorder i1.0 i0.0 i0.1 i0.2 i1.1.0 i1.1.1; pack 2; "
+        "reorder i1.0 i0.0 i0.1 i0.2 i1.1.0 i1.1.1; "
         "unroll i0.1; unroll i0.2; unroll i1.1.0; vectorize i1.1.1"
     )
 

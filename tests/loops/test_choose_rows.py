@@ -1,8 +1,10 @@
 """Rows of all widths: what is kept, what is masked, and what is left to the plain loops."""
 
+from dataclasses import replace
+
 import pytest
 
-from compiler.loops.choices import Choices, Keep, Tile, Vectorize, text
+from compiler.loops.choices import Choices, Keep, Prefetch, Tile, Vectorize, text
 from compiler.loops.choose import choose
 from compiler.loops.lanes import in_vectors
 from compiler.machine import DEFAULT
@@ -51,3 +53,14 @@ def test_every_rest_of_a_row_is_masked() -> None:
 def test_machine_code_at_awkward_widths(name: str, n: int) -> None:
     expected, found = on_machine(name, 37, n, 3, "auto")
     assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("name", "m", "n", "expected"), [
+    ("softmax", 4096, 4096, [Prefetch(1, "i4", "i0")]),
+    ("softmax", 4096, 1000, []), ("softmax", 16, 4096, []), ("layernorm", 4096, 4096, []),
+])  # fmt: skip
+def test_long_rows_of_dear_passes_are_fetched_ahead(
+    name: str, m: int, n: int, expected: list[Prefetch]
+) -> None:
+    found = choose(body_of(name, m, n, 1), DEFAULT).of(Prefetch)
+    assert [replace(row, because="") for row in found] == expected

@@ -1,6 +1,6 @@
 """The records and the tensor graph of the sample compilation (see sample.py)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -89,8 +89,46 @@ class PassRecord:
     def changed(self) -> bool:
         return bool(self.rewrites)
 
+    @property
+    def applied(self) -> tuple[Rewrite, ...]:
+        return self.rewrites
+
     def frames(self) -> Iterator[nx.DiGraph]:
         return iter(self.snapshots)
+
+    def changes(self) -> Iterator["Change"]:
+        return changes_between(self.snapshots)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What leads from one frame to the next, as the compiler's records say it."""
+
+    nodes: dict[str, dict]
+    operands: dict[str, tuple[str, ...]]
+    removed: tuple[str, ...]
+
+
+def changes_between(frames: Iterable[nx.DiGraph]) -> Iterator[Change]:
+    """All of the first frame, then what each other changes."""
+    before = nx.DiGraph()
+    for graph in frames:
+        read = {key: (dict(facts), _operands(graph, key)) for key, facts in graph.nodes(data=True)}
+        changed = {
+            key: it for key, it in read.items()
+            if key not in before or it != (dict(before.nodes[key]), _operands(before, key))
+        }  # fmt: skip
+        yield Change(
+            {key: facts for key, (facts, _) in changed.items()},
+            {key: operands for key, (_, operands) in changed.items()},
+            tuple(key for key in before if key not in graph),
+        )
+        before = graph
+
+
+def _operands(graph: nx.DiGraph, key: str) -> tuple[str, ...]:
+    edges = [(position, source) for source, _, position in graph.in_edges(key, data="operand")]
+    return tuple(source for _, source in sorted(edges))
 
 
 @dataclass

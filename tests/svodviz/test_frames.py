@@ -5,8 +5,9 @@ import pytest
 
 from svodviz.entities import Entities
 from svodviz.frames import Film
-from svodviz.scene import Wire
+from svodviz.scene import Budget, Wire
 from tests.svodviz.sample import sample
+from tests.svodviz.sample_graph import changes_between
 
 
 class Player:
@@ -29,8 +30,8 @@ def film_of(records: list) -> tuple[Wire, Entities]:
     entities = Entities()
     film = Film(entities)
     for record in records:
-        film.shoot(record.frames())
-    return film.wire(), entities
+        film.shoot(record.changes())
+    return film.wire(Budget()), entities
 
 
 def test_deltas_replay_every_frame() -> None:
@@ -80,10 +81,9 @@ def row_of(count: int, first: int) -> nx.DiGraph:
 
 def test_a_new_layout_begins_where_little_stays() -> None:
     film = Film(Entities())
-    film.shoot([row_of(50, 0)])
-    film.shoot([row_of(50, 200)])
-    film.shoot([row_of(55, 200)])
-    wire = film.wire()
+    for frame in (row_of(50, 0), row_of(50, 200), row_of(55, 200)):
+        film.shoot(changes_between([frame]))
+    wire = film.wire(Budget())
     assert [shot["layout"] for shot in wire["passes"]] == [0, 1, 1]
     assert len(wire["layouts"][0]["places"]) == 50
 
@@ -92,15 +92,16 @@ def test_a_node_that_reads_differently_is_sent_again() -> None:
     before, after = row_of(2, 0), row_of(2, 0)
     after.nodes["graph:1"]["argument"] = "a much longer argument"
     film = Film(Entities())
-    film.shoot([before, after])
-    wire = film.wire()
+    film.shoot(changes_between([before, after]))
+    wire = film.wire(Budget())
     ((number, row),) = wire["passes"][0]["steps"][0]["set"]
     assert row["arg"] == "a much longer argument"
     assert wire["nodes"][number]["w"] == row["w"]  # the table has room for the largest reading
 
 
-@pytest.mark.parametrize(("budget", "steps"), [(1000, 9), (25, 2), (1, 0)])
+@pytest.mark.parametrize(("budget", "steps"), [(1000, 9), (25, 1), (1, 0)])
 def test_long_passes_are_cut(budget: int, steps: int) -> None:
     film = Film(Entities())
     film.budget = budget
-    assert film.shoot(row_of(10, 0) for _ in range(10)) == steps
+    frames = (row_of(10, 10 * number) for number in range(10))
+    assert film.shoot(changes_between(frames)) == steps

@@ -1,6 +1,5 @@
 """Pages under other circumstances: dark, narrow, large, hostile, broken, or two at once."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from svodviz.explorer import Explorer
 from tests.svodviz.conftest import Open
-from tests.svodviz.sample import hostile, large, sample
+from tests.svodviz.sample import hostile, sample
 from tests.svodviz.test_page import set_state, state
 
 pytestmark = pytest.mark.browser
@@ -58,21 +57,6 @@ def test_the_drawer_folds(open_page: Open, sample_page: Path) -> None:
     before = page.locator(".pane").bounding_box()["height"]
     page.locator(".inspector-toggle").click()
     assert page.locator(".pane").bounding_box()["height"] > before + 100
-
-
-def test_large_graphs_say_what_they_leave_out(open_page: Open, tmp_path: Path) -> None:
-    Explorer(large(9640)).export_html(tmp_path / "large.html")
-    page = open_page(tmp_path / "large.html")
-    found = re.match(r"([\d,]+) of 9,640 nodes shown", page.locator(".status-text").inner_text())
-    assert found
-    assert page.locator(".node").count() == int(found[1].replace(",", "")) <= 900
-    page.locator(".svodviz").focus()
-    page.keyboard.press(" ")
-    page.wait_for_timeout(100)
-    assert "0 of 9,640 shown in full" in page.locator(".status-text").inner_text()
-    page.get_by_label("Zoom in").click()
-    page.wait_for_timeout(100)
-    assert page.locator(".minimap").is_visible()
 
 
 def test_a_missing_stage_is_explained(open_page: Open, tmp_path: Path) -> None:

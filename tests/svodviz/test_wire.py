@@ -89,8 +89,10 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire_module, "VALUE_LIMIT", 3)
     data = wire(sample())
     (first, _) = next(it for it in data["stages"] if it["id"] == "graph")["units"]
-    assert first["scene"] is None
-    assert first["note"] == "The graph has 33 nodes; up to 20 are drawn."
+    drawn = first["scene"]["nodes"]
+    assert first["nodes"] == 33 and len(drawn) <= 20
+    assert first["note"] == ("The graph has 33 nodes; up to 20 are drawn. "
+                             f"Here are {len(drawn)} stretches of its layers.")  # fmt: skip
     assert data["notes"] == ["values of 3 of 16 nodes were computed"]
 
 

@@ -1,0 +1,73 @@
+"""Panels: from how many uses on the columns that a tile reads are better copied.
+
+    in2[r2*1024 + i1]   64 columns of float32: r2 in 1024 pieces of 256 bytes, 4,096 apart
+
+A tile of rows reads the whole panel, one piece per turn of the sum. Where it lies, pieces that are
+a power of two apart share few sets of a cache, so that even a small panel does not stay there;
+pages do the same to the table of addresses. A copy has all pieces one after the other, but costs
+as much as many turns that read them from a cache further away.
+"""
+
+import math
+from dataclasses import dataclass
+
+from compiler.loops.accesses import extents
+from compiler.loops.products import Product
+from compiler.machine import MachineModel
+
+WAYS = 8
+"""Lines of a level-2 cache that share a set."""
+NEAR = 6
+"""A panel of this part of the cache stays there, with all that passes by."""
+PAGE, TABLE_WAYS, TABLE_WAY = 4096, 12, 1024 * 1024
+"""Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries."""
+COPY = 6.0
+"""Cycles to copy one vector, which comes from far away."""
+WIDEST = 4
+"""Vectors of the widest piece; to wait for a narrower one takes no less."""
+USES_FAR = 40
+"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs."""
+USES_LOST = 10
+"""The same, where each piece has to be looked up in the page tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """A copy is worth it from so many uses on, never if `uses` is None; and why."""
+
+    uses: int | None
+    because: str
+
+    def is_packed(self, uses: int) -> bool:
+        """Whether a panel that `uses` tiles read is copied."""
+        return self.uses is not None and uses >= self.uses
+
+    def cost(self, uses: int, vectors: int) -> float:
+        """Cycles for each piece, of `vectors`, until `uses` tiles have read it, copied or not."""
+        if self.uses is None:
+            return 0.0
+        waiting = WIDEST * uses / self.uses if self.uses else math.inf
+        return COPY * (vectors if self.is_packed(uses) else waiting)
+
+
+def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
+    """From how many uses on to copy the panel of `width` columns."""
+    if not found.is_panel_in_order:
+        return Worth(0, "the panel lies across the columns")
+    itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
+    steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
+    along = [r for r in found.folded if steps[r] and r.extent > 1]
+    turns, piece = extents(along), width * itemsize
+    apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
+    where = f"{turns:,} pieces of {piece} bytes, {apart:,} apart"
+    if _ways(turns, apart, PAGE, TABLE_WAY) > TABLE_WAYS:
+        return Worth(USES_LOST, f"{where}: the addresses of so many pages are not kept")
+    if turns * piece * NEAR <= cache and _ways(turns, apart, piece, cache // WAYS) <= WAYS:
+        return Worth(None, f"{where}, stay in the level-2 cache")
+    return Worth(USES_FAR, f"{where}, do not stay in the level-2 cache")
+
+
+def _ways(turns: int, apart: int, piece: int, way: int) -> float:
+    """How many of `turns` pieces share a place, where places repeat every `way` bytes."""
+    places = min(way // math.gcd(apart, way), max(way // piece, 1))
+    return turns / places

@@ -1,0 +1,64 @@
+// Questions to Python and their answers.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Requests } from "../../svodviz/js/requests.js";
+
+/** A model that notes what is sent; `tell` is what Python says. */
+function host() {
+  const sent = [];
+  let listener = null;
+  return {
+    sent,
+    tell: (message) => listener?.(message),
+    send: (message) => sent.push(message),
+    on: (_, found) => { listener = found; },
+    off: () => { listener = null; },
+  };
+}
+
+test("without a kernel the reader is told so", async () => {
+  await assert.rejects(new Requests({ on() {}, off() {} }).ask("anything"), /No kernel/);
+});
+
+test("it is live after the first answer", async () => {
+  const model = host();
+  const requests = new Requests(model);
+  const calls = [];
+  requests.onLive(() => calls.push("early"));
+  assert.deepEqual(calls, []);
+  model.tell({ id: model.sent[0].id, kind: "answer", result: "pong" });
+  await Promise.resolve();
+  requests.onLive(() => calls.push("late"));
+  assert.deepEqual(calls, ["early", "late"]);
+});
+
+test("answers reach the one who asked, whatever their order", async () => {
+  const model = host();
+  const requests = new Requests(model);
+  const words = [];
+  const first = requests.ask("double", { number: 1 }, (it) => words.push(it));
+  const second = requests.ask("double", { number: 2 });
+  const [, one, two] = model.sent;
+  model.tell({ id: one.id, kind: "progress", words: "half way" });
+  model.tell({ id: two.id, kind: "answer", result: 4 });
+  model.tell({ id: one.id, kind: "failure", words: "too small" });
+  assert.equal(await second, 4);
+  await assert.rejects(first, /too small/);
+  assert.deepEqual(words, ["half way"]);
+  assert.deepEqual(one, { kind: "request", id: one.id, name: "double", arguments: { number: 1 } });
+});
+
+test("what nobody asked is not heard", () => {
+  const model = host();
+  new Requests(model).close();
+  model.tell({ id: 99, kind: "answer" });
+});
+
+test("closing ends what waits", async () => {
+  const requests = new Requests(host());
+  const waiting = requests.ask("anything");
+  requests.close();
+  await assert.rejects(waiting, /closed/);
+});

@@ -1,0 +1,83 @@
+"""The page's pure modules, by Node's own test runner, and their types by TypeScript's checker.
+
+Both are skipped, with the reason, where Node (or npm, or the network to fetch TypeScript) is not
+there; with CI set in the environment they are not: then what is missing fails.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from svodviz.wire import wire
+from tests.svodviz.sample import sample
+
+HERE = Path(__file__).parent
+FILES = sorted(HERE.glob("*.test.mjs"))
+TYPESCRIPT = "typescript@5.9.3"
+CACHE = HERE.parent.parent / "build" / "typescript"
+
+
+def found(program: str) -> str:
+    """The path of a program; without it the test is skipped."""
+    path = shutil.which(program)
+    if path is None:
+        missing(f"no {program} on the path")
+    return str(path)
+
+
+def missing(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample compilation as the page gets it."""
+    path = tmp_path_factory.mktemp("data") / "sample.json"
+    path.write_text(json.dumps(wire(sample())))
+    return path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda it: it.name.removesuffix(".test.mjs"))
+def test_modules(path: Path, data: Path) -> None:
+    done = subprocess.run(
+        [found("node"), "--test", "--test-reporter=tap", str(path)],
+        capture_output=True, text=True, env={**os.environ, "SVODVIZ_SAMPLE": str(data)},
+    )  # fmt: skip
+    assert "# pass 0" not in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def compiler() -> str:
+    """TypeScript's compiler, fetched once into build/."""
+    path = CACHE / "node_modules" / ".bin" / "tsc"
+    if not path.exists():
+        command = [found("npm"), "install", "--silent", "--no-audit", "--no-fund",
+                   "--prefix", str(CACHE), TYPESCRIPT]  # fmt: skip
+        CACHE.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            missing(f"npm could not fetch {TYPESCRIPT}: {done.stderr[-200:]}")
+    return str(path)
+
+
+def test_types() -> None:
+    done = subprocess.run(
+        [compiler(), "-p", str(HERE / "tsconfig.json")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_types_are_checked_for_real(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.js"
+    wrong.write_text("/** @param {number} it */\nexport const twice = (it) => it.length;\n")
+    done = subprocess.run(
+        [compiler(), "--allowJs", "--checkJs", "--noEmit", "--strict", str(wrong)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0 and "length" in done.stdout
