@@ -91,7 +91,7 @@ def _odd_values(arrays: dict[str, Any]) -> dict[str, Any]:
         np.array([], np.float32), np.array(2**63 - 1), np.zeros((0, 3)), np.array([1 + 2j, np.nan]),
         np.array([True, False]),
     )  # fmt: skip
-    return {name: it for name, it in zip(arrays, cycle(odd), strict=False)}
+    return dict(zip(arrays, cycle(odd), strict=False))
 
 
 def strings(value: Any) -> Iterator[str]:
