@@ -12,6 +12,7 @@ from compiler import kernels as kernel_cache
 from compiler.allocation import plan_memory
 from compiler.biography import biography
 from compiler.check import Report, check
+from compiler.codegen import MachineCode
 from compiler.costing import figures
 from compiler.decisions import decisions
 from compiler.device.program import Program
@@ -19,9 +20,7 @@ from compiler.errors import located
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph
 from compiler.kernels import CompiledKernel, compile_kernel
-from compiler.llvm import listing
 from compiler.llvm.level import Level
-from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
@@ -65,12 +64,13 @@ def compile(value: object, options: Options | None = None, name: str = "program"
     return made
 
 
-class Compilation:
+class Compilation(MachineCode):
     """One program and all stages of its making; each is made when first asked for.
 
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
     `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
-    `values(entity)`, `biography(entity)`, `decisions`, `tuning`, `summary()`.
+    `values(entity)`, `biography(entity)`, `decisions`, `tuning`, `summary()`, and on demand
+    `llvm_passes(kernel)` and `assembly_for(machine)`.
     """
 
     def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:
@@ -283,16 +283,6 @@ class Compilation:
                 rows=kernel.source, kernel=number,
             )
         )  # fmt: skip
-
-    @cached_property
-    def optimized(self) -> tuple[Listing, ...]:
-        """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
-        return self._each(lambda n, kernel: listing.optimized(self.source[n], kernel.level))
-
-    @cached_property
-    def assembly(self) -> tuple[Listing, ...]:
-        """The machine code of each distinct kernel, as assembly."""
-        return self._each(lambda n, kernel: listing.assembly(self.source[n], kernel.level))
 
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from svodviz.export import FORMATS, export_html, export_stage
+from svodviz.machine_code import recorded
 from svodviz.picture import still
 from svodviz.program import Found, NothingFound, ProgramError, run
-from svodviz.stages import BY_ID
+from svodviz.stages import BY_ID, WITH_GRAPHS
 from svodviz.summary import full_summary, text_of
 from svodviz.wire import wire
 
@@ -50,10 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     explore = commands.add_parser("explore", help="write the explorer as one HTML page")
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
+    explore.add_argument("--machine-code", action="store_true",
+                         help="with LLVM's passes and the assembly of other machines")  # fmt: skip
     show = commands.add_parser("show", help="print a stage")
     show.add_argument("--stage", choices=[*BY_ID, "summary"], default="summary")
     export = commands.add_parser("export", help="write a stage in another format")
-    export.add_argument("--stage", choices=[it for it in BY_ID if it != "passes"], default="graph")
+    export.add_argument("--stage", choices=WITH_GRAPHS, default="graph")
     export.add_argument("--format", choices=FORMATS, default="svg", dest="form")
     export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export.add_argument("-o", "--output", help="the file (default: standard output)")
@@ -69,9 +72,10 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
     for position, it in enumerate(found):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        page = export_html(
-            wire(it.compilation), path, state=it.state, picture=still(it.compilation)
-        )
+        data = wire(it.compilation)
+        if chosen.machine_code:
+            data["recorded"] = recorded(it.compilation)
+        page = export_html(data, path, state=it.state, picture=still(it.compilation))
         print(f"{path}: {len(page.encode()) / 1000:.0f} kB")
 
 

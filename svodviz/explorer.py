@@ -12,6 +12,7 @@ import traitlets
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.machine_code import recorded
 from svodviz.picture import still
 from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
@@ -35,13 +36,14 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
     only (entities that alone are drawn, with their neighbours) and overlay (the cost laid over it).
     It is the one trait that page and Python share; assigning some of its names changes only those.
-    `selected` is its entity; `observe` works on both.
+    `selected` is its entity; `observe` works on both. `recorded` are answers that exports have.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
     wire = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
+    recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()
 
     def __init__(self, compilation: Any, **state: Any) -> None:
@@ -95,12 +97,21 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         if self.state.get("selected", "") != change["new"]:
             self.state = {"selected": change["new"]}
 
-    def export_html(self, path: str | Path | None = None) -> str:
+    def record_machine_code(self) -> None:
+        """Asks LLVM all that the page can ask: a page without Python has the answers."""
+        self.recorded = {**self.recorded, **recorded(self.compilation)}
+
+    def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
         """The explorer as one HTML page without requests, in its present state.
 
-        Returns the page's text, and writes it to `path` where one is given.
+        What was asked of LLVM is in it; with `machine_code` all that can be asked: its passes on
+        every kernel, and the assembly of other machines. Returns the page's text, and writes it to
+        `path` where one is given.
         """
-        return export_html(self.wire, path, state=self.state, picture=still(self.compilation))
+        if machine_code:
+            self.record_machine_code()
+        data = {**self.wire, "recorded": self.recorded}
+        return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     @cached_property
     def _words(self) -> str:
@@ -133,13 +144,16 @@ def listen(listener: Callable[[Explorer], None]) -> Callable[[], None]:
     return lambda: _listeners.remove(listener)
 
 
-def explore(subject: Any, *inputs: Any, **state: Any) -> Explorer:
+def explore(subject: Any, *inputs: Any, machine_code: bool = False, **state: Any) -> Explorer:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
-    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). Raises
-    TypeError where there is nothing to explore.
+    Keyword arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With
+    `machine_code` LLVM is asked now for what the page could ask later, so that a saved notebook has
+    the answers. Raises TypeError where there is nothing to explore.
     """
     explorer = Explorer(compilation_of(subject, *inputs), **state)
+    if machine_code:
+        explorer.record_machine_code()
     for listener in list(_listeners):
         listener(explorer)
     return explorer

@@ -18,7 +18,7 @@ from svodviz.refine import pictured
 from svodviz.scene import plain
 from svodviz.schedule import schedule_row, schedule_text
 from svodviz.script import loader, style_sheet
-from svodviz.stages import BY_ID, StageRow, printed, units
+from svodviz.stages import BY_ID, WITH_GRAPHS, StageRow, printed, units
 from svodviz.subject import name_of
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
@@ -117,9 +117,8 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
     Where a stage has several parts `kernel` names one; otherwise they come as one graph. Raises
     ValueError for a stage, format or kernel that does not exist.
     """
-    if stage not in BY_ID or stage == "passes":
-        names = [name for name in BY_ID if name != "passes"]
-        raise ValueError(f"export: no stage {stage!r}; expected one of {names}")
+    if stage not in WITH_GRAPHS:
+        raise ValueError(f"export: no stage {stage!r}; expected one of {list(WITH_GRAPHS)}")
     if form not in FORMATS:
         raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
     found = _chosen(compilation, BY_ID[stage], kernel)

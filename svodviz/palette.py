@@ -87,6 +87,9 @@ EDGES = (
     Edge("control", "2 3", "control (order only)", "dotted"),
     Edge("order", "5 3", "order"),
     Edge("loop", "4 2 1 2", "loop counter", "dotted", "odot"),
+    Edge("jump", "14 2", "jump", "solid"),
+    Edge("next", "2 6", "goes on below", "dotted"),
+    Edge("back", "8 3", "jump back: a loop", "dashed", "empty"),
     Edge("fusion", "1 5", "could be one kernel", "dotted", "none"),
 )
 EDGE_BY_NAME = {edge.name: edge for edge in EDGES}

@@ -2,6 +2,7 @@
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
     schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
+    LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
                    nodes also the user's functions that made them ("module")
 
@@ -29,6 +30,7 @@ KINDS = {
     "mstack": "lanes",
     "mselect": "lanes",
 }
+JUMPS = {"taken": "jump", "true": "jump", "false": "jump", "next": "next"}
 _BOUNDS = re.compile(r"(-?\d+) … (-?\d+)")
 
 
@@ -39,8 +41,26 @@ def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
         return _with_places(graph.copy(), stage)
     if stage_id == "kernels":
         return _kernel_graph(_with_places(graph.copy(), stage))
+    if stage_id in ("llvm", "optimized", "asm"):
+        return _flow(graph.copy())
     if stage_id == "schedule" and getattr(stage, "items", ()):
         return _schedule(graph.copy(), stage)
+    return graph
+
+
+def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
+    """Control flow: jumps by their way, blocks with the innermost loop around them.
+
+    Loops are no groups: a layout ranks the blocks of a group by themselves, heads at the bottom.
+    """
+    for _, facts in graph.nodes(data=True):
+        if facts.get("loop"):
+            is_head = facts["loop"] == facts["op"]
+            facts["name"] = "↻ loop" if is_head else f"in {facts['loop']}"
+            facts["name"] += f", {facts['depth']} deep" if facts["depth"] > 1 else ""
+    for _, _, facts in graph.edges(data=True):
+        if facts.get("way"):
+            facts["kind"] = "back" if facts["back"] else JUMPS[facts["way"]]
     return graph
 
 

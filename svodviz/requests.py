@@ -6,9 +6,11 @@
             {"kind": "failure", "id": n, "words": text}
 
 A request is answered by the function that `@request("name")` made known. A page without a kernel
-(an export, a saved notebook) gets no answer to "ping", and says so where it would ask.
+(an export, a saved notebook) gets no answer to "ping", and says so where it would ask. Answers of
+requests that are kept go into the explorer's `recorded`, by `key_of`: such a page shows these.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -20,16 +22,28 @@ Answerer: TypeAlias = Callable[[Any, dict[str, Any], Progress], Json]
 """From an explorer, the arguments, and what shows progress in words, to the result."""
 
 _ANSWERERS: dict[str, Answerer] = {}
+_KEPT: set[str] = set()
 
 
-def request(name: str) -> Callable[[Answerer], Answerer]:
-    """Makes a function the one that answers requests called `name`."""
+def request(name: str, *, is_kept: bool = False) -> Callable[[Answerer], Answerer]:
+    """Makes a function the one that answers requests called `name`.
+
+    `is_kept`: the same question always has the same answer, which exports are to have.
+    """
 
     def enter(answerer: Answerer) -> Answerer:
         _ANSWERERS[name] = answerer
+        if is_kept:
+            _KEPT.add(name)
         return answerer
 
     return enter
+
+
+def key_of(name: str, arguments: dict[str, Any]) -> str:
+    """A question as one text, the same as the page makes of it."""
+    words = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"{name} {words}"
 
 
 @request("ping")
@@ -51,7 +65,10 @@ def respond(explorer: Any, content: Any, send: Callable[[dict[str, Any]], None])
         name = content.get("name")
         if name not in _ANSWERERS:
             raise LookupError(f"no request is called {name!r}; there are {sorted(_ANSWERERS)}")
-        result = _ANSWERERS[name](explorer, dict(content.get("arguments") or {}), progress)
+        arguments = dict(content.get("arguments") or {})
+        result = _ANSWERERS[name](explorer, arguments, progress)
+        if name in _KEPT:
+            explorer.recorded = {**explorer.recorded, key_of(name, arguments): result}
     except Exception as error:
         words = visible(f"{type(error).__name__}: {error}")
         send({"kind": "failure", "id": number, "words": words})

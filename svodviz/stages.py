@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from svodviz.escape import visible
 
-View = Literal["graph", "text", "timeline"]
+View = Literal["graph", "text", "timeline", "llvm_passes"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class StageRow:
 
     `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
     compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
-    what opens first. `on_demand` stages are computed when read, and may fail on their own.
+    what opens first. `on_demand` stages are computed when read, and may fail on their own; those
+    that are `asked` for take long, and are made only for the kernel that somebody looks at.
     """
 
     id: str
@@ -24,6 +25,7 @@ class StageRow:
     view: View
     per_kernel: bool = False
     on_demand: bool = False
+    asked: bool = False
 
 
 STAGES = (
@@ -35,11 +37,14 @@ STAGES = (
     StageRow("loops", "Loops", "loops", "text", per_kernel=True),
     StageRow("lowered", "Lowered", "lowered", "text", per_kernel=True),
     StageRow("llvm", "LLVM", "source", "text", per_kernel=True),
+    StageRow("llvm_passes", "LLVM passes", "llvm_passes", "llvm_passes", True, asked=True),
     StageRow("optimized", "LLVM optimised", "optimized", "text", per_kernel=True, on_demand=True),
     StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True),
 )
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
+WITH_GRAPHS = tuple(row.id for row in STAGES if row.id != "passes" and not row.asked)
+"""The stages that can be exported one by one."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class Unit:
 def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
     """The stage objects behind one ribbon entry, in order."""
     if row.id == "passes":
+        return
+    if row.asked:
+        for loops in compilation.loops:
+            name = str(loops.name)
+            yield Unit(name, f"{row.label} {name}", getattr(compilation, row.attribute)(name))
         return
     found = getattr(compilation, row.attribute)
     if row.per_kernel:

@@ -24,6 +24,8 @@ VIEWS = (
     ViewRow("timeline", "Timeline", ("schedule",), "schedule"),
     ViewRow("memory", "Memory", ("schedule",), "schedule"),
     ViewRow("fusion", "Fusion", ("schedule",), "schedule"),
+    ViewRow("llvm_passes", "Passes of LLVM", ("llvm_passes",)),
+    ViewRow("machine", "Machine code", ("asm",), "text"),
     ViewRow("graph", "Graph", needs="scene"),
     ViewRow("text", "Text", needs="text"),
     ViewRow("columns", "Columns"),

@@ -6,6 +6,7 @@
      "parents":   [[entity]]                  for each entity, what it descends from directly
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
        unit       {"name", "title", "lines": [[text, entity or -1]], "scene": scene or null, "note"}
+                  assembly: "flow" (see `machine_code`); of a stage that is "asked" for only names
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
@@ -17,6 +18,8 @@
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
+     "machines":  [[id, title, note]]         whose assembly can be asked for
+     "recorded":  {question: answer}          in exports: see `requests` and `machine_code`
      "notes":     [text]}                     what was left out, and why
 
 Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
@@ -38,6 +41,7 @@ from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
 from svodviz.kernels import kernel_rows
+from svodviz.machine_code import flow_row, machine_rows
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
 from svodviz.scene import Budget, Wire, plain, scene
@@ -86,6 +90,7 @@ def _wire(compilation: Any) -> Wire:
         "kernels": kernel_rows(compilation, entities),
         "schedule": schedule,
         "views": view_rows(),
+        "machines": machine_rows(),
         "notes": notes,
         "entities": entities.names,
         "parents": entities.parents,
@@ -96,6 +101,8 @@ def _stage(
     row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
 ) -> Wire:
     answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
+    if row.asked:
+        return answer | {"asked": True, "seconds": 0.0, "units": _names(row, compilation)}
     try:
         found = list(units(compilation, row))
         answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
@@ -108,6 +115,15 @@ def _stage(
         notes.append(f"{row.label} is missing: {answer['missing']}")
         seconds = 0.0
     return answer | {"seconds": plain(seconds)}
+
+
+def _names(row: StageRow, compilation: Any) -> list[Wire]:
+    """The units of a stage that is made when somebody asks for it."""
+    return [
+        {"name": loops.name, "title": visible(f"{row.label} {loops.name}"), "nodes": 0,
+         "lines": [], "scene": None, "note": ""}
+        for loops in compilation.loops
+    ]  # fmt: skip
 
 
 def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
@@ -127,6 +143,8 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
         "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
         "note": "",
     }
+    if row.id == "asm":
+        answer["flow"] = flow_row(unit.stage)
     if nodes > limit:
         instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
         answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"

@@ -31,7 +31,7 @@ LAYERS = (
     ("pipeline", "compiler.pipeline"),
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.scheduling", "compiler.sharding", "compiler.realize",
-                    "compiler.bindings", "compiler.feeding", "compiler.summary",
+                    "compiler.bindings", "compiler.feeding", "compiler.summary", "compiler.codegen",
                     "compiler.allocation", "compiler.overlap", "compiler.assemble",
                     "compiler.naming", "compiler.native", "compiler.plans", "compiler.prepare",
                     "compiler.costing", "compiler.budget", "compiler.decisions",

@@ -65,13 +65,19 @@ from compiler.lowered.machine import (
 )
 
 
-def emit(name: str, instructions: tuple[Instruction, ...]) -> list[SourceLine]:
+def emit(
+    name: str, instructions: tuple[Instruction, ...], has_avx512: bool | None = None
+) -> list[SourceLine]:
     """The module with function `name`.
 
     Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
     program order, then, if it needs much, a pointer to scratch memory (`llvm/scratch.py`).
+    `has_avx512` says it of the machine that the text is for; None means this host.
     """
-    return _Emitter(name, instructions).run()
+    emitter = _Emitter(name, instructions)
+    if has_avx512 is not None:
+        emitter.writer.has_avx512 = has_avx512
+    return emitter.run()
 
 
 class _Emitter(Control):

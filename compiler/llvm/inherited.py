@@ -18,7 +18,8 @@ _LABEL = re.compile(r"label %[\w.]+|, %[\w.]+ \]")
 _REGISTER = re.compile(
     r"\b(?:[xyz]mm(?P<vector>\d+)|(?P<mask>k[0-7])|r(?P<wide>\d+)[dwb]?"
     r"|[re]?(?P<word>[abcd]x|[sd]i|[sb]p)|(?P<byte>[abcd])[lh]|(?P<low>[sd]i|[sb]p)l"
-    r"|[xw](?P<arm>\d+)|[vqdsbh](?P<simd>\d+)(?:\.\w+)?)\b"
+    r"|[xw](?P<arm>\d+)|[vqdsbhz](?P<simd>\d+)(?:\.\w+)?|p(?P<predicate>\d+)"
+    r"|(?P<riscv>f?[ast]\d+)|(?P<ptx>rd\d+))\b"
 )
 
 

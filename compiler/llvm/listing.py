@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compiler.llvm import inherited, jit
+from compiler.llvm.flow import Flow, control_flow, flow
 from compiler.llvm.level import Level
-from compiler.llvm.source import Source, control_flow, label_of, targets_of
+from compiler.llvm.source import Source, label_of, targets_of
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -22,10 +23,16 @@ _DEBUG = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(
     r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE
 )
+_NO_CODE = (
+    "!", "; ModuleID", "source_filename", "declare", "attributes", "target datalayout",
+    "target triple",
+)  # fmt: skip
 _LOC = re.compile(r"\.loc\s+\d+\s+(\d+)")
 _ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
-_ASM_TARGET = re.compile(r"(\.?LBB\w+)")
-_NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp")
+_ASM_TARGET = re.compile(r"(\.?LBB\w+|\$L__BB\w+)")
+_ENDS = frozenset(("jmp", "ret", "retq", "b", "br", "ud2", "j", "jr", "bra", "bra.uni", "ret;"))
+"""Instructions of all machines after which control does not go on with the next line."""
+_NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp|^\$L__(?!BB)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -57,12 +64,22 @@ class Listing(Stage):
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The control-flow graph: one node per basic block."""
-        if self.prefix == "asm":
+        if self.prefix != "optimized":
             return control_flow(self.lines, _asm_label, _asm_targets)
-        lines = self.lines
-        start = next(i for i, line in enumerate(lines) if line.text.startswith("define"))
-        end = next(i for i, line in enumerate(lines) if i > start and line.text == "}")
-        return control_flow(lines[start + 1 : end], label_of, targets_of)
+        start, end = self._body
+        return control_flow(self.lines[start:end], label_of, targets_of)
+
+    @property
+    def _body(self) -> tuple[int, int]:
+        """The lines of the first function of LLVM IR."""
+        start = next(i for i, row in enumerate(self.rows) if row.startswith("define"))
+        end = next(i for i, row in enumerate(self.rows) if i > start and row == "}")
+        return start + 1, end
+
+    @property
+    def flow(self) -> Flow:
+        """The blocks, jumps and loops of assembly, by position in `rows`."""
+        return flow(self.rows, _asm_label, _asm_targets)
 
 
 def _asm_label(text: str) -> str | None:
@@ -72,7 +89,7 @@ def _asm_label(text: str) -> str | None:
 
 def _asm_targets(text: str) -> tuple[list[str], bool]:
     word = text.split(None, 1)[0] if text.split() else ""
-    return _ASM_TARGET.findall(text), word in ("jmp", "ret", "retq", "b", "br", "ud2")
+    return _ASM_TARGET.findall(text), word in _ENDS
 
 
 def with_locations(source: Source) -> str:
@@ -135,17 +152,7 @@ def optimized(source: Source, level: Level) -> Listing:
         with jit.borrowed_machine(level.number) as machine:
             jit.optimise(module, machine, level)
         text = str(module)
-    locations = {
-        int(number): (int(line), int(inlined) if inlined else None)
-        for number, line, inlined in _LOCATION.findall(text)
-    }
-    rows, sources = [], []
-    for line in text.splitlines():
-        if line.startswith(("!", "; ModuleID", "source_filename", "declare", "attributes")):
-            continue
-        found = _DEBUG.search(line)
-        rows.append(_DEBUG.sub("", line))
-        sources.append(_chain(int(found.group(1)), locations) if found else ())
+    rows, sources = linked_ir(text)
     return Listing(
         title=f"{source.name} optimised",
         seconds=time.perf_counter() - start,
@@ -156,6 +163,22 @@ def optimized(source: Source, level: Level) -> Listing:
         prefix="optimized",
         level=level,
     )
+
+
+def linked_ir(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
+    """The lines of a module that LLVM printed, without its metadata, and their source lines."""
+    locations = {
+        int(number): (int(line), int(inlined) if inlined else None)
+        for number, line, inlined in _LOCATION.findall(text)
+    }
+    rows, sources = [], []
+    for line in text.splitlines():
+        if line.startswith(_NO_CODE):
+            continue
+        found = _DEBUG.search(line)
+        rows.append(_DEBUG.sub("", line))
+        sources.append(_chain(int(found.group(1)), locations) if found else ())
+    return rows, sources
 
 
 def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[int, ...]:
@@ -178,22 +201,8 @@ def assembly(source: Source, level: Level) -> Listing:
     ):
         jit.optimise(module, machine, level)
         text = machine.emit_assembly(module)
-    rows: list[str] = []
-    sources: list[tuple[int, ...]] = []
-    current: tuple[int, ...] = ()
     comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
-    for line in text.splitlines():
-        location = _LOC.search(line)
-        if location:
-            current = (int(location.group(1)),) if int(location.group(1)) else ()
-        elif line.strip().startswith(".section") and rows and _is_debug(line):
-            break
-        if _NO_INSTRUCTION.match(line) or location:
-            continue
-        code = line.split(comment, 1)[0].strip().expandtabs(8)
-        is_label = code.endswith(":")
-        rows.append(code if is_label else f"  {code}")
-        sources.append(() if is_label else current)
+    rows, sources = linked_assembly(text, comment)
     return Listing(
         title=f"{source.name} assembly",
         seconds=time.perf_counter() - start,
@@ -204,6 +213,29 @@ def assembly(source: Source, level: Level) -> Listing:
         prefix="asm",
         level=level,
     )
+
+
+def linked_assembly(text: str, comment: str) -> tuple[list[str], list[tuple[int, ...]]]:
+    """The labels and instructions of printed assembly, and the source lines that `.loc` says.
+
+    `comment` is what begins a comment in the assembly of that machine.
+    """
+    rows: list[str] = []
+    sources: list[tuple[int, ...]] = []
+    current: tuple[int, ...] = ()
+    for line in text.splitlines():
+        location = _LOC.search(line)
+        if location:
+            current = (int(location.group(1)),) if int(location.group(1)) else ()
+        elif line.strip().startswith(".section") and rows and _is_debug(line):
+            break
+        code = line.split(comment, 1)[0].strip().expandtabs(8)
+        if _NO_INSTRUCTION.match(line) or location or code.strip("(){},") == "":
+            continue
+        is_label = code.endswith(":")
+        rows.append(code if is_label else f"  {code}")
+        sources.append(() if is_label else current)
+    return rows, sources
 
 
 def _is_debug(line: str) -> bool:

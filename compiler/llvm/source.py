@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from compiler.llvm.flow import control_flow
 from compiler.llvm.writer import SourceLine
 from compiler.stage import Stage
-from compiler.trace import Line, empty_graph
+from compiler.trace import Line
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -71,54 +72,3 @@ def targets_of(text: str) -> tuple[list[str], bool]:
     """The labels an instruction jumps to, and whether it ends the block."""
     word = text.strip().split(" ", 1)[0]
     return _TARGET.findall(text), word in ("br", "ret", "switch", "unreachable")
-
-
-def control_flow(lines: tuple[Line, ...], label_of: Any, targets_of: Any) -> "nx.DiGraph[Any]":
-    """The basic blocks of `lines`: nodes are blocks (attribute `text`), edges are jumps.
-
-    `label_of(text)` gives the label a line defines; `targets_of(text)` the labels it jumps to
-    and whether control never reaches the next line.
-    """
-    blocks: list[tuple[str, list[Line]]] = []
-    for line in lines:
-        label = label_of(line.text)
-        if label is not None or not blocks:
-            blocks.append((label or "entry", []))
-        if label is None or line.parents:
-            blocks[-1][1].append(line)
-    keys = _keys(blocks)
-    graph: nx.DiGraph[Any] = empty_graph()
-    for label, body in blocks:
-        graph.add_node(keys[label], **_block_facts(label, body))
-    for position, (label, body) in enumerate(blocks):
-        falls_through = True
-        for line in body:
-            targets, is_end = targets_of(line.text)
-            for target in targets:
-                if target in keys:
-                    graph.add_edge(keys[label], keys[target], operand=-1, kind="control")
-            falls_through = not is_end
-        if falls_through and position + 1 < len(blocks):
-            following = blocks[position + 1][0]
-            graph.add_edge(keys[label], keys[following], operand=-1, kind="control")
-    return graph
-
-
-def _keys(blocks: list[tuple[str, list[Line]]]) -> dict[str, str]:
-    """For each label the entity of the block's first line (or its label, if it has none)."""
-    return {label: (body[0].entity if body else None) or label for label, body in blocks}
-
-
-def _block_facts(label: str, body: list[Line]) -> dict[str, Any]:
-    parents = dict.fromkeys(p for line in body for p in line.parents)
-    return {
-        "op": label,
-        "kind": "basicblock",
-        "argument": f"{len(body)} lines",
-        "dtype": "",
-        "shape": "",
-        "name": "",
-        "parents": tuple(parents),
-        "group": "",
-        "text": "\n".join(line.text for line in body),
-    }

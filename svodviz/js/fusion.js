@@ -43,7 +43,8 @@ export class FusionView {
         ["verdict", "item", "and item, or value", "type", "saves time", "saves", "reason"],
         [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
       choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
-      choices.length && this.table(["verdict", "value", "reason"], choices, (it) => this.choice(it)),
+      choices.length && this.table(
+        ["verdict", "value", "reason"], choices, (it) => this.choice(it)),
     ].filter(Boolean);
   }
 

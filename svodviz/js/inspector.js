@@ -74,7 +74,7 @@ export class Inspector {
     return [
       this.head(entity, row),
       row ? this.facts(factsOf(row)) : this.lineText(entity),
-      row?.text && h("pre", { class: "block" }, row.text.join("\n")),
+      row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
       this.value(entity),
       this.cost(row),
       this.operands(entity, place),
@@ -106,7 +106,7 @@ export class Inspector {
 
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
-    return line ? h("pre", { class: "block" }, line.text.trim()) : null;
+    return line ? h("pre", { class: "block", tabindex: "0" }, line.text.trim()) : null;
   }
 
   facts(rows) {

@@ -2,11 +2,24 @@
 
 import { button, h } from "./dom.js";
 
+/** The stages that digits lead to, in the order of 1 … 9, 0. */
+function numbered(model) {
+  return model.stages.filter((stage) => !stage.asked).slice(0, 10);
+}
+
+/** The key that leads to a stage; "" where there is none. */
+export function keyOfStage(model, stage) {
+  if (stage.asked) return "p";
+  const place = numbered(model).indexOf(stage);
+  return place < 0 ? "" : String((place + 1) % 10);
+}
+
 /** Rows [keys, what they do, action]; the first word of `keys` that matches acts. */
 export function keyTable(store, views) {
   const step = (by) => () => store.moveStep(by);
   const neighbour = (side) => () => views.visitNeighbour(side);
-  const stage = (digit) => store.model.stages[(digit + 9) % 10];
+  const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
+  const asked = store.model.stages.find((it) => it.asked && it.units.length);
   return [
     [["ArrowUp"], "previous pass", () => store.movePass(-1)],
     [["ArrowDown"], "next pass", () => store.movePass(1)],
@@ -16,6 +29,7 @@ export function keyTable(store, views) {
     [["r"], "previous changed pass", () => store.movePass(-1, true)],
     [[..."1234567890"], "stage by its place in the ribbon",
       (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
+    [["p"], "LLVM's passes", () => asked && store.set({ stage: asked.id })],
     [["g"], "graph or text", () => views.toggleText()],
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],

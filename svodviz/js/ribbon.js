@@ -1,25 +1,27 @@
 // The stages in order, each with its size and time; the chosen one is marked.
 
 import { button, count, counted, duration, h } from "./dom.js";
+import { keyOfStage } from "./keys.js";
 
 export class Ribbon {
   constructor(store) {
     this.store = store;
     this.buttons = new Map();
     this.root = h("nav", { class: "ribbon", "aria-label": "Stages" });
-    store.model.stages.forEach((stage, position) => this.root.append(this.entry(stage, position)));
+    store.model.stages.forEach((stage) => this.root.append(this.entry(stage)));
     store.subscribe(() => this.update());
     this.update();
   }
 
-  entry(stage, position) {
+  entry(stage) {
     const size = this.store.model.size(stage.id);
-    const isEmpty = !size.nodes && !size.lines;
+    const isEmpty = !size.nodes && !size.lines && !(stage.asked && stage.units.length);
+    const key = keyOfStage(this.store.model, stage);
     const node = button("", () => this.store.set({ stage: stage.id }), {
       class: "stage",
       disabled: isEmpty,
       "data-stage": stage.id,
-      title: stage.missing || `${stage.label} (key ${(position + 1) % 10})`,
+      title: stage.missing || (key ? `${stage.label} (key ${key})` : stage.label),
     });
     node.append(
       h("span", { class: "stage-label" }, stage.label),
@@ -34,6 +36,7 @@ export class Ribbon {
   }
 
   measure(stage, size) {
+    if (stage.asked) return "on demand";
     const time = stage.id === "passes"
       ? this.store.model.passes.reduce((sum, it) => sum + it.seconds, 0)
       : stage.seconds;

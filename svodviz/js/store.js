@@ -2,6 +2,7 @@
 
 import { FOLDINGS } from "./groupings.js";
 import { overlaysOf } from "./overlay.js";
+import { Requests } from "./requests.js";
 
 export const COLUMNS = 3;
 
@@ -15,7 +16,7 @@ export const COLUMNS = 3;
 export class Store {
   constructor(model, saved = {}, requests = null) {
     this.model = model;
-    this.requests = requests;
+    this.requests = requests || new Requests(null); // one that is never answered
     this.listeners = [];
     this.hoverListeners = [];
     this.hovered = -1;
@@ -88,7 +89,7 @@ export class Store {
     const has = {
       "": true,
       scene: stage.id === "passes" || stage.units.some((unit) => unit.scene),
-      text: stage.id !== "passes",
+      text: stage.id !== "passes" && !stage.asked,
       schedule: Boolean(this.model.schedule),
     };
     const isOffered = (row) => !row.stages.length || row.stages.includes(stage.id);

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { tokens } from "./tokens.js";
 
-const ROW = 19; // pixels; the style sheet says the same
+export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500; // up to here every row stays in the page, so the browser's own search finds it
 const MARGIN = 60;
 const HUES = 6;
@@ -28,19 +28,22 @@ export class TextPane {
   show(id) {
     const isSame = this.id === id;
     this.id = id;
-    if (!isSame) {
-      this.rows = this.store.model.text(id);
-      this.found = new Set();
-      const widest = this.rows.reduce((most, row) => Math.max(most, row.text.length), 0);
-      this.body.style.height = `${this.rows.length * ROW}px`;
-      this.body.style.minWidth = `${widest + 14}ch`;
-      this.root.setAttribute("aria-label", this.store.model.stageById.get(id).label);
-      this.drawn = [0, 0];
-      this.body.replaceChildren();
-      this.root.scrollTop = this.firstLine() * ROW;
-    }
+    if (!isSame) this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
     this.draw();
     this.mark();
+  }
+
+  /** Takes other rows, and opens at the first that is worth a look. */
+  fill(rows, label) {
+    this.rows = rows;
+    this.found = new Set();
+    const widest = rows.reduce((most, row) => Math.max(most, row.text.length), 0);
+    this.body.style.height = `${rows.length * ROW}px`;
+    this.body.style.minWidth = `${widest + 14}ch`;
+    this.root.setAttribute("aria-label", label);
+    this.drawn = [0, 0];
+    this.body.replaceChildren();
+    this.root.scrollTop = this.firstLine() * ROW;
   }
 
   /** The line to open at: the first, unless nothing that leads anywhere is in view there. */

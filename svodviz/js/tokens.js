@@ -7,7 +7,7 @@ const KEYWORDS = new Set(
 );
 const PATTERN = new RegExp(
   [
-    "(?<comment>(?:#(?!\\d)|;|//).*$)",
+    "(?<comment>(?:#(?!-?\\d)|;|//).*$)",
     "(?<string>\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*')",
     "(?<register>%[\\w.$-]+|\\b[xyz]mm\\d+\\b|\\br(?:[abcd]x|[sd]i|[sb]p|[89]|1[0-5])\\b)",
     "(?<number>\\b(?:0x[\\da-fA-F]+|\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b)",

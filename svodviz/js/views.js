@@ -3,6 +3,8 @@
 import { ColumnsView, TextView } from "./columns.js";
 import { FusionView } from "./fusion.js";
 import { GraphView } from "./graph.js";
+import { LlvmPassesView } from "./llvmpasses.js";
+import { MachineView } from "./machineview.js";
 import { MemoryView } from "./memory.js";
 import { TimelineView } from "./timeline.js";
 
@@ -14,6 +16,8 @@ const CLASSES = {
   timeline: TimelineView,
   memory: MemoryView,
   fusion: FusionView,
+  llvm_passes: LlvmPassesView,
+  machine: MachineView,
   graph: GraphView,
   text: TextView,
   columns: ColumnsView,

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 import numpy as np
 
+from compiler.llvm.listing import Listing
+from compiler.llvm.pass_changes import PassRun
+from tests.svodviz import sample_machine
+
 PROGRAM = '''\
 """Two layers and a softmax."""
 import numpy as np
@@ -152,6 +156,12 @@ class Compilation:
 
     def values(self, entity: str) -> np.ndarray | None:
         return self.arrays.get(entity)
+
+    def llvm_passes(self, kernel: str, level: int | None = None) -> PassRun:
+        return sample_machine.pass_run(kernel, self.source, level)
+
+    def assembly_for(self, machine: str) -> tuple[Listing, ...]:
+        return sample_machine.assembly_for(machine, self.source)
 
 
 @dataclass(frozen=True)

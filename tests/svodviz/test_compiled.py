@@ -38,7 +38,7 @@ def data(compilation: Any) -> dict[str, Any]:
 def test_every_stage_is_there(data: dict[str, Any]) -> None:
     assert data["notes"] == []
     for stage in data["stages"]:
-        if stage["id"] != "passes":
+        if stage["id"] != "passes" and not stage.get("asked"):
             assert stage["units"], stage["id"]
             assert all(unit["lines"] for unit in stage["units"])
 

@@ -126,12 +126,12 @@ def test_an_explorer_outlives_its_kernel(chromium: Any, lab: str) -> None:
         page.wait_for_function(IDLE, timeout=30_000)
         # What was recorded is all in the page: it goes on without the kernel that sent it.
         page.locator(".stage", has_text="Kernels").click()
-        page.locator(".node").first.click()
+        page.locator(".node").first.dispatch_event("click")
         assert page.locator(".node.selected").count() == 1
         page.evaluate("document.querySelector('.svodviz').dataset.old = 'yes'")
         run_cell(page, 0)
         page.wait_for_selector(".svodviz[data-ready=true]:not([data-old])", timeout=30_000)
-        page.locator(".svodviz:not([data-old]) .node", has_text="maximum").first.click()
+        page.locator(".svodviz:not([data-old]) .node", has_text="maximum").first.dispatch_event("click")
         run_cell(page, 2)
         printed = page.locator(".jp-OutputArea-output", has_text="selected graph:15")
         printed.wait_for(timeout=10_000)

@@ -1,0 +1,78 @@
+"""What LLVM makes of a program's kernels: part of `Compilation`, made when it is asked for.
+
+What only a reader asks for is loaded with the first question.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from compiler.errors import DataError, located
+from compiler.kernels import CompiledKernel
+from compiler.llvm import listing
+from compiler.llvm.level import Level
+from compiler.llvm.listing import Listing
+from compiler.llvm.source import Source
+
+if TYPE_CHECKING:
+    from compiler.llvm.pass_changes import PassRun
+
+
+class MachineCode:
+    """The stages after the generated LLVM IR, which `source` and `_kernels` lead to."""
+
+    @property
+    def source(self) -> tuple[Source, ...]:
+        """The LLVM IR of each distinct kernel, as generated."""
+        raise NotImplementedError
+
+    @property
+    def _kernels(self) -> list[CompiledKernel]:
+        raise NotImplementedError
+
+    @cached_property
+    def optimized(self) -> tuple[Listing, ...]:
+        """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
+        pairs = zip(self.source, self._kernels, strict=True)
+        return tuple(listing.optimized(source, kernel.level) for source, kernel in pairs)
+
+    @cached_property
+    def assembly(self) -> tuple[Listing, ...]:
+        """The machine code of each distinct kernel, as assembly."""
+        pairs = zip(self.source, self._kernels, strict=True)
+        return tuple(listing.assembly(source, kernel.level) for source, kernel in pairs)
+
+    @located
+    def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":
+        """What LLVM's passes do to one kernel, one by one, and LLVM's remarks in words.
+
+        The passes are those that make the code which runs; with a `level`, 0 to 3, those of LLVM's
+        whole pipeline of that level. Raises `DataError` where there is no such kernel or level.
+        """
+        from compiler.llvm.watch import watch
+
+        names = [each.name for each in self._kernels]
+        if kernel not in names:
+            expected = ", ".join(names) or "a program with kernels"
+            raise DataError("llvm_passes", "no such kernel", got=repr(kernel), expected=expected)
+        if level not in (None, 0, 1, 2, 3):
+            raise DataError("llvm_passes", "no such level", got=repr(level), expected="0, 1, 2, 3")
+        number = names.index(kernel)
+        own = self._kernels[number].level
+        asked = own if level is None else Level(level, "pipeline", "it was asked for")
+        return watch(self.source[number], asked)
+
+    @located
+    def assembly_for(self, machine: str) -> tuple[Listing, ...]:
+        """The assembly of each distinct kernel for another machine, to be read.
+
+        `machine` is one of `compiler.llvm.machines.MACHINES`, e.g. "arm-neon"; the lines are linked
+        to the generated LLVM IR as those of `assembly` are. Raises `DataError` for others, and
+        `DeviceError` where this LLVM cannot do it.
+        """
+        from compiler.llvm.translate import Translatable, translate
+
+        kernels = [
+            Translatable(source, tuple(kernel.linear.instructions), kernel.level)
+            for source, kernel in zip(self.source, self._kernels, strict=True)
+        ]
+        return translate(kernels, machine)

@@ -1,0 +1,86 @@
+"""Answers one question to LLVM and ends: the program of the process that `apart.py` starts.
+
+The question is JSON on standard input, the answer JSON on standard output; what LLVM prints of
+its passes goes to standard error.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from compiler.llvm import jit
+from compiler.llvm.level import Level
+
+X86 = "x86_64-unknown-linux-gnu"
+
+
+def passes(question: dict[str, Any]) -> dict[str, Any]:
+    """Optimise and compile a text for this host while LLVM prints what changes."""
+    jit.host_features()  # prepares LLVM, before anything is printed
+    for option in question["options"]:
+        llvm.set_option("", option)
+    level = _level(question["level"])
+    with jit.parse(question["text"]) as module, jit.borrowed_machine(level.number) as machine:
+        start = str(module)
+        jit.optimise(module, machine, level)
+        machine.emit_assembly(module)
+    return {"start": start}
+
+
+def assembly(question: dict[str, Any]) -> dict[str, Any]:
+    """The assembly of each text for the machine named, or the reason why there is none."""
+    _prepare_all()
+    try:
+        target = llvm.Target.from_triple(question["triple"])
+    except RuntimeError as error:
+        return {"problem": str(error).strip()}
+    pairs = zip(question["texts"], question["levels"], strict=True)
+    return {"texts": [_assembly(target, question, text, _level(level)) for text, level in pairs]}
+
+
+def _prepare_all() -> None:
+    """All machines that this LLVM has; those of x86 are printed in Intel syntax."""
+    jit.host_features()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    if not jit.is_x86() and _has(X86):  # on x86 it is set already; twice would be an error
+        llvm.set_option("", "-x86-asm-syntax=intel")
+
+
+def _has(triple: str) -> bool:
+    try:
+        llvm.Target.from_triple(triple)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _assembly(target: Any, question: dict[str, Any], text: str, level: Level) -> str:
+    machine = target.create_target_machine(
+        cpu=question["cpu"], features=question["features"], opt=level.number, reloc="pic",
+        codemodel="default",
+    )  # fmt: skip
+    with jit.parse(text) as module:
+        module.triple = question["triple"]
+        module.data_layout = str(machine.target_data)
+        jit.optimise(module, machine, level)
+        return str(machine.emit_assembly(module))
+
+
+def _level(row: list[Any]) -> Level:
+    return Level(int(row[0]), row[1], "it was asked for")
+
+
+JOBS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "passes": passes,
+    "assembly": assembly,
+}
+
+
+def main() -> None:
+    """Answers the question."""
+    question = json.load(sys.stdin)
+    json.dump(JOBS[question["job"]](question), sys.stdout)

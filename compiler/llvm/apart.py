@@ -1,0 +1,62 @@
+"""Questions to LLVM in a process of its own: for what cannot be undone or survived in this one.
+
+What LLVM prints of its passes cannot be switched off again, and a machine that cannot do what a
+program needs makes LLVM end the process. So a new one is started for each question: `answer.py`.
+
+    question   {"job": "passes", "text", "level": [number, passes], "options": [option]}
+               {"job": "assembly", "texts": [text], "levels": [[number, passes]],
+                "triple", "cpu", "features"}
+    answer     {"start": text}, {"texts": [text]}, or {"problem": words}; and what LLVM printed
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import InternalError
+
+SECONDS_ALLOWED = 120.0
+# The package is found where this one is, whatever the environment says; an empty module stands for
+# it, because its own loads all of the compiler, which takes several times as long as the work.
+_PROGRAM = f"""\
+import sys, types
+package = sys.modules["compiler"] = types.ModuleType("compiler")
+package.__path__ = [{str(Path(__file__).resolve().parents[1])!r}]
+from compiler.llvm.answer import main
+main()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the process answered, and what LLVM printed on the way."""
+
+    content: dict[str, Any]
+    printed: str
+
+
+def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
+    """The answer to one question.
+
+    Raises `InternalError`, with LLVM's last words, where it ended the process or took too long.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _PROGRAM], input=json.dumps(question),
+            capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds") from error
+    if done.returncode:
+        raise InternalError("llvm", "LLVM ended the process", got=_last_words(done.stderr))
+    return Answer(json.loads(done.stdout), done.stderr)
+
+
+def _last_words(printed: str) -> str:
+    """What LLVM said when it gave up: the line that says so, else the last one."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("LLVM ERROR")]
+    return (errors or lines or ["nothing was said"])[-1]

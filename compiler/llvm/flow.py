@@ -1,0 +1,200 @@
+"""Control flow of a text of instructions: its blocks, the jumps between them, its loops.
+
+A block begins at a label or behind a jump. A jump is
+
+    taken         to the place that it names
+    next          control goes on with the line below
+    true, false   where LLVM IR names both ways
+
+A loop is what can come back to its head without leaving it: its head comes before (dominates)
+everything inside.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from compiler.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Way: TypeAlias = Literal["taken", "next", "true", "false"]
+LabelOf: TypeAlias = Callable[[str], str | None]
+"""The label that a line defines, if it does."""
+TargetsOf: TypeAlias = Callable[[str], tuple[list[str], bool]]
+"""The labels a line jumps to, and whether control never reaches the next line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines `first` up to `end` (from 0), a label line included.
+
+    `loops` are the blocks at the heads of the loops around it, outermost first.
+    """
+
+    label: str
+    first: int
+    end: int
+    loops: tuple[int, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """How many loops are around it."""
+        return len(self.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """From one block to another, by position; `is_back` where it goes to the head of its loop."""
+
+    source: int
+    target: int
+    way: Way
+    is_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The blocks in the order of the text, and the jumps between them."""
+
+    blocks: tuple[Block, ...]
+    jumps: tuple[Jump, ...]
+
+
+def flow(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> Flow:
+    """The control flow of a text."""
+    blocks = _blocks(lines, label_of, targets_of)
+    jumps = _jumps(blocks, lines, targets_of)
+    users: list[list[int]] = [[] for _ in blocks]
+    for source, target, _ in jumps:
+        users[source].append(target)
+    before = _dominators(users)
+    backs = [(source, target) for source, target, _ in jumps if target in before[source]]
+    loops = _loops(backs, users)
+    return Flow(
+        tuple(
+            Block(b.label, b.first, b.end, _around(position, loops))
+            for position, b in enumerate(blocks)
+        ),
+        tuple(Jump(s, t, way, (s, t) in backs) for s, t, way in jumps),
+    )
+
+
+def _blocks(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> list[Block]:
+    """The text cut at labels and behind jumps."""
+    cuts: list[tuple[int, str]] = []
+    is_ended = True
+    for position, text in enumerate(lines):
+        if not text.strip():
+            continue
+        label = label_of(text)
+        if label is not None or is_ended:
+            cuts.append((position, label or ("" if cuts else "entry")))
+        targets, is_end = targets_of(text) if label is None else ([], False)
+        is_ended = bool(targets) or is_end
+    ends = [position for position, _ in cuts[1:]] + [len(lines)]
+    for number, end in enumerate(ends):
+        while not lines[end - 1].strip():
+            end -= 1
+        ends[number] = end
+    return [
+        Block(label or f"block {number}", first, end)
+        for number, ((first, label), end) in enumerate(zip(cuts, ends, strict=True))
+    ]
+
+
+def _jumps(
+    blocks: Sequence[Block], lines: Sequence[str], targets_of: TargetsOf
+) -> list[tuple[int, int, Way]]:
+    places = {block.label: position for position, block in enumerate(blocks)}
+    found: dict[tuple[int, int, Way], None] = {}
+    for position, block in enumerate(blocks):
+        targets, is_end = targets_of(lines[block.end - 1])
+        known = [places[label] for label in targets if label in places]
+        ways: list[Way] = ["true", "false"] if len(known) == 2 else ["taken"] * len(known)
+        found.update(((position, to, way), None) for to, way in zip(known, ways, strict=True))
+        if not is_end and position + 1 < len(blocks):
+            found[position, position + 1, "next"] = None
+    return list(found)
+
+
+def _dominators(users: Sequence[Sequence[int]]) -> list[set[int]]:
+    """For each block those that control has passed whenever it gets there, itself included."""
+    everything = set(range(len(users)))
+    makers: list[list[int]] = [[] for _ in users]
+    for source, targets in enumerate(users):
+        for target in targets:
+            makers[target].append(source)
+    found = [{0} if block == 0 else set(everything) for block in everything]
+    is_changed = True
+    while is_changed:
+        is_changed = False
+        for block in range(1, len(users)):
+            passed = [found[maker] for maker in makers[block]]
+            now = {block} | (set.intersection(*passed) if passed else set())
+            is_changed |= now != found[block]
+            found[block] = now
+    return found
+
+
+def _loops(
+    backs: Sequence[tuple[int, int]], users: Sequence[Sequence[int]]
+) -> dict[int, set[int]]:
+    """The blocks of each loop by its head: all that reach a jump back without passing the head."""
+    found: dict[int, set[int]] = {}
+    for source, head in backs:
+        inside = found.setdefault(head, {head})
+        stack = [source]
+        while stack:
+            block = stack.pop()
+            if block not in inside:
+                inside.add(block)
+                stack += [maker for maker, targets in enumerate(users) if block in targets]
+    return found
+
+
+def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
+    """The heads of the loops around a block, outermost first."""
+    around = [head for head, inside in loops.items() if block in inside]
+    return tuple(sorted(around, key=lambda head: -len(loops[head])))
+
+
+def control_flow(
+    lines: Sequence[Line], label_of: LabelOf, targets_of: TargetsOf
+) -> "nx.DiGraph[Any]":
+    """The flow as a graph: nodes are blocks (attribute `text`), edges are jumps.
+
+    Its keys are the entities of the blocks' first lines of code (or their labels, if none has any).
+    """
+    made = flow([line.text for line in lines], label_of, targets_of)
+    graph: nx.DiGraph[Any] = empty_graph()
+    keys = []
+    for block in made.blocks:
+        body = [
+            line for line in lines[block.first : block.end]
+            if line.parents or label_of(line.text) is None
+        ]  # fmt: skip
+        keys.append((body[0].entity if body else None) or block.label)
+        head = made.blocks[block.loops[-1]].label if block.loops else ""
+        graph.add_node(keys[-1], **_facts(block, body), loop=head)
+    for jump in made.jumps:
+        ends = keys[jump.source], keys[jump.target]
+        graph.add_edge(*ends, operand=-1, kind="control", way=jump.way, back=jump.is_back)
+    return graph
+
+
+def _facts(block: Block, body: list[Line]) -> dict[str, Any]:
+    parents = dict.fromkeys(p for line in body for p in line.parents)
+    return {
+        "op": block.label,
+        "kind": "basicblock",
+        "argument": f"{len(body)} lines",
+        "dtype": "",
+        "shape": "",
+        "name": "",
+        "parents": tuple(parents),
+        "group": "",
+        "depth": block.depth,
+        "text": "\n".join(line.text for line in body),
+    }
