@@ -18,7 +18,7 @@ from svodviz.refine import pictured
 from svodviz.scene import plain
 from svodviz.schedule import schedule_row, schedule_text
 from svodviz.script import loader, style_sheet
-from svodviz.stages import BY_ID, WITH_GRAPHS, StageRow, units
+from svodviz.stages import BY_ID, WITH_GRAPHS, StageRow, printed, units
 from svodviz.subject import name_of
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
@@ -130,7 +130,7 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
     if form == "txt" and stage == "schedule":
         return f"{schedule_text(compilation)}\n"
     if form == "txt":
-        return "\n\n".join(str(unit.stage) for unit in found) + "\n"
+        return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
     graph = nx.compose_all([pictured(stage, unit.stage) for unit in found])
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
     if form == "json" and stage == "schedule":

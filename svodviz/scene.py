@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from svodviz.entities import Entities
+from svodviz.escape import visible
 from svodviz.graphs import Arrow, Box, Drawing
 from svodviz.layout import Layout, lay_out
 
@@ -60,17 +61,19 @@ def node_row(box: Box, entities: Entities) -> Wire:
 
 
 def plain(value: Any) -> Any:
-    """A fact as JSON can carry it: numbers to four digits, no infinities."""
-    if isinstance(value, bool | int | str) or value is None:
+    """A fact as JSON can carry it: numbers to four digits, no infinities, printable words."""
+    if isinstance(value, bool | int) or value is None:
         return value
+    if isinstance(value, str):
+        return visible(value)
     if isinstance(value, dict):
-        return {str(key): plain(it) for key, it in value.items()}
+        return {visible(key): plain(it) for key, it in value.items()}
     if isinstance(value, list | tuple):
         return [plain(it) for it in value]
     try:
         number = float(value)
     except (TypeError, ValueError):
-        return str(value)
+        return visible(value)
     return float(f"{number:.4g}") if abs(number) < float("inf") else str(number)
 
 

@@ -17,6 +17,7 @@ from svodviz.items import Buffers, dependency_rows, item_row, lanes_of, loop_row
 from svodviz.kernels import tasks_of
 from svodviz.memory import memory_row
 from svodviz.scene import Wire
+from svodviz.stages import printed
 
 MOST_LISTED = 40  # rows of one table in the text
 
@@ -58,8 +59,8 @@ def schedule_text(compilation: Any) -> str:
     """The printed schedule with what the pictures show: lanes, dependencies, memory, fusions."""
     row = schedule_row(compilation, Entities())
     if row is None:
-        return str(compilation.schedule)
-    parts = [str(compilation.schedule), *_lanes(row), *_dependencies(row), *_memory(row)]
+        return printed(compilation.schedule)
+    parts = [printed(compilation.schedule), *_lanes(row), *_dependencies(row), *_memory(row)]
     return "\n".join([*parts, *_fusions(row)])
 
 

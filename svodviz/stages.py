@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from svodviz.escape import visible
+
 View = Literal["graph", "text", "timeline", "llvm_passes"]
 
 
@@ -72,3 +74,9 @@ def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
     yield Unit(AS_WRITTEN if is_rewritten else "", str(found.title), found)
     if is_rewritten:
         yield Unit(AFTER_PASSES, "the graph after its passes", compilation.optimized_graph)
+
+
+def printed(stage: Any) -> str:
+    """The stage as text, one line of it for each of its lines, whatever names stand in them."""
+    texts = (line.text.split("\t") for line in stage.lines)
+    return "\n".join("\t".join(visible(part) for part in parts) for parts in texts)

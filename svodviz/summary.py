@@ -5,7 +5,7 @@ from typing import Any
 
 from svodviz.escape import visible
 from svodviz.schedule import schedule_text
-from svodviz.stages import STAGES, units
+from svodviz.stages import STAGES, printed, units
 from svodviz.subject import name_of
 
 
@@ -52,13 +52,14 @@ def text_of(compilation: Any, stage_id: str) -> str:
     """The printed program of one stage, of every kernel where there are several."""
     row = next(row for row in STAGES if row.id == stage_id)
     if row.id == "passes":
-        return "\n".join(_pass_lines(compilation))
+        return "\n".join(map(visible, _pass_lines(compilation)))
     if row.id == "schedule":
         return schedule_text(compilation)
     found = list(units(compilation, row))
     if len(found) == 1:
-        return str(found[0].stage)
-    return "\n\n".join(f"── {unit.name or unit.title} ──\n{unit.stage}" for unit in found)
+        return printed(found[0].stage)
+    titled = ((visible(it.name or it.title), printed(it.stage)) for it in found)
+    return "\n\n".join(f"── {title} ──\n{text}" for title, text in titled)
 
 
 def _pass_lines(compilation: Any) -> list[str]:

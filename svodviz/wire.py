@@ -150,7 +150,7 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
     if nodes > limit and row.view != "text":
         drawn = condensed(graph, f"{row.id}:{position}:stretch ")
     answer: Wire = {
-        "name": unit.name,
+        "name": visible(unit.name),
         "title": visible(unit.title),
         "nodes": nodes,
         "lines": _lines(row, position, unit, entities),

@@ -10,7 +10,7 @@ export class FusionView {
     this.schedule = store.model.schedule;
     this.found = new Set();
     this.root = h("div", {
-      class: "fusion-view", tabindex: "0",
+      class: "fusion-view", tabindex: "0", role: "group", "aria-label": "Fusions",
       onclick: (event) => this.click(event),
       onmouseover: (event) => store.hover(this.entityAt(event)),
       onmouseleave: () => store.hover(-1),
@@ -40,10 +40,11 @@ export class FusionView {
       !fusions && h("p", { class: "hint" }, "This schedule has no list of fusion opportunities."),
       fusions && !fusions.length && h("p", { class: "hint" }, "No two items could be one kernel."),
       fusions?.length && this.table(
-        ["", "item", "and item, or value", "type", "saves time", "saves", "reason"],
+        ["verdict", "item", "and item, or value", "type", "saves time", "saves", "reason"],
         [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
       choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
-      choices.length && this.table(["", "value", "reason"], choices, (it) => this.choice(it)),
+      choices.length && this.table(
+        ["verdict", "value", "reason"], choices, (it) => this.choice(it)),
     ].filter(Boolean);
   }
 

@@ -12,7 +12,10 @@ export class Inspector {
   constructor(store) {
     this.store = store;
     this.sheet = h("div", { class: "inspector-sheet" });
-    this.body = h("div", { class: "inspector-body", tabindex: "0" }, this.sheet);
+    this.body = h("div", {
+      class: "inspector-body", tabindex: "0", role: "group",
+      "aria-label": "What is known of the selection",
+    }, this.sheet);
     this.toggle = button("Inspector", () => this.fold(), {
       class: "inspector-toggle", "aria-expanded": "true",
     });

@@ -79,7 +79,12 @@ export function keyPage(table, close) {
   const rows = table.flatMap(([keys, words]) => [h("dt", {}, h("kbd", {}, nameOf(keys))),
     h("dd", {}, words)]);
   return h(
-    "div", { class: "key-page", role: "dialog", "aria-label": "Keys", hidden: true },
+    "div",
+    {
+      class: "key-page", role: "dialog", "aria-label": "Keys", "aria-modal": "true", hidden: true,
+      // Its one button keeps the focus, so that Escape is heard.
+      onkeydown: (event) => { if (event.key === "Tab") event.preventDefault(); },
+    },
     h("div", { class: "key-card" },
       h("div", { class: "key-head" }, h("h3", {}, "Keys"), button("close", close)),
       h("dl", {}, ...rows)),

@@ -49,6 +49,7 @@ class Explorer {
     );
     this.root = h(
       "div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" },
+      fullPage && h("h1", { class: "unseen" }, this.store.model.name),
       h("div", { class: "frame" },
         new Ribbon(this.store).root,
         new Passes(this.store).root,
@@ -149,6 +150,7 @@ class Explorer {
 
   toggleHelp() {
     this.help.hidden = !this.help.hidden;
+    this.root.querySelector(".frame").inert = !this.help.hidden;
     (this.help.hidden ? this.root : this.help.querySelector("button")).focus();
   }
 

@@ -13,6 +13,8 @@
  * @property {(words: string) => void} onProgress
  */
 
+const LOST = "The kernel that made this explorer has ended: run its cell again.";
+
 /**
  * A question as one text, the same as Python makes of it.
  * @param {string} name
@@ -28,6 +30,7 @@ export class Requests {
   constructor(model) {
     this.model = model;
     this.isLive = false;
+    this.isLost = false;
     /** @type {Map<number, Asked>} */
     this.waiting = new Map();
     /** @type {(() => void)[]} */
@@ -37,10 +40,30 @@ export class Requests {
     /** @param {any} message */
     this.take = (message) => this.receive(message);
     model.on("msg:custom", this.take);
+    this.lost = () => this.lose();
+    model.on("comm_live_update", this.lost);
+    this.greet();
+  }
+
+  greet() {
     this.ask("ping").then(() => {
-      this.isLive = true;
-      this.listeners.forEach((listener) => listener());
+      Object.assign(this, { isLive: true, isLost: false });
+      this.listeners.splice(0).forEach((listener) => listener());
     }, () => {});
+  }
+
+  /** The kernel went away or came back: what was asked of the old one gets no answer any more. */
+  lose() {
+    Object.assign(this, { isLive: false, isLost: true });
+    this.refuse(LOST);
+    this.greet();
+  }
+
+  /** @param {string} words */
+  refuse(words) {
+    const asked = [...this.waiting.values()];
+    this.waiting.clear();
+    asked.forEach(({ reject }) => reject(new Error(words)));
   }
 
   /**
@@ -76,6 +99,7 @@ export class Requests {
     if (!model?.send) {
       return Promise.reject(new Error("No kernel: this page can only show what was recorded."));
     }
+    if (this.isLost && name !== "ping") return Promise.reject(new Error(LOST));
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onProgress });
@@ -98,7 +122,7 @@ export class Requests {
 
   close() {
     if (this.take) this.model.off("msg:custom", this.take);
-    this.waiting.forEach(({ reject }) => reject(new Error("The explorer was closed.")));
-    this.waiting.clear();
+    if (this.lost) this.model.off("comm_live_update", this.lost);
+    this.refuse("The explorer was closed.");
   }
 }

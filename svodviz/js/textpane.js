@@ -17,7 +17,7 @@ export class TextPane {
     this.found = new Set();
     this.body = h("div", { class: "lines", role: "list" });
     this.root = h("div", {
-      class: "text-pane", tabindex: "0", onscroll: () => this.draw(),
+      class: "text-pane", role: "group", tabindex: "0", onscroll: () => this.draw(),
       onmouseover: (event) => this.store.hover(this.entityAt(event)),
       onmouseleave: () => this.store.hover(-1),
       onclick: (event) => this.choose(event),

@@ -8,13 +8,14 @@ import { Requests } from "../../svodviz/js/requests.js";
 /** A model that notes what is sent; `tell` is what Python says. */
 function host() {
   const sent = [];
-  let listener = null;
+  const listeners = new Map();
   return {
     sent,
-    tell: (message) => listener?.(message),
+    tell: (message) => listeners.get("msg:custom")?.(message),
+    lose: () => listeners.get("comm_live_update")?.(),
     send: (message) => sent.push(message),
-    on: (_, found) => { listener = found; },
-    off: () => { listener = null; },
+    on: (event, found) => listeners.set(event, found),
+    off: (event) => listeners.delete(event),
   };
 }
 
@@ -61,4 +62,20 @@ test("closing ends what waits", async () => {
   const waiting = requests.ask("anything");
   requests.close();
   await assert.rejects(waiting, /closed/);
+});
+
+test("a kernel that ends is told of, and so is its return", async () => {
+  const model = host();
+  const requests = new Requests(model);
+  model.tell({ id: model.sent[0].id, kind: "answer", result: "pong" });
+  await Promise.resolve();
+  const asked = requests.ask("slow");
+  model.lose();
+  await assert.rejects(asked, /kernel .* has ended/);
+  await assert.rejects(requests.ask("other"), /run its cell again/);
+  assert.equal(requests.isLive, false);
+  assert.equal(model.sent.length, 3); // both greetings and the question
+  model.tell({ id: model.sent[2].id, kind: "answer", result: "pong" });
+  await Promise.resolve();
+  assert.equal(requests.isLive, true);
 });

@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from compiler import Tensor
 from svodviz.explorer import Explorer
+from svodviz.subject import compilation_of
 from tests.svodviz.sample import rich, sample
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -15,6 +18,8 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic",
     "--no-first-run", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+# Views that the hand-made compilation has all for; the others are seen on a compiled program.
+IN_SAMPLE = ("timeline", "memory", "fusion", "graph", "text", "columns")
 READY = ".svodviz[data-ready=true]"
 
 Open = Callable[..., Any]
@@ -49,6 +54,20 @@ def rich_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def compiled_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small program as the compiler compiles it, as an exported page."""
+    path = tmp_path_factory.mktemp("pages") / "compiled.html"
+    Explorer(compilation_of(softmax_layer())).export_html(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def page_of(rich_page: Path, compiled_page: Path) -> Callable[[str], Path]:
+    """The page to look at a view in: that of the rich sample, if it has what the view needs."""
+    return lambda view: rich_page if view in IN_SAMPLE else compiled_page
+
+
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Open]:
     """Opens a page and waits until it is painted; an error or a request in it fails the test."""
@@ -69,6 +88,13 @@ def open_page(chromium: Any) -> Iterator[Open]:
     for page in pages:
         page.close()
     assert not troubles
+
+
+def softmax_layer() -> Tensor:
+    """A layer with a matrix product, an activation and a softmax over its rows."""
+    draw = np.random.default_rng(7)
+    x, w = (Tensor(draw.normal(size=it).astype("float32")) for it in ((64, 32), (32, 16)))
+    return (x @ w).relu().softmax()
 
 
 def _note(troubles: list[str], message: Any) -> None:

@@ -28,6 +28,11 @@ IDLE = """() => {
     return session?.session?.kernel?.status === 'idle';
 }"""
 
+RESTART = """async () => {
+    const { sessionContext } = window.jupyterapp.shell.currentWidget.context;
+    await sessionContext.session.kernel.restart();
+}"""
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -103,6 +108,33 @@ def test_page_and_python_follow_each_other(chromium: Any, lab: str) -> None:
         printed = page.locator(".jp-OutputArea-output", has_text="selected schedule")
         printed.wait_for(timeout=10_000)
         assert printed.inner_text().strip() == "selected schedule:1 schedule"
+        assert errors == []
+    finally:
+        page.close()
+
+
+def test_an_explorer_outlives_its_kernel(chromium: Any, lab: str) -> None:
+    page = chromium.new_page(viewport={"width": 1300, "height": 1000})
+    try:
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(lab)
+        page.wait_for_function(IDLE, timeout=60_000)
+        run_cell(page, 0)
+        page.wait_for_selector(".svodviz[data-ready=true]", timeout=30_000)
+        page.evaluate(RESTART)
+        page.wait_for_function(IDLE, timeout=30_000)
+        # What was recorded is all in the page: it goes on without the kernel that sent it.
+        page.locator(".stage", has_text="Kernels").click()
+        page.locator(".node").first.dispatch_event("click")
+        assert page.locator(".node.selected").count() == 1
+        page.evaluate("document.querySelector('.svodviz').dataset.old = 'yes'")
+        run_cell(page, 0)
+        page.wait_for_selector(".svodviz[data-ready=true]:not([data-old])", timeout=30_000)
+        page.locator(".svodviz:not([data-old]) .node", has_text="maximum").first.dispatch_event("click")
+        run_cell(page, 2)
+        printed = page.locator(".jp-OutputArea-output", has_text="selected graph:15")
+        printed.wait_for(timeout=10_000)
         assert errors == []
     finally:
         page.close()

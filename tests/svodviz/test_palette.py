@@ -1,22 +1,18 @@
 """Text can be read on every fill, in both themes, and kinds differ by more than colour."""
 
+from itertools import combinations
+
 import pytest
 
 from svodviz import palette
 from svodviz.palette import BY_NAME, COLOURS, EDGES, Theme, colour, css, edge_of, kind_of
+from tests.svodviz.vision import EYES, contrast, distance
 
-
-def luminance(text: str) -> float:
-    parts = (int(text[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    red, green, blue = (it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4
-                        for it in parts)  # fmt: skip
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+WORDS = (
+    "text", "soft", "faint", "accent", "added", "removed", "critical", "related", "selected",
+    "keyword", "number", "string", "comment", "register",
+)  # fmt: skip
+GROUNDS = ("page", "panel", "raised", "accent-fill", "related-fill", "added-fill", "removed-fill")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -29,13 +25,47 @@ def test_words_stand_out_from_fills(name: str, theme: Theme) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", [
-    "text", "soft", "faint", "accent", "added", "removed", "critical", "related", "keyword",
-    "number", "string", "comment", "register",
-])  # fmt: skip
-def test_words_stand_out_from_the_page(name: str, theme: Theme) -> None:
-    for ground in ("page", "panel"):
-        assert contrast(colour(name, theme), colour(ground, theme)) >= 4.5
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_words_stand_out_from_every_ground(ground: str, theme: Theme) -> None:
+    below = {name: contrast(colour(name, theme), colour(ground, theme)) for name in WORDS}
+    assert {name: it for name, it in below.items() if it < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["edge", "edge-strong", "slack", "selected", "related", "added",
+                                  "removed", "critical"])  # fmt: skip
+def test_lines_stand_out_from_the_page(name: str, theme: Theme) -> None:
+    assert contrast(colour(name, theme), colour("page", theme)) >= 3
+
+
+@pytest.mark.parametrize("eye", list(EYES))
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_states_without_a_sign_differ_for_every_eye(theme: Theme, eye: str) -> None:
+    # Only their colour tells a selected node from a related one and from a hit of a search.
+    assert distance(colour("selected", theme), colour("related", theme), eye) >= 10
+    assert distance(colour("edge-strong", theme), colour("edge", theme), eye) >= 10
+
+
+@pytest.mark.parametrize("eye", list(EYES))
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_kinds_of_one_outline_differ_for_every_eye(theme: Theme, eye: str) -> None:
+    alike = [(a, b) for a, b in combinations(BY_NAME.values(), 2)
+             if (a.shape, a.glyph) == (b.shape, b.glyph)]  # fmt: skip
+    assert alike
+    for a, b in alike:
+        one, other = ((it.dark if theme == "dark" else it.light) for it in (a, b))
+        seen = [distance(one.fill, other.fill, eye), distance(one.border, other.border, eye)]
+        assert max(seen) >= 3, (a.name, b.name)
+
+
+def test_the_simulated_eyes_see_what_is_known_of_them() -> None:
+    # Red and green of equal lightness fall together without green cones, not without blue ones.
+    red, green = "#b3554d", "#6a7a2c"
+    assert distance(red, green) > 2 * distance(red, green, "no green cones")
+    assert distance(red, green, "no blue cones") > 2 * distance(red, green, "no green cones")
+    assert distance("#000000", "#ffffff") == pytest.approx(100, abs=0.1)
+    for eye in EYES:
+        assert distance("#000000", "#ffffff", eye) == pytest.approx(100, abs=0.5)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,0 +1,113 @@
+"""The sample in which every text that comes from a user's program is hostile."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from tests.svodviz.sample import HOSTILE, hostile
+from tests.svodviz.sample_graph import Compilation, Decision, Line, PassRecord, Stage
+
+POISONS = (
+    *HOSTILE,
+    "W" * 700,  # no place to break the line
+    "g\u0301\u0336" + "\u0336" * 60,  # marks that would pile up over the lines above
+    "\ufdfd\U0001f468\u200d\U0001f469\u200d\U0001f467\ud800",  # wide, joined, and half a character
+    "$\\href{javascript:window.hacked=1}{x}$ {{constructor.constructor('hacked=1')()}}",
+    "\x1b]0;title\x07\x1b[31m red",  # what a terminal would obey
+    "javascript:window.hacked=1 __proto__ constructor toString",
+    "} * { display: none } --page: url(http://127.0.0.1:9/); /*",
+)
+TEXTS = ("op", "argument", "name", "group", "dtype", "shape", "kind", "device")
+# What must not reach a reader as it is: it ends lines, moves text about, or speaks to terminals.
+UNPRINTABLE = (*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)),
+               *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f",
+               "\ud800")  # fmt: skip
+
+
+def poisoned() -> Compilation:
+    """A compilation of which only numbers, entities and the stages' own names are harmless."""
+    plain, poison = hostile(), cycle(POISONS)
+    stages = {
+        name: _stage(getattr(plain, name), poison)
+        for name in ("user_source", "graph", "optimized_graph", "kernels")
+    }
+    per_kernel = {
+        name: tuple(_stage(it, poison) for it in getattr(plain, name))
+        for name in ("loops", "lowered", "source", "optimized", "assembly")
+    }
+    schedule = replace(plain.schedule, lines=_lines(plain.schedule.lines, poison))
+    return replace(
+        plain, name=f"{POISONS[0]}{next(poison)}", schedule=schedule, **stages, **per_kernel,
+        passes=tuple(_record(it, poison) for it in plain.passes),
+        decisions=tuple(Decision(it.subject, next(poison), it.taken, next(poison))
+                        for it in plain.decisions),
+        arrays=_odd_values(plain.arrays),
+    )  # fmt: skip
+
+
+def _stage(stage: Stage, poison: Iterator[str]) -> Stage:
+    name = f"{stage.name}{next(poison)}" if stage.name else ""
+    return replace(
+        stage, title=next(poison), name=name, lines=_lines(stage.lines, poison),
+        graph=_graph(stage.graph, poison),
+    )  # fmt: skip
+
+
+def _lines(lines: tuple[Line, ...], poison: Iterator[str]) -> tuple[Line, ...]:
+    return tuple(replace(it, text=f"{it.text[:20]}{next(poison)}") for it in lines)
+
+
+def _graph(graph: Any, poison: Iterator[str]) -> Any:
+    made = graph.copy()
+    for _, attributes in made.nodes(data=True):
+        attributes.update({name: next(poison) for name in TEXTS})
+        attributes["variables"] = (next(poison), next(poison))
+        attributes["cost"] = {next(poison): 3}
+        if "text" in attributes:
+            attributes["text"] = "\n".join(next(poison) for _ in range(4))
+    for _, _, attributes in made.edges(data=True):
+        attributes["kind"] = next(poison)
+    return made
+
+
+def _record(record: PassRecord, poison: Iterator[str]) -> PassRecord:
+    rewrites = tuple(
+        replace(it, rule=next(poison), algebra=next(poison), source=next(poison))
+        for it in record.rewrites
+    )
+    return replace(
+        record, name=next(poison), because=next(poison), rewrites=rewrites,
+        snapshots=tuple(_graph(it, poison) for it in record.snapshots),
+    )  # fmt: skip
+
+
+def _odd_values(arrays: dict[str, Any]) -> dict[str, Any]:
+    """The same nodes, with values that no number prints as."""
+    odd = (
+        np.full((3, 4), np.nan), np.array([np.inf, -np.inf, -0.0, 5e-324, 1.8e308]),
+        np.array([], np.float32), np.array(2**63 - 1), np.zeros((0, 3)), np.array([1 + 2j, np.nan]),
+        np.array([True, False]),
+    )  # fmt: skip
+    return dict(zip(arrays, cycle(odd), strict=False))
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in JSON data, keys too."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, it in value.items():
+                yield from strings(key)
+                yield from strings(it)
+        case list():
+            for it in value:
+                yield from strings(it)
+
+
+def unprintable(text: str, allowed: str = "") -> str:
+    """The characters of a text that no reader should meet."""
+    return "".join(it for it in UNPRINTABLE if it in text and it not in allowed)

@@ -1,0 +1,118 @@
+"""Every view by keyboard, with a name for every control, and past axe-core."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.svodviz.axe import fetch, findings, serious
+from tests.svodviz.conftest import Open
+from tests.svodviz.test_page import state
+from tests.svodviz.walk import VIEW_IDS, select_something, stages_of
+
+pytestmark = pytest.mark.browser
+
+CONTROLS = {
+    "button", "checkbox", "combobox", "slider", "spinbutton", "searchbox", "textbox", "radio",
+    "switch", "tab", "link", "menuitem", "listbox", "DisclosureTriangle", "dialog",
+}  # fmt: skip
+# What the keyboard should reach: whatever takes the focus, is enabled, and is seen.
+REACHABLE = """() => {
+    const wanted = "button, input, select, textarea, summary, a[href], [tabindex='0']";
+    const all = [...document.querySelectorAll(wanted)].filter((it) =>
+        !it.disabled && !it.closest("[inert], [hidden]") && it.checkVisibility()
+        && it.tabIndex >= 0);
+    window.toReach = new Set(all);
+    return all.length;
+}"""
+MISSED = """() => [...window.toReach].map((it) => it.outerHTML.slice(0, 120))"""
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of axe-core."""
+    return fetch(tmp_path_factory.mktemp("axe"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEW_IDS)
+def test_axe_finds_nothing_serious(
+    open_page: Open, page_of: Any, axe: str, view: str, scheme: str
+) -> None:
+    page = open_page(page_of(view), scheme=scheme)
+    # In the dark another stage than in the light, where a view is offered in several.
+    stage = list(stages_of(page, view))[0 if scheme == "light" else -1]
+    select_something(page, stage)
+    assert serious(findings(page, axe)) == "", stage
+
+
+def test_axe_finds_what_is_planted(open_page: Open, sample_page: Path, axe: str) -> None:
+    page = open_page(sample_page)
+    page.evaluate("""() => {
+        const bad = document.createElement("button");
+        document.querySelector(".tools").append(bad);
+        document.querySelector(".status").style.color = "#cccccc";
+    }""")
+    found = {it["id"] for it in findings(page, axe)}
+    assert {"button-name", "color-contrast"} <= found
+
+
+def test_axe_finds_nothing_serious_in_the_page_of_keys(page: Any, axe: str) -> None:
+    page.locator(".svodviz").focus()
+    page.keyboard.press("?")
+    assert page.locator(".key-page").is_visible()
+    assert serious(findings(page, axe)) == ""
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        assert page.evaluate("Boolean(document.activeElement.closest('.frame'))") is False
+    page.keyboard.press("Escape")
+    assert not page.locator(".key-page").is_visible()
+
+
+@pytest.mark.parametrize("width", [1400, 700])
+@pytest.mark.parametrize("view", VIEW_IDS)
+def test_every_control_has_a_name_and_is_reached(
+    open_page: Open, page_of: Any, view: str, width: int
+) -> None:
+    page = open_page(page_of(view), width=width)
+    stage = next(stages_of(page, view))
+    select_something(page, stage)
+    assert nameless(page) == []
+    number = page.evaluate(REACHABLE)
+    assert number > 12
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(number + 20):
+        page.keyboard.press("Tab")
+        if not page.evaluate("window.toReach.delete(document.activeElement), window.toReach.size"):
+            break
+    assert page.evaluate(MISSED) == []
+
+
+def nameless(page: Any) -> list[str]:
+    """The controls that a screen reader could not name."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    shown = [it for it in nodes if not it.get("ignored") and it["role"]["value"] in CONTROLS]
+    assert len(shown) > 12
+    return [it["role"]["value"] for it in shown if not it.get("name", {}).get("value", "").strip()]
+
+
+@pytest.mark.parametrize("view", VIEW_IDS)
+def test_the_keyboard_selects_in_every_view(open_page: Open, page_of: Any, view: str) -> None:
+    page = open_page(page_of(view))
+    stage = next(stages_of(page, view))
+    page.locator(".svodviz").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("e")
+    if page.locator(".hits").inner_text() == "0 found":
+        pytest.skip(f"nothing to be found in {view} of {stage}")
+    page.keyboard.press("Enter")
+    assert page.locator(".hits").inner_text().startswith("1 of ")
+    for _ in range(40):  # lines that nothing else descends from are found too, but not selected
+        if state(page)["selected"]:
+            break
+        page.keyboard.press("Enter")
+    assert state(page)["selected"]
+    page.keyboard.press("Escape")
+    assert (state(page)["selected"], page.locator(".search").input_value()) == ("", "")
