@@ -77,6 +77,8 @@ def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
 
 
 def printed(stage: Any) -> str:
-    """The stage as text, one line of it for each of its lines, whatever names stand in them."""
-    texts = (line.text.split("\t") for line in stage.lines)
+    """The stage as text that a terminal can be shown, whatever names stand in it."""
+    lines = getattr(stage, "lines", None)
+    plain = str(stage).split("\n") if lines is None else [line.text for line in lines]
+    texts = (text.split("\t") for text in plain)
     return "\n".join("\t".join(visible(part) for part in parts) for parts in texts)
