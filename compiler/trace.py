@@ -1,18 +1,18 @@
 """What the compiler reports about its own work, as frozen records. It does not know who listens.
 
-    Line       one printed line: text, the entity it shows, the entities it comes from, or why
-               it comes from none
+    Line       one printed line: its text and entity, and those it comes from, or why from none
     Rewrite    one application of a rule in a pass
     Decision   one choice with its reason in words
     Provenance which earlier things each node descends from, kept through every rewrite
 
-Entities are strings that name one thing of one stage of one compilation ("graph:12",
-"lowered:0:7"); `parents` always point to earlier stages.
+Entities name one thing of one stage of one compilation ("graph:12", "lowered:0:7"); `parents` are
+always of earlier stages.
 """
 
 import inspect
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from textwrap import dedent
@@ -77,17 +77,15 @@ class Match:
     source: str
     before: Node
     after: Node
-    described: Any = None
-    """The function that the rule is written as."""
+    described: Any = None  # the function that the rule is written as
 
 
 @lru_cache(4096)
 def code_of(described: Any) -> str:
-    """The text of a function, of a notebook's too; "" where it cannot be read."""
-    try:
-        return dedent(inspect.getsource(described)) if described is not None else ""
-    except (OSError, TypeError):
-        return ""
+    """The text of a function, of a notebook's too; "" where it cannot be read, as of None."""
+    with suppress(OSError, TypeError):
+        return dedent(inspect.getsource(described))
+    return ""
 
 
 class Numbering:

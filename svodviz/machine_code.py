@@ -52,7 +52,7 @@ def recorded(compilation: Any) -> dict[str, Json]:
     Where LLVM cannot do it the answer is {"problem": words}.
     """
     questions = [
-        ("llvm_passes", _passes, {"kernel": str(loops.name), "level": OWN_LEVEL})
+        ("llvm_passes", _passes, {"kernel": visible(str(loops.name)), "level": OWN_LEVEL})
         for loops in compilation.loops
     ]
     questions += [
@@ -79,7 +79,8 @@ def flow_row(listing: Any) -> Wire | None:
 
 
 def _passes(compilation: Any, kernel: str, level: int) -> Wire:
-    run = compilation.llvm_passes(kernel, None if level == OWN_LEVEL else level)
+    names = {visible(str(loops.name)): str(loops.name) for loops in compilation.loops}
+    run = compilation.llvm_passes(names[kernel], None if level == OWN_LEVEL else level)
     return {
         "kernel": visible(run.kernel),
         "number": run.number,

@@ -134,7 +134,7 @@ def _stage(
 def _names(row: StageRow, compilation: Any) -> list[Wire]:
     """The units of a stage that is made when somebody asks for it."""
     return [
-        {"name": loops.name, "title": visible(f"{row.label} {loops.name}"), "nodes": 0,
+        {"name": visible(loops.name), "title": visible(f"{row.label} {loops.name}"), "nodes": 0,
          "lines": [], "scene": None, "note": ""}
         for loops in compilation.loops
     ]  # fmt: skip

@@ -9,9 +9,9 @@ import pytest
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 ELSEWHERE = {
-    name
+    f"{stem}.ipynb"
     for path in Path(__file__).parent.glob("test_exercises_*.py")
-    for name in re.findall(r"\d\d_\w+\.ipynb", path.read_text("utf-8"))
+    for stem in re.findall(r"\b\d\d_[a-z]\w+", path.read_text("utf-8"))
 }
 """Those that a file of tests of their own names."""
 FIRST, GRAPH, SCHEDULE = (

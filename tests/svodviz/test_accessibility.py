@@ -101,12 +101,13 @@ def nameless(page: Any) -> list[str]:
 @pytest.mark.parametrize("view", VIEW_IDS)
 def test_the_keyboard_selects_in_every_view(open_page: Open, page_of: Any, view: str) -> None:
     page = open_page(page_of(view))
-    stage = next(stages_of(page, view))
+    next(stages_of(page, view))
     page.locator(".svodviz").focus()
     page.keyboard.press("/")
     page.keyboard.type("e")
-    if page.locator(".hits").inner_text() == "0 found":
-        pytest.skip(f"nothing to be found in {view} of {stage}")
+    if page.locator(".hits").inner_text() == "0 found":  # as of what only Python could tell
+        assert page.locator(".search").input_value() == "e"
+        return
     page.keyboard.press("Enter")
     assert page.locator(".hits").inner_text().startswith("1 of ")
     for _ in range(40):  # lines that nothing else descends from are found too, but not selected
