@@ -8,7 +8,7 @@ import pytest
 from tests.svodviz.axe import fetch, findings, serious
 from tests.svodviz.conftest import Open
 from tests.svodviz.test_page import state
-from tests.svodviz.walk import VIEW_IDS, select_something, stages_of
+from tests.svodviz.walk import VIEW_IDS, select_something, settle, stages_of
 
 pytestmark = pytest.mark.browser
 
@@ -77,6 +77,7 @@ def test_every_control_has_a_name_and_is_reached(
     page = open_page(page_of(view), width=width)
     stage = next(stages_of(page, view))
     select_something(page, stage)
+    settle(page)
     assert nameless(page) == []
     number = page.evaluate(REACHABLE)
     assert number > 12

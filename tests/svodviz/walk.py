@@ -38,3 +38,9 @@ def select_something(page: Any, stage: str) -> str:
             stage,
         )
     )
+
+
+def settle(page: Any) -> None:
+    """Waits until what was shown last is painted: a view may draw again once it has its size."""
+    page.wait_for_timeout(50)
+    page.evaluate("new Promise((it) => requestAnimationFrame(() => requestAnimationFrame(it)))")
