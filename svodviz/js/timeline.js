@@ -54,6 +54,7 @@ export class TimelineView {
   }
 
   arrange() {
+    this.place = "";
     this.rows = rowsOf(this.schedule, this.folded);
     this.rowOf = rowOfItem(this.rows);
     const last = this.rows[this.rows.length - 1];
@@ -75,15 +76,24 @@ export class TimelineView {
     this.drawn = rowsBetween(this.rows, top, bottom);
     // Room to the right for the words after the last bar.
     this.width = Math.max(300, (this.scroll.clientWidth || 800) - this.left - 82);
+    this.fill();
+    this.curve.draw(this.left, this.width);
+    this.light();
+    this.look.onStatus();
+  }
+
+  /** Puts the rows in view into the page, unless they are there: what has the focus keeps it. */
+  fill() {
+    const tops = this.drawn.map((row) => row.top);
+    const place = [this.left, this.width, this.height, tops].join(" ");
+    if (place === this.place) return;
+    this.place = place;
     this.body.style.height = `${this.height}px`;
     this.body.replaceChildren(
       ...this.drawn.filter((row) => row.type === "lane").map((row) => this.lane(row)),
       this.axis(), this.arrows(),
       ...this.drawn.filter((row) => row.type !== "lane").map((row) => this.row(row)),
     );
-    this.curve.draw(this.left, this.width);
-    this.light();
-    this.look.onStatus();
   }
 
   /** Pixels that a label takes in bold, with what stands before it. */
