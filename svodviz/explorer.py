@@ -16,6 +16,7 @@ from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
 from svodviz.machine_code import recorded
+from svodviz.packing import packed_trait
 from svodviz.picture import still
 from svodviz.requests import respond
 from svodviz.script import style_sheet, widget_module
@@ -45,7 +46,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
-    wire = traitlets.Dict().tag(sync=True)
+    wire = packed_trait()
     state = traitlets.Dict().tag(sync=True)
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()

@@ -1,7 +1,5 @@
 """What leaves the notebook: the explorer as one HTML file, and any stage as SVG, DOT and others."""
 
-import base64
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import networkx as nx
 from svodviz.entities import Entities
 from svodviz.escape import markup, script_json, visible, xml_text
 from svodviz.graphs import draw
+from svodviz.packing import pack_text
 from svodviz.palette import edge_of, kind_of
 from svodviz.picture import svg
 from svodviz.refine import pictured
@@ -97,7 +96,7 @@ def export_html(
         style=style_sheet(),
         picture=picture,
         packed="gzip" if is_packed else "no",
-        data=_packed(data) if is_packed else data,
+        data=pack_text(data) if is_packed else data,
         state=script_json(state or {}),
         script=f"{loader()}{_START}",
     )
@@ -108,11 +107,6 @@ def export_html(
 
 def _title(wire: dict[str, Any]) -> str:
     return str(wire.get("name") or " and ".join(wire["names"]))
-
-
-def _packed(text: str) -> str:
-    # The time stamp is fixed, so the same compilation gives the same page.
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:

@@ -20,6 +20,7 @@ from svodviz.comparison_wire import FORMAT as COMPARISON
 from svodviz.comparison_wire import VERSION as COMPARISON_VERSION
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.packing import unpacked
 from svodviz.quiz import FORMAT as QUIZ
 from svodviz.quiz import VERSION as QUIZ_VERSION
 from svodviz.wire import FORMAT, VERSION
@@ -71,7 +72,8 @@ def _has_other_views(notebook: Any) -> bool:
 
 def page_of(state: State) -> str:
     """The page of one widget's saved state; "" where it is no explorer that can be shown."""
-    data = state.get("wire")
+    saved = state.get("wire")
+    data = unpacked(saved) if isinstance(saved, str) else saved
     if not isinstance(data, dict) or VERSIONS.get(str(data.get("format"))) != data.get("version"):
         # Another's widget, or one saved by another version: its picture stays.
         return ""

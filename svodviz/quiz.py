@@ -17,6 +17,7 @@ import traitlets
 
 from svodviz.escape import markup, visible
 from svodviz.export import export_html
+from svodviz.packing import packed_trait
 from svodviz.pose import pose
 from svodviz.questions import KINDS, Grade, Question
 from svodviz.scene import Wire
@@ -50,7 +51,7 @@ class QuizWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
-    wire = traitlets.Dict().tag(sync=True)
+    wire = packed_trait()
     state = traitlets.Dict().tag(sync=True)
 
 

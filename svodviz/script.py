@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from svodviz.escape import script_json
+from svodviz.packing import packed
 from svodviz.palette import css
 
 FOLDER = Path(__file__).parent / "js"
@@ -34,6 +35,14 @@ const loaded = import(urls["main.js"]).finally(() => {
 const render = async (context) => (await loaded).render(context);
 """
 
+_UNPACK = """\
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+"""
+
 
 @cache
 def modules() -> tuple[tuple[str, str], ...]:
@@ -51,8 +60,9 @@ def loader() -> str:
 
 @cache
 def widget_module() -> str:
-    """The ES module that anywidget loads."""
-    return f"{loader()}export default {{ render }};\n"
+    """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
+    data = f'await unpack("{packed(modules())}")'
+    return f"{_UNPACK}{_LOADER.replace('MODULES', data, 1)}export default {{ render }};\n"
 
 
 @cache

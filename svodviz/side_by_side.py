@@ -13,6 +13,7 @@ from svodviz.comparison_wire import comparison_wire, figure_row
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.figures import measured_figure
+from svodviz.packing import packed_trait
 from svodviz.requests import Json, Progress, request, respond
 from svodviz.script import style_sheet, widget_module
 
@@ -31,7 +32,7 @@ class SideBySide(anywidget.AnyWidget):  # type: ignore[misc]
 
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
-    wire = traitlets.Dict().tag(sync=True)
+    wire = packed_trait()
     state = traitlets.Dict().tag(sync=True)
 
     def __init__(self, comparison: Comparison, **state: Any) -> None:

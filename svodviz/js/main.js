@@ -5,6 +5,7 @@ import { Inspector } from "./inspector.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
+import { unpacked, withWire } from "./packed.js";
 import { PAGES } from "./pages.js";
 import { Passes } from "./passes.js";
 import { HINT } from "./query.js";
@@ -195,9 +196,11 @@ function markReady(root) {
 }
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
-export function render(context) {
-  const page = PAGES[context.model.get("wire").format];
-  return page ? page(context) : renderExplorer(context);
+export async function render(context) {
+  const given = context.model.get("wire");
+  const wire = await unpacked(given);
+  const model = wire === given ? context.model : withWire(context.model, wire);
+  return (PAGES[wire.format] || renderExplorer)({ ...context, model });
 }
 
 function renderExplorer({ model, el, fullPage = false }) {

@@ -1,0 +1,25 @@
+// Data that travels compressed (see packing.py). Pure.
+
+/**
+ * The data of a compressed text; anything else is its own data.
+ * @param {any} given
+ * @returns {Promise<any>}
+ */
+export async function unpacked(given) {
+  if (typeof given !== "string") return given;
+  const bytes = Uint8Array.from(atob(given), (it) => it.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** A model that gives `wire` as data, and everything else as `model` does. */
+export function withWire(model, wire) {
+  return {
+    get: (name) => (name === "wire" ? wire : model.get(name)),
+    set: (name, value) => model.set(name, value),
+    save_changes: () => model.save_changes(),
+    on: (event, listener) => model.on(event, listener),
+    off: (event, listener) => model.off(event, listener),
+    send: model.send && ((...message) => model.send(...message)),
+  };
+}

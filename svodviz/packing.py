@@ -1,0 +1,37 @@
+"""Data of a page as compressed text: what notebooks save of a widget, and what pages carry.
+
+As plain JSON a saved notebook would hold every graph in full, a line for each number.
+"""
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import traitlets
+
+from svodviz.escape import script_json
+
+
+def packed(data: Any) -> str:
+    """The data as JSON, compressed, in characters that need no escapes."""
+    return pack_text(script_json(data))
+
+
+def pack_text(text: str) -> str:
+    """A text compressed; the same text always becomes the same."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def unpacked(text: str) -> Any:
+    """What `packed` made a text of."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def packed_trait() -> Any:
+    """A trait that is a dict in Python and compressed on its way to the page and into notebooks."""
+    return traitlets.Dict().tag(
+        sync=True,
+        to_json=lambda data, _: packed(data),
+        from_json=lambda text, _: unpacked(text) if isinstance(text, str) else text,
+    )
