@@ -17,9 +17,9 @@ from typing import Any
 from svodviz.diff_texts import Block, diff_texts, unified
 from svodviz.pair_nodes import Pairing, pair_nodes
 from svodviz.refine import pictured
-from svodviz.stages import BY_ID, Unit
+from svodviz.stages import WITH_GRAPHS, Unit
 
-COMPARED = tuple(id for id, row in BY_ID.items() if id not in ("source", "passes"))
+COMPARED = tuple(id for id in WITH_GRAPHS if id != "source")
 """The stages whose parts are compared."""
 # Two programs are the same if these are: the others follow from them.
 DECIDING = ("graph", "kernels", "schedule", "loops", "lowered", "llvm")
