@@ -1,10 +1,9 @@
 """A small tensor compiler whose every stage can be printed, verified, run and looked at."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from compiler import custom
-from compiler.asking.bisect import Bisection, bisect
-from compiler.asking.check_passes import check_passes
-from compiler.asking.effect import effect
-from compiler.asking.why_not import WhyNot, why_not
 from compiler.compilation import Compilation, compile
 from compiler.device.device import Device
 from compiler.device.measure import calibrate
@@ -47,6 +46,12 @@ from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
+
+if TYPE_CHECKING:
+    from compiler.asking.bisect import Bisection, bisect
+    from compiler.asking.check_passes import check_passes
+    from compiler.asking.effect import effect
+    from compiler.asking.why_not import WhyNot, why_not
 
 __all__ = [
     "PASSES",
@@ -100,3 +105,19 @@ __all__ = [
     "uint64",
     "why_not",
 ]
+
+_ASKING = {
+    "Bisection": "bisect",
+    "WhyNot": "why_not",
+    "bisect": "bisect",
+    "check_passes": "check_passes",
+    "effect": "effect",
+    "why_not": "why_not",
+}
+"""What is asked of a compilation, and in which module of `asking`: loaded when it is asked."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ASKING:
+        raise AttributeError(f"module 'compiler' has no attribute {name!r}")
+    return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)

@@ -80,7 +80,7 @@ def flow_row(listing: Any) -> Wire | None:
 
 def _passes(compilation: Any, kernel: str, level: int) -> Wire:
     names = {visible(str(loops.name)): str(loops.name) for loops in compilation.loops}
-    run = compilation.llvm_passes(names[kernel], None if level == OWN_LEVEL else level)
+    run = compilation.llvm_passes(names.get(kernel, kernel), None if level == OWN_LEVEL else level)
     return {
         "kernel": visible(run.kernel),
         "number": run.number,

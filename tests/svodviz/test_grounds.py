@@ -152,4 +152,4 @@ def test_a_program_on_the_command_line_exports_its_points(tmp_path: Path) -> Non
     (found,) = run(str(program), [])
     kernels = wire(found.compilation)["playground"]["kernels"]
     assert [p["text"] for p in kernels["k0"]["points"]][-1] == "tile i0 8 peel"
-    assert found.state["view"] == "playground"
+    assert found.shown is not None and found.shown.state["view"] == "playground"

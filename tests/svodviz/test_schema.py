@@ -10,7 +10,7 @@ import pytest
 
 from compiler import Tensor, compile
 from svodviz.export import export_stage
-from svodviz.stages import BY_ID
+from svodviz.stages import WITH_GRAPHS
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.test_compare import softmax
 
@@ -18,7 +18,6 @@ jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not install
 SCHEMA = json.loads(
     (Path(__file__).parent.parent.parent / "docs" / "schema.json").read_text("utf-8")
 )
-STAGES = [it for it in BY_ID if it != "passes"]
 
 
 def devices() -> Any:
@@ -33,7 +32,7 @@ def validator() -> Any:
     return jsonschema.Draft202012Validator(SCHEMA)
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", WITH_GRAPHS)
 @pytest.mark.parametrize(
     "make", [sample, rich, hostile, lambda: compile(softmax()), devices],
     ids=["sample", "rich", "hostile", "softmax", "devices"],
