@@ -16,7 +16,7 @@ from svodviz.picture import svg
 from svodviz.refine import pictured
 from svodviz.scene import plain
 from svodviz.schedule import schedule_row, schedule_text
-from svodviz.script import loader, style_sheet
+from svodviz.script import loader, style_sheet, unpacking
 from svodviz.stages import BY_ID, WITH_GRAPHS, StageRow, printed, units
 from svodviz.subject import name_of
 
@@ -49,14 +49,10 @@ body {{ margin: 0; }}
 
 _START = """\
 const textOf = (name) => document.querySelector(`script.${name}`);
-async function unpack(element) {
-  if (element.dataset.packed !== "gzip") return JSON.parse(element.textContent);
-  const bytes = Uint8Array.from(atob(element.textContent), (it) => it.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
+const data = textOf("data");
 const values = {
-  wire: await unpack(textOf("data")),
+  wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
+    : JSON.parse(data.textContent),
   state: JSON.parse(textOf("state").textContent),
 };
 const listeners = new Map();
@@ -98,7 +94,7 @@ def export_html(
         packed="gzip" if is_packed else "no",
         data=pack_text(data) if is_packed else data,
         state=script_json(state or {}),
-        script=f"{loader()}{_START}",
+        script=f"{unpacking()}{loader()}{_START}",
     )
     if path is not None:
         Path(path).write_text(page, "utf-8")

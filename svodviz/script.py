@@ -35,14 +35,6 @@ const loaded = import(urls["main.js"]).finally(() => {
 const render = async (context) => (await loaded).render(context);
 """
 
-_UNPACK = """\
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
-"""
-
 
 @cache
 def modules() -> tuple[tuple[str, str], ...]:
@@ -59,10 +51,16 @@ def loader() -> str:
 
 
 @cache
+def unpacking() -> str:
+    """A script that defines `unpacked(text)`: what the modules have, for before they are there."""
+    return dict(modules())["packed.js"].replace("export ", "")
+
+
+@cache
 def widget_module() -> str:
     """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
-    data = f'await unpack("{packed(modules())}")'
-    return f"{_UNPACK}{_LOADER.replace('MODULES', data, 1)}export default {{ render }};\n"
+    data = f'await unpacked("{packed(modules())}")'
+    return f"{unpacking()}{_LOADER.replace('MODULES', data, 1)}export default {{ render }};\n"
 
 
 @cache
