@@ -1,21 +1,21 @@
 """The exercises of the notebooks: the change they ask for is made, and the answer must be right."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+from tests.notebooks import NOTEBOOKS, cells_of
+
 ELSEWHERE = {
-    f"{stem}.ipynb"
+    stem
     for path in Path(__file__).parent.glob("test_exercises_*.py")
     for stem in re.findall(r"\b\d\d_[a-z]\w+", path.read_text("utf-8"))
 }
 """Those that a file of tests of their own names."""
 FIRST, GRAPH, SCHEDULE = (
-    "01_from_tensor_to_machine_code.ipynb", "02_the_graph.ipynb", "03_the_schedule.ipynb"
+    "01_from_tensor_to_machine_code", "02_the_graph", "03_the_schedule"
 )  # fmt: skip
 
 SETTING = """
@@ -55,22 +55,15 @@ CLAIMS: dict[tuple[str, int], tuple[str, str, tuple[str, ...]]] = {
 """For an exercise of a later notebook the change, and what the answer says that it prints."""
 
 
-def _cells(notebook: str) -> list[tuple[str, str]]:
-    """Kind and text of each cell."""
-    text = (NOTEBOOKS / notebook).read_text(encoding="utf-8")
-    cells: list[dict[str, Any]] = json.loads(text)["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-
-
 def _options(notebook: str) -> str:
     """The line with which a notebook names the options of its programs, if it does."""
-    code = "\n".join(text for kind, text in _cells(notebook) if kind == "code")
+    code = "\n".join(text for kind, text in cells_of(notebook) if kind == "code")
     return "".join(re.findall(r"^plain = .*$", code, re.M))
 
 
 def _exercise(number: int, notebook: str = FIRST) -> tuple[str, str, str]:
     """The question, the cell under it and the answer of an exercise."""
-    cells = _cells(notebook)
+    cells = cells_of(notebook)
     at = next(i for i, (_, text) in enumerate(cells) if f"**Exercise {number}.**" in text)
     (_, question), (kind, code), (_, answer) = cells[at : at + 3]
     assert kind == "code" and "<details>" in answer
@@ -117,7 +110,7 @@ def test_the_answer_says_what_the_change_prints(
 ) -> None:
     _, code, answer = _exercise(number, notebook)
     before, after, claims = CLAIMS[notebook, number]
-    imports = next(text for kind, text in _cells(notebook) if kind == "code")
+    imports = next(text for kind, text in cells_of(notebook) if kind == "code")
     names: dict[str, Any] = {}
     exec(imports, names)
     exec(_options(notebook), names)
@@ -132,11 +125,11 @@ def test_the_answer_says_what_the_change_prints(
 
 def _asked(notebook: str) -> int:
     """How many exercises a notebook has."""
-    return sum(len(re.findall(r"\*\*Exercise \d", text)) for _, text in _cells(notebook))
+    return sum(len(re.findall(r"\*\*Exercise \d", text)) for _, text in cells_of(notebook))
 
 
 def test_every_exercise_is_tested() -> None:
-    found = {path.name for path in NOTEBOOKS.glob("*.ipynb")}
+    found = {path.stem for path in NOTEBOOKS.glob("*.ipynb")}
     assert found - ELSEWHERE == {FIRST, GRAPH, SCHEDULE}
     assert _asked(FIRST) == len(CHANGES)
     assert all(_asked(each) == sum(n == each for n, _ in CLAIMS) for each in (GRAPH, SCHEDULE))

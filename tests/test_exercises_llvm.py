@@ -1,13 +1,13 @@
 """The exercises of notebook 07: each change must print what the answer says."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "07_llvm_and_assembly.ipynb"
+from tests.notebooks import cells_of
+
+NOTEBOOK = "07_llvm_and_assembly"
 CHANGES = {
     1: ('"power": True, "strict sum": True', '"power": False, "strict sum": False'),
     2: ('"float32"', '"float64"'),
@@ -22,16 +22,11 @@ PRINTED = {
 SETTING = ("from compiler.llvm.watch", "plain = Options", "def is_vector_code", "strict = watch")
 
 
-def cells() -> list[tuple[str, str]]:
-    found: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in found]
-
-
 @pytest.fixture(scope="module")
 def setting() -> dict[str, Any]:
     """The names that the cells before the exercises define."""
     names: dict[str, Any] = {}
-    for kind, text in cells():
+    for kind, text in cells_of(NOTEBOOK):
         if kind == "code" and any(mark in text for mark in SETTING):
             exec(text, names)
     return names
@@ -39,7 +34,7 @@ def setting() -> dict[str, Any]:
 
 def exercise(number: int) -> tuple[str, str]:
     """The cell and the answer of an exercise."""
-    found = cells()
+    found = cells_of(NOTEBOOK)
     at = next(i for i, (_, text) in enumerate(found) if f"**Exercise {number}.**" in text)
     (kind, code), (_, answer) = found[at + 1 : at + 3]
     assert kind == "code" and "<details>" in answer
@@ -73,5 +68,5 @@ def test_level_one_has_no_vectors_either(
 
 
 def test_every_exercise_is_tested() -> None:
-    asked = [text for _, text in cells() for _ in re.findall(r"\*\*Exercise \d", text)]
+    asked = [text for _, text in cells_of(NOTEBOOK) for _ in re.findall(r"\*\*Exercise \d", text)]
     assert len(asked) == len(CHANGES)

@@ -1,13 +1,12 @@
 """The exercises of notebooks 04 and 05: each change must print what the answer says."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+from tests.notebooks import cells_of
+
 LOWERING = "04_lowering"
 DEVICES = "05_devices_and_sharding"
 
@@ -39,16 +38,9 @@ CHANGES = {
 CASES = [pytest.param(*case, id=f"{case[0][:2]}-{case[1]}") for case in CHANGES]
 
 
-def _cells(name: str) -> list[tuple[str, str]]:
-    """Kind and text of each cell."""
-    path = NOTEBOOKS / f"{name}.ipynb"
-    cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-
-
 def _exercise(name: str, number: int) -> tuple[str, str]:
     """The cell and the answer of an exercise."""
-    cells = _cells(name)
+    cells = cells_of(name)
     at = next(i for i, (_, text) in enumerate(cells) if f"**Exercise {number}.**" in text)
     (kind, code), (_, answer) = cells[at + 1 : at + 3]
     assert kind == "code" and "<details>" in answer
@@ -60,7 +52,7 @@ def _setting(name: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(SETTINGS[name], names)
     for head in DEFINED[name]:
-        (text,) = (t for kind, t in _cells(name) if kind == "code" and f"\n{head}" in f"\n{t}")
+        (text,) = (t for kind, t in cells_of(name) if kind == "code" and f"\n{head}" in f"\n{t}")
         end = "\n\n\n" if head.startswith("def ") else "\n"
         start = f"\n{text}".index(f"\n{head}")
         exec(text[start : (text + end).index(end, start)], names)
@@ -98,5 +90,5 @@ def _claims(answer: str, *asked: str) -> list[str]:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_exercise_is_tested(name: str) -> None:
-    asked = [text for _, text in _cells(name) for _ in re.findall(r"\*\*Exercise \d", text)]
+    asked = [text for _, text in cells_of(name) for _ in re.findall(r"\*\*Exercise \d", text)]
     assert len(asked) == sum(notebook == name for notebook, _ in CHANGES)

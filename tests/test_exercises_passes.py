@@ -1,23 +1,18 @@
 """The exercise of notebook 08: its own check refuses the cell as it stands and takes the answer."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "08_write_your_own_pass.ipynb"
+from tests.notebooks import cells_of
 
-
-def _cells() -> list[tuple[str, str]]:
-    cells: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+NOTEBOOK = "08_write_your_own_pass"
 
 
 def _written(tmp_path: Path, code: str, capsys: pytest.CaptureFixture[str]) -> str:
     """What the exercise prints, with the notebook's imports and its tensor before it."""
-    codes = [text for kind, text in _cells() if kind == "code"]
+    codes = [text for kind, text in cells_of(NOTEBOOK) if kind == "code"]
     tensor = next(line for text in codes for line in text.splitlines() if line.startswith("x = "))
     path = tmp_path / "exercise.py"
     path.write_text(f"{codes[0]}\n{tensor}\n{code}\n", "utf-8")
@@ -28,8 +23,9 @@ def _written(tmp_path: Path, code: str, capsys: pytest.CaptureFixture[str]) -> s
 def test_the_check_refuses_the_empty_rule_and_takes_the_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (code,) = [text for kind, text in _cells() if kind == "code" and "# your rule" in text]
-    (answer,) = [text for kind, text in _cells() if "<details>" in text]
+    cells = cells_of(NOTEBOOK)
+    (code,) = [text for kind, text in cells if kind == "code" and "# your rule" in text]
+    (answer,) = [text for kind, text in cells if "<details>" in text]
     found = re.search(r"```python\n(.*?)```", answer, re.DOTALL)
     assert found is not None
     rule, rest = found[1], code[code.index("def check") :]
@@ -38,4 +34,4 @@ def test_the_check_refuses_the_empty_rule_and_takes_the_answer(
 
 
 def test_every_exercise_is_tested() -> None:
-    assert sum(text.count("## Exercise") for _, text in _cells()) == 1
+    assert sum(text.count("## Exercise") for _, text in cells_of(NOTEBOOK)) == 1

@@ -1,11 +1,11 @@
 """The exercises of notebook 10: the change they ask for is made, and the answer must be right."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.notebooks import cells_of
 
 READING = "10_read_a_schedule"
 CHANGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -16,15 +16,9 @@ CHANGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """For each exercise the change, and what the answer says that it prints."""
 
 
-def _cells() -> list[tuple[str, str]]:
-    path = Path(__file__).parent.parent / "notebooks" / f"{READING}.ipynb"
-    cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-
-
 def _exercise(number: int) -> tuple[str, str, str]:
     """The question, the cell under it and the answer of an exercise."""
-    cells = _cells()
+    cells = cells_of(READING)
     at = next(i for i, (_, text) in enumerate(cells) if f"**Exercise {number}.**" in text)
     (_, question), (kind, code), (_, answer) = cells[at : at + 3]
     assert kind == "code" and "<details>" in answer
@@ -40,7 +34,7 @@ def test_the_answer_says_what_the_change_prints(
     line = next(line for line in code.splitlines() if "# change this line" in line)
     assert before in line
     names: dict[str, Any] = {}
-    exec(next(text for kind, text in _cells() if kind == "code"), names)
+    exec(next(text for kind, text in cells_of(READING) if kind == "code"), names)
     exec(code, names)
     written = capsys.readouterr().out
     exec(code.replace(line, line.replace(before, after)), names)
@@ -54,11 +48,11 @@ def test_the_answer_says_what_the_change_prints(
 def test_lanes_of_rows_change_no_result(capsys: pytest.CaptureFixture[str]) -> None:
     _, code, _ = _exercise(3)
     names: dict[str, Any] = {}
-    exec(next(text for kind, text in _cells() if kind == "code"), names)
+    exec(next(text for kind, text in cells_of(READING) if kind == "code"), names)
     exec(code.replace("vectorize i1.1", "vectorize i0.1"), names)
     assert "right result: True" in capsys.readouterr().out
 
 
 def test_every_exercise_is_tested() -> None:
-    asked = sum(len(re.findall(r"\*\*Exercise \d", text)) for _, text in _cells())
+    asked = sum(len(re.findall(r"\*\*Exercise \d", text)) for _, text in cells_of(READING))
     assert asked == len(CHANGES)

@@ -1,16 +1,15 @@
 """The exercise of the sixth notebook: its check refuses what is not asked for; its answer holds."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "06_stepping_through_passes.ipynb"
+from tests.notebooks import cells_of
+
+NOTEBOOK = "06_stepping_through_passes"
 
 
 def cells(kind: str) -> list[str]:
-    rows = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    return ["".join(cell["source"]) for cell in rows if cell["cell_type"] == kind]
+    return [text for found, text in cells_of(NOTEBOOK) if found == kind]
 
 
 def names() -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 import contextlib
 import io
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "09_why_tiling_works.ipynb"
+from tests.notebooks import cells_of
+
+NOTEBOOK = "09_why_tiling_works"
 CHANGES = {
     1: (("rows = 128", "rows = 128"), ("rows = 128", "rows = 136")),
     2: (("size = 16", "size = 16"), ("size = 16", "size = 64"), ("size = 16", "size = 128")),
@@ -17,14 +17,9 @@ CHANGES = {
 """As it stands, then each change that is asked for."""
 
 
-def _cells() -> list[tuple[str, str]]:
-    cells: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-
-
 def _exercise(number: int) -> tuple[str, str]:
     """The cell and the answer of an exercise."""
-    cells = _cells()
+    cells = cells_of(NOTEBOOK)
     at = next(i for i, (_, text) in enumerate(cells) if f"**Exercise {number}.**" in text)
     (kind, code), (_, answer) = cells[at + 1 : at + 3]
     assert kind == "code" and "<details>" in answer
@@ -33,7 +28,8 @@ def _exercise(number: int) -> tuple[str, str]:
 
 def _printed(code: str) -> str:
     names: dict[str, Any] = {}
-    setting = [t for kind, t in _cells() if kind == "code" and t.startswith(("import", "def prod"))]
+    code_cells = [text for kind, text in cells_of(NOTEBOOK) if kind == "code"]
+    setting = [text for text in code_cells if text.startswith(("import", "def prod"))]
     for text in setting:
         exec(text.split("\n\n\nn = ")[0], names)
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -52,4 +48,4 @@ def test_the_answer_says_what_is_printed(number: int, change: tuple[str, str]) -
 
 
 def test_all_exercises_are_here() -> None:
-    assert sum("**Exercise" in text for _, text in _cells()) == len(CHANGES)
+    assert sum("**Exercise" in text for _, text in cells_of(NOTEBOOK)) == len(CHANGES)
