@@ -108,11 +108,35 @@ def blocks() -> Iterator[Case]:
     yield Case("middle sums", lambda x: x.sum(1), ((30, 40, 50),))
 
 
+PRODUCTS = (
+    (300, 5, 2), (5, 300, 2), (100, 100, 3), (3, 100, 100), (2, 2, 2), (3, 3, 3), (4, 4, 4),
+    (7, 7, 7), (17, 17, 17), (31, 7, 13), (10, 10, 10), (1, 64, 64), (64, 64, 1), (1, 1000, 1),
+    (1000, 1, 1000), (1000, 3, 3), (3, 1000, 3), (3, 3, 1000), (1000, 17, 2), (2, 17, 1000),
+    (128, 10, 10), (128, 512, 10), (7, 64, 5), (13, 1, 7), (97, 89, 4), (97, 89, 5), (64, 64, 8),
+    (50, 2, 50), (1, 3, 1000), (1000, 64, 1), (1, 512, 10), (33, 33, 33), (64, 64, 64),
+)  # fmt: skip
+"""Rows, turns of the sum, columns."""
+
+
+def products() -> Iterator[Case]:
+    """Products of matrices of every shape but a large one, alone and in batches."""
+    for m, k, n in PRODUCTS:
+        name = f"{m}x{k}x{n}"
+        yield Case(f"a @ b {name}", lambda a, b: a @ b, ((m, k), (k, n)))
+        yield Case(f"a @ b.T {name}", lambda a, b: a @ b.T, ((m, k), (n, k)))
+        yield Case(f"a.T @ b {name}", lambda a, b: a.T @ b, ((k, m), (k, n)))
+    for m, k, n in ((3, 3, 3), (4, 4, 4), (2, 5, 7), (16, 16, 16), (8, 30, 2)):
+        yield Case(f"bmm 40x{m}x{k}x{n}", lambda a, b: a @ b, ((40, m, k), (40, k, n)))
+    yield Case("a @ b 100x100x3", lambda a, b: a @ b, ((100, 100), (100, 3)), "float64")
+    yield Case("a @ b 64x64x64", lambda a, b: a @ b, ((64, 64), (64, 64)), "int32")
+
+
 def cases() -> Iterator[Case]:
     """All of them."""
     yield from vectors()
     yield from matrices()
     yield from blocks()
+    yield from products()
 
 
 def measured(case: Case, seconds: float = SECONDS) -> Pair:
