@@ -98,3 +98,10 @@ def test_random_programs(number: int, first: int) -> None:
         made = compiler.compile(tensor, SETTINGS[number])
         row = row_of("machine code", reference(made, {}), lambda m=made: run_machine(m, {}))
         assert row.ok, f"program {seed}, {NAMES[number]}: {row.note}"
+
+
+@pytest.mark.parametrize("first", range(100, 180, 20))
+def test_every_stage_of_random_programs(first: int) -> None:
+    for seed, tensor in programs(first, 20):
+        report = compiler.compile(tensor, SETTINGS[3]).check()
+        assert report.ok, f"program {seed}\n{report}"

@@ -183,6 +183,7 @@ def _moves(
     """How far the result moves where one operand moves by its error, up or down."""
     operand = given[place]
     run: Callable[[list[Array]], Array]
+    move: Callable[[Array, Array], Array]
     if node.dtype.is_float and operand.dtype.kind == "f":
         if isinstance(node, Reduce) and node.op == "sum":
             terms = np.broadcast_to(error, operand.shape)
@@ -191,11 +192,11 @@ def _moves(
             return evaluate(node, _alone(node, given, place, error), {}, sizes).astype(np.float64)
     if isinstance(node, Elementwise | Cast | Reduce) and not node.extents:
         given = [_wide(each, given) for each in given]
-        value, run = _value(node, given), partial(_value, node)
+        value, run, move = _value(node, given), partial(_value, node), _moved_wide
     else:
-        run = partial(evaluate, node, inputs={}, sizes=sizes)
+        run, move = partial(evaluate, node, inputs={}, sizes=sizes), _moved
     up, down = (
-        run([_moved(x, sign * error) if n == place else x for n, x in enumerate(given)])
+        run([move(x, sign * error) if n == place else x for n, x in enumerate(given)])
         for sign in (1.0, -1.0)
     )
     return np.maximum(_gap(value, up), _gap(value, down))
@@ -237,6 +238,11 @@ def _value(node: TensorNode, wide: Sequence[Array]) -> Array:
     raise AssertionError(node)
 
 
+def _moved_wide(operand: Array, error: Array) -> Array:
+    """`operand` moved by an error; a float has the digits for it."""
+    return np.asarray(operand + error) if operand.dtype.kind == "f" else _moved(operand, error)
+
+
 def _moved(operand: Array, error: Array) -> Array:
     """`operand` moved by an error, in its own type: by no less than that."""
     if operand.dtype.kind == "b":
@@ -246,8 +252,9 @@ def _moved(operand: Array, error: Array) -> Array:
             step = np.clip(np.sign(error) * np.ceil(np.abs(error)), -(2**31), 2**31)
             whole = np.broadcast_to(step, operand.shape).astype(operand.dtype)
             return np.asarray(operand + whole)
-    moved = (operand + error.astype(np.longdouble)).astype(operand.dtype)
-    is_short = np.abs(moved - operand.astype(np.longdouble)) < np.abs(error)
+    wide = operand.astype(np.longdouble)
+    moved = (wide + error).astype(operand.dtype)
+    is_short = np.abs(moved - wide) < np.abs(error)
     toward = np.where(error > 0, np.inf, -np.inf).astype(operand.dtype)
     return np.asarray(np.where(is_short, np.nextafter(moved, toward), moved))
 
