@@ -12,6 +12,7 @@ import time
 import unittest.mock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ import numpy as np
 
 import compiler
 from compiler import ExecutionPlan, Options, Tensor
+from compiler.native import NativePlan
 from compiler.runtime.workers import native
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -148,7 +150,7 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
     )
     found, expected = (plan.run()[0].astype(np.float64) for plan in (chosen, plain))
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3)
-    calls, times = (_kernels(chosen), _kernels(plain)), (list[float](), list[float]())
+    calls, times = (kernels_of(chosen), kernels_of(plain)), (list[float](), list[float]())
     turns = max(1, round(BATCH / _timed(calls[1], 100)))
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 5:
@@ -157,19 +159,30 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
     return Pair(_figures(times[0]), _figures(times[1]))
 
 
-def _kernels(plan: ExecutionPlan) -> Callable[[], None]:
-    """The kernels of a plan alone: what a run asks of the native driver, again and again."""
-    run, held = native().run, list[Any]()
+def kernels_of(plan: ExecutionPlan) -> Callable[[], None]:
+    """The kernels of a plan alone: what a run asks of the native driver, again and again.
 
-    def keep(*arguments: Any) -> None:
-        held.append(arguments)
+    One kernel of one task is called without the driver.
+    """
+    held, usual = list[Callable[[], None]](), NativePlan.run
 
-    with unittest.mock.patch("compiler.native.native", lambda: SimpleNamespace(run=keep)):
+    def kept(run: Callable[..., Any]) -> Callable[..., None]:
+        return lambda *words: held.append(partial(run, *words))
+
+    def noted(made: NativePlan, *given: Any) -> Any:
+        return usual(replace(made, only=kept(made.only)) if made.only else made, *given)
+
+    driver = SimpleNamespace(run=kept(native().run))
+    with (
+        unittest.mock.patch("compiler.native.native", lambda: driver),
+        unittest.mock.patch.object(NativePlan, "run", noted),
+    ):
         results = plan.run()
+    assert held, "there is nothing to measure"
 
     def call() -> None:
-        for arguments in held:
-            run(*arguments)
+        for kernels in held:
+            kernels()
 
     call.memory = plan, results  # type: ignore[attr-defined]  # where the words point to
     return call

@@ -57,7 +57,7 @@ PURE = (
     Buffer, Const, Iota, Elementwise, Cast, Bitcast, Reduce, Index, Contiguous, *MOVEMENT,
 )  # fmt: skip
 """Kinds of nodes that write nothing, and whose value follows from what stands in them."""
-KEPT, LARGEST = 256, 2**16
+KEPT, LARGEST = 512, 2**16
 """Programs that are kept for the next engine, and bytes of an array in one of these."""
 _kept: OrderedDict[Hashable, Compilation] = OrderedDict()
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from compiler.tensor import Tensor
 
-EXTENTS = (1, 1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 64, 70, 97)
+EXTENTS = (1, 1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 64, 70, 97, 1100)
 DTYPES = ("float32",) * 6 + ("float64", "float16", "int32", "int8", "uint8", "int64", "bool")
 MOST = 40_000
 """Elements of one value."""

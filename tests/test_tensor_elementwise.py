@@ -386,10 +386,11 @@ def test_broadcasting(engine: str, shapes: hnp.BroadcastableShapes, data: st.Dat
         data.draw(hnp.arrays("i4", shape, elements=st.integers(-9, 9)))
         for shape in shapes.input_shapes
     )
-    got = evaluate(Tensor(a) + Tensor(b) * Tensor(c), engine)
-    assert got.shape == shapes.result_shape
-    assert_same(got, a + b * c)
-    assert_same(evaluate(Tensor(a > 0).where(b, c), engine), np.where(a > 0, b, c))
+    cases, ours = Cases(engine), Tensor(a) + Tensor(b) * Tensor(c)
+    assert ours.shape == shapes.result_shape
+    cases.same(ours, a + b * c)
+    cases.same(Tensor(a > 0).where(b, c), np.where(a > 0, b, c))
+    cases.check()
 
 
 @given(hnp.array_shapes(min_side=0, max_side=3), hnp.array_shapes(min_side=0, max_side=3))
