@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.loops.accesses import accesses
-from compiler.loops.choices import Parallelize, Vectorize
+from compiler.loops.choices import Parallelize, Tile, Unroll, Vectorize
 from compiler.loops.choose import choose
 from compiler.loops.choose_dots import dots
 from compiler.machine import DEFAULT
@@ -23,6 +23,13 @@ def test_same_values(sizes: tuple[int, int, int]) -> None:
         assert_same(before, transform(before, chosen))
     expected, found = on_machine("x @ w.T", *sizes, "auto")
     assert_close(found, expected)
+
+
+def test_an_operand_that_fits_in_registers_stays_there() -> None:
+    held, long = (choose(body_of("x @ w.T", 100, 3, k), DEFAULT) for k in (100, 1000))
+    assert "r2.0" in {row.axis for row in held.of(Unroll)}
+    assert "r2.0" not in {row.axis for row in long.of(Unroll)}
+    assert next(row for row in held.of(Tile) if row.axis == "i0").size == 3
 
 
 def test_shared_out_over_the_longer_axis() -> None:
