@@ -20,7 +20,9 @@ from typing import Any
 
 from PIL import Image
 
-from tools.shots import SHOTS, SUBJECTS, Shot
+from compiler import compile
+from svodviz import save
+from tools.shots import SHOTS, SUBJECTS, Shot, network
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -82,6 +84,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(SHOTS)}")
     chosen = parser.parse_args().names or list(SHOTS)
     FOLDER.mkdir(parents=True, exist_ok=True)
+    save(compile(network()), FOLDER / "still.svg")
     too_large = []
     with browser() as running:
         for name in chosen:
