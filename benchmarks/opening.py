@@ -144,7 +144,7 @@ def on_terminal(
 
 
 def _wait_for(words: bytes, terminal: int) -> None:
-    """Reads a terminal until `words` are there. Raises TimeoutError, with what was there instead."""
+    """Reads a terminal until `words` are there. Raises TimeoutError with what was there instead."""
     seen, until = b"", time.monotonic() + PATIENCE
     while words not in seen:
         ready, _, _ = select.select([terminal], [], [], max(0.0, until - time.monotonic()))

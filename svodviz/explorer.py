@@ -98,19 +98,26 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     @traitlets.validate("selected")
     def _known_object(self, proposal: Any) -> Any:
         """The object itself, also where its entity was given. TraitError for what is unknown."""
+        value = proposal["value"]
         try:
-            entity = self._live.entity(proposal["value"])
+            entity = self._live.entity(value)
         except LookupError as error:
             raise traitlets.TraitError(f"selected: {error}") from None
         self._check("selected", {"selected": entity}, self._entities | {""})
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
             self.state = {"selected": entity}
-        return self._live.object(entity)
+        return self._live.object(entity) if isinstance(value, str) else getattr(value, "node", value)
 
     @traitlets.observe("state")
     def _follow_state(self, change: Any) -> None:
         self.selected = change["new"].get("selected", "")
+
+    @traitlets.observe("selected")
+    def _clear(self, change: Any) -> None:
+        """None is never validated: what it clears is cleared here."""
+        if change["new"] is None and self.state.get("selected"):
+            self.state = {"selected": ""}
 
     def record_machine_code(self) -> None:
         """Asks LLVM all that the page can ask: a page without Python has the answers."""

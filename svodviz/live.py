@@ -11,6 +11,7 @@ Nodes that passes took away are found in the records of the passes.
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.node import toposort
 from svodviz.entities import Entities
 from svodviz.items import Buffers
 from svodviz.stages import BY_ID, units
@@ -21,13 +22,18 @@ class Live:
 
     def __init__(self, compilation: Any) -> None:
         self._compilation = compilation
+        self._pairs: dict[str, list[tuple[str, Any]]] = {}
         self._found: dict[str, dict[str, Any]] = {}
 
     def object(self, entity: str) -> Any:
         """What an entity names; None for "". An entity without an object stands for itself."""
         if not entity:
             return None
-        return self._of(entity.partition(":")[0]).get(entity, entity)
+        stage = entity.partition(":")[0]
+        if stage not in self._found:
+            # The first counts: a node as it was written, then as passes made it, then its line.
+            self._found[stage] = dict(reversed(self._of(stage)))
+        return self._found[stage].get(entity, entity)
 
     def entity(self, value: Any) -> str:
         """The entity of an object, of a tensor's node, or of an entity itself; "" for None.
@@ -38,19 +44,19 @@ class Live:
             return value or ""
         wanted = getattr(value, "node", value)
         for stage in BY_ID:
-            for entity, found in self._of(stage).items():
+            for entity, found in self._of(stage):
                 if found is wanted:
                     return entity
         raise LookupError(f"this {type(value).__name__} is no part of what is explored")
 
-    def _of(self, stage: str) -> dict[str, Any]:
+    def _of(self, stage: str) -> list[tuple[str, Any]]:
+        """Entities and objects of a stage; several objects may be one thing at different times."""
         if stage not in BY_ID or BY_ID[stage].asked:
-            return {}
-        if stage not in self._found:
-            # Later ones win: a node is more than the line that prints it.
-            pairs = (*self._lines(stage), *self._passed(stage), *self._nodes(stage))
-            self._found[stage] = dict(pairs)
-        return self._found[stage]
+            return []
+        if stage not in self._pairs:
+            pairs = (*self._nodes(stage), *self._passed(stage), *self._lines(stage))
+            self._pairs[stage] = list(pairs)
+        return self._pairs[stage]
 
     def _units(self, stage: str) -> list[Any]:
         try:
@@ -78,9 +84,10 @@ class Live:
         """Nodes that rewrites took away or made on the way."""
         for record in self._compilation.passes:
             if record.stage == stage:
-                for match in getattr(record, "matches", ()):
-                    for node in (match.before, match.after):
-                        yield record.entity(node), node
+                ends = [it for match in getattr(record, "matches", ())
+                        for it in (match.before, match.after)]  # fmt: skip
+                for node in toposort(ends):
+                    yield record.entity(node), node
 
 
 def _scheduled(schedule: Any) -> Iterator[tuple[str, Any]]:

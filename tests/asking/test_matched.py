@@ -1,5 +1,6 @@
 """What a rule bound when it made a rewrite: its names, as they are when it returns."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from compiler import PASSES, Tensor, compile, rule
 from compiler.asking.matched import Matched, matched
 from compiler.graph.nodes import elementwise
+from compiler.trace import Match
 
 x = Tensor(np.ones((4, 6), np.float32), name="x")
 
@@ -16,8 +18,8 @@ x = Tensor(np.ones((4, 6), np.float32), name="x")
 def turned(node: Any) -> Any:
     """a * b = b * a, once"""
     left, right = node.sources
-    kept = left.op if hasattr(left, "op") else "a leaf"
-    if type(right).__name__ != "Const":
+    word = right.op if hasattr(right, "op") else "a leaf"
+    if word != "a leaf":
         return None
     again = elementwise("mul", right, left)
     return again
@@ -35,8 +37,8 @@ def found(name: str) -> Matched | None:
 
 
 @pytest.mark.parametrize(("name", "wanted"), [
-    ("turned", {"left": "max", "right": "const 3.0", "kept": "'max'", "again": "mul"}),
-    ("multiply_by_one", {"left": "sum", "right": "const 1.0"}),
+    ("turned", {"left": "max", "right": "const 3.0", "word": "'a leaf'", "again": "mul"}),
+    ("multiply_by_one", {"left": "reshape", "right": "const 1.0"}),
     ("relu", {"x": "buffer"}),
 ])  # fmt: skip
 def test_names_are_those_of_the_rule(name: str, wanted: dict[str, str]) -> None:
@@ -50,4 +52,7 @@ def test_names_are_those_of_the_rule(name: str, wanted: dict[str, str]) -> None:
 
 
 def test_what_is_no_rule_bound_nothing() -> None:
-    assert found("merge") is None
+    record = next(it for it in made.passes if it.name == "merge")
+    (*_, last) = (it for it in made.passes if it.stage == "loops" and it.matches)
+    choice = Match("tile", "", "", record.before, record.after)
+    assert matched(made, replace(last, matches=(choice,)), 1) is None

@@ -97,12 +97,12 @@ def test_slash_goes_to_the_search(page: Any) -> None:
 def test_i_and_o_reveal_what_is_folded(page: Any, key: str, names: set[str]) -> None:
     set_state(page, folding="kernel", selected="graph:15")
     press(page, key)
-    near = page.locator(".node.near")
+    near = page.locator(".node.near:not(.folded)")
     titles = {it.split("\n")[0] for it in near.locator("title").all_text_contents()}
-    assert names <= titles and "maximum" in titles
-    assert page.locator(".node.near.folded").count() == 0
+    assert {*names, "maximum"} <= titles
     assert state(page)["selected"] == "graph:15"
-    assert near.evaluate_all(IN_VIEW)
+    for name in names:
+        assert near.filter(has_text=name).evaluate_all(IN_VIEW), name
 
 
 def test_i_brings_inputs_back_into_view(page: Any) -> None:

@@ -129,13 +129,13 @@ def test_a_rule_says_what_it_matched(real: Any, made: Explorer) -> None:
     card = real.locator(".rule-card .matched")
     card.locator("dd").first.wait_for()
     assert "It matched, in" in card.inner_text()
-    assert card.locator("dt").all_inner_texts() == ["b", "x"]
-    assert "[64,16]" in card.locator("dd").nth(1).inner_text()
+    assert card.locator("dt").all_inner_texts() == ["x"]
+    assert "[64,16]" in card.locator("dd").first.inner_text()
     after = made.wire["passes"][place]["rewrites"][step - 1][2]
     set_state(real, selected=made.wire["entities"][after])
     section = real.locator(".inspector-section", has_text="Made by")
     section.locator(".matched dd").first.wait_for()
-    assert section.locator(".matched dt").all_inner_texts() == ["b", "x"]
+    assert section.locator(".matched dt").all_inner_texts() == ["x"]
     assert section.locator(".rule-code").count() == 1
 
 
@@ -186,5 +186,5 @@ def test_a_bisection_opens_at_the_wrong_rewrite(open_page: Open, tmp_path: Path)
     assert page.locator('.pass[aria-current="true"] .pass-name').inner_text() == "turned"
     line = page.locator(".check-line.wrong").inner_text()
     assert line.startswith("✗") and re.search(r"instead of", line)
-    assert page.locator(".rule-name").inner_text() == "turned"
+    assert page.locator(".rule-card .rule-name").inner_text() == "turned"
     assert page.locator(".node.selected.added").count() == 1
