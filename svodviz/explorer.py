@@ -107,7 +107,8 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
             self.state = {"selected": entity}
-        return self._live.object(entity) if isinstance(value, str) else getattr(value, "node", value)
+        given = getattr(value, "node", value)
+        return self._live.object(entity) if isinstance(value, str) else given
 
     @traitlets.observe("state")
     def _follow_state(self, change: Any) -> None:
