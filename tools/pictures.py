@@ -20,9 +20,8 @@ from typing import Any
 
 from PIL import Image
 
-from compiler import compile
 from svodviz import save
-from tools.shots import SHOTS, SUBJECTS, Shot, network
+from tools.shots import SHOTS, SUBJECTS, Shot, results
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -84,7 +83,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(SHOTS)}")
     chosen = parser.parse_args().names or list(SHOTS)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    save(compile(network()), FOLDER / "still.svg")
+    save(results("network.py"), FOLDER / "still.svg")
     too_large = []
     with browser() as running:
         for name in chosen:

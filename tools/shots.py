@@ -1,15 +1,15 @@
 """What is on the pictures of docs/features.md: programs, and the shots of their pages."""
 
+import runpy
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import compiler
 import svodviz
-from compiler import Options, Tensor
+from compiler import Options
 from compiler.graph.nodes import elementwise
 
 READY = ".svodviz[data-ready=true]"
@@ -34,30 +34,55 @@ class Shot:
 
 # --- programs -------------------------------------------------------------------------------------
 
+PROGRAMS = {
+    "network.py": """import numpy as np
+from compiler import Tensor
 
-def _array(*shape: int) -> np.ndarray[Any, Any]:
-    return np.random.default_rng(7).normal(size=shape).astype(np.float32)
+def data(*shape):
+    return np.random.default_rng(7).normal(size=shape).astype("float32")
+
+x = Tensor(data(64, 20), name="x")
+w1 = Tensor(data(20, 32), name="w1")
+b1 = Tensor(data(32), name="b1")
+w2 = Tensor(data(32, 10), name="w2")
+
+hidden = (x @ w1 + b1).relu()
+logits = hidden @ w2 * 1.0
+probabilities = logits.softmax(1)
+results = probabilities
+""",
+    "branches.py": """import numpy as np
+from compiler import Tensor, repeat
+
+def data(*shape):
+    return np.random.default_rng(7).normal(size=shape).astype("float32")
+
+x = Tensor(data(128, 128), name="x")
+w = Tensor(data(128, 128), name="w")
+v = Tensor(data(128), name="v")
+
+first = (x @ w).relu()
+second = (first @ w).relu()
+third = (second @ w).softmax(1)
+elsewhere = first.to("CPU:1").exp().sum(1)
+turns = repeat(3, lambda i, it: (w @ it).tanh(), v)
+results = [third, elsewhere, turns, x.sum(0)]
+""",
+    "product.py": """import numpy as np
+from compiler import Tensor
+
+a, b = (Tensor(np.random.default_rng(7).random((64, 64), "float32"), name=it)
+        for it in ("a", "b"))
+results = a @ b
+""",
+}
 
 
-def network() -> Tensor:
-    """Two layers, a softmax, and beside them a sum."""
-    x = Tensor(_array(64, 20), name="x")
-    w1 = Tensor(_array(20, 32), name="w1")
-    b1 = Tensor(_array(32), name="b1")
-    w2 = Tensor(_array(32, 10), name="w2")
-    hidden = (x @ w1 + b1).relu()
-    logits = hidden @ w2 * 1.0
-    probabilities = logits.softmax(1)
-    return probabilities
-
-
-def branches() -> list[Tensor]:
-    """Work on two devices, a loop, and a branch with time to spare."""
-    matrix = Tensor(_array(192, 192), name="matrix")
-    vector = Tensor(_array(192), name="vector")
-    last = compiler.repeat(3, lambda i, v: (matrix @ v).tanh(), vector)
-    far = (matrix @ matrix).to("CPU:1").sum(1)
-    return [last, far.exp(), matrix.sum(0)]
+def results(name: str) -> Any:
+    """What a program computes. It stays on disk: the explorer shows its lines."""
+    path = Path(tempfile.mkdtemp()) / name
+    path.write_text(PROGRAMS[name])
+    return runpy.run_path(str(path))["results"]
 
 
 @svodviz.rule("sub")
@@ -68,17 +93,16 @@ def turned(node: Any) -> Any:
 
 
 def _network_page(path: Path) -> None:
-    svodviz.explore(compiler.compile(network())).export_html(path, machine_code=True)
+    svodviz.explore(results("network.py")).export_html(path, machine_code=True)
 
 
 def _branches_page(path: Path) -> None:
-    svodviz.explore(compiler.compile(branches(), name="branches.py")).export_html(path)
+    svodviz.explore(compiler.compile(results("branches.py"))).export_html(path)
 
 
 def _wrong_page(path: Path) -> None:
     passes = svodviz.PASSES.after("simplify", turned)
-    x = Tensor(_array(48, 32), name="x")
-    made = compiler.compile(x.softmax(1) * 2.0 - 1.0, passes=passes)
+    made = compiler.compile(results("network.py"), passes=passes)
     svodviz.explore(made, check=True).export_html(path)
 
 
@@ -96,20 +120,19 @@ def _large_page(path: Path) -> None:
 
 
 def _playground_page(path: Path) -> None:
-    product = Tensor(_array(64, 64), name="a") @ Tensor(_array(64, 64), name="b")
-    made = compiler.compile(product, Options(threads=2))
+    made = compiler.compile(results("product.py"), Options(threads=2))
     tiled = "tile i0 4; tile i1 16; reorder i0.0 i1.0 i0.1 i1.1; vectorize i1.1; unroll i0.1"
     svodviz.playground(made, choices=[tiled]).export_html(path)
 
 
 def _compare_page(path: Path) -> None:
-    plain = compiler.compile(network(), Options(loops="plain"), name="plain")
-    tuned = compiler.compile(network(), name="as it is")
+    plain = compiler.compile(results("network.py"), Options(loops="plain"), name="plain")
+    tuned = compiler.compile(results("network.py"), name="as it is")
     svodviz.explore(plain, tuned).export_html(path)
 
 
 def _quiz_page(path: Path) -> None:
-    svodviz.quiz(compiler.compile(network())).export_html(path)
+    svodviz.quiz(results("network.py")).export_html(path)
 
 
 SUBJECTS: dict[str, Callable[[Path], None]] = {
