@@ -9,6 +9,8 @@ const MARKS = {
   changed: ["~", "reads differently"],
   critical: ["◆", "critical path"],
   slack: ["", "slack"],
+  estimated: ["", "estimated"],
+  measured: ["", "measured"],
 };
 
 /**
