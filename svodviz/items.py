@@ -8,7 +8,8 @@
     loop        {"label", "items": [item]}       the turns of one call that a loop repeats
 
 Buffers, items and lanes are referred to by position; times are nanoseconds from the start of the
-program, `bound` is what most of the estimate is. Only public data of the schedule is read, so operations of any kind can be shown.
+program, `bound` is what most of the estimate is. Only public data of the schedule is read, so
+operations of any kind can be shown.
 """
 
 from typing import Any

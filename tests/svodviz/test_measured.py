@@ -71,13 +71,9 @@ def test_explore_measures_when_asked() -> None:
 
 
 def test_a_program_without_data_is_explored_with_the_reason() -> None:
-    n = compiler.Variable("n", 1, 8)
-    made = compiler.compile(Tensor.empty(8, symbolic={0: n}) + 1.0) if hasattr(
-        Tensor, "empty") else None  # fmt: skip
-    if made is None or made.can_run:
-        pytest.skip("every program here has its data")
+    made = compiler.compile(Tensor.placeholder(4, dtype="float32", name="given").exp())
     answer = recorded_run(made)[KEY]
-    assert "n" in answer["problem"]
+    assert "given" in answer["problem"]
 
 
 def test_what_goes_wrong_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
