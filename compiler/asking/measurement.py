@@ -169,7 +169,8 @@ class Measurement(Stage):
         yield f"critical path by time      {path_of(self.critical_path)}   {microseconds(length)}"
         estimated = microseconds(schedule.estimated_ns)
         yield f"critical path by estimate  {path_of(schedule.critical_path)}   {estimated}"
-        yield f"the median of {self.rounds} rounds on {self.machine}"
+        rounds = f"{self.rounds} round{'s' * (self.rounds != 1)}"
+        yield f"the median of {rounds} on {self.machine}"
         yield from self.notes
         for number, array in enumerate(self.results):
             yield f"result {number}  {_preview(array)}"
