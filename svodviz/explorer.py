@@ -18,6 +18,7 @@ from svodviz.grounds import recorded as tried
 from svodviz.live import Live
 from svodviz.machine_code import recorded
 from svodviz.matched import recorded_matches
+from svodviz.measured import SECONDS, recorded_run
 from svodviz.packing import packed_trait
 from svodviz.picture import still
 from svodviz.requests import respond
@@ -124,6 +125,10 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         """Asks LLVM all that the page can ask: a page without Python has the answers."""
         self.recorded = {**self.recorded, **recorded(self.compilation)}
 
+    def record_run(self, seconds: float = SECONDS) -> None:
+        """Runs the program for about so long: the page shows what each item takes, exports too."""
+        self.recorded = {**self.recorded, **recorded_run(self.compilation, seconds)}
+
     def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
         """The explorer as one HTML page without requests, in its present state.
 
@@ -170,15 +175,21 @@ def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
 
 
 def explore(
-    subject: Any, *inputs: Any, check: bool = False, machine_code: bool = False, **state: Any
+    subject: Any,
+    *inputs: Any,
+    check: bool = False,
+    machine_code: bool = False,
+    measure: bool | float = False,
+    **state: Any,
 ) -> Any:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
     `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
     arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
     every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
-    the page could ask later, so that a saved notebook has the answers. Raises TypeError where there
-    is nothing to explore.
+    the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
+    many seconds, the program is run and every item timed. Raises TypeError where there is nothing
+    to explore.
     """
     shown: Shown
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
@@ -188,6 +199,8 @@ def explore(
         shown = Explorer(compilation, check_all(compilation) if check else None, **state)
         if machine_code:
             shown.record_machine_code()
+        if measure:
+            shown.record_run(SECONDS if measure is True else measure)
     for listener in list(_listeners):
         listener(shown)
     return shown

@@ -114,9 +114,10 @@ export class GraphView {
   cost(isPass) {
     const { model, state } = this.store;
     const { costs, words } = isPass ? { costs: new Map(), words: "" }
-      : overlayOn(model, this.scene, this.picture, state.overlay);
-    if (this.overlaid !== state.overlay) this.drawnAt = null;
-    Object.assign(this, { costs, costWords: words, overlaid: state.overlay });
+      : overlayOn(model, this.scene, this.picture, state.overlay, this.store.measured?.words);
+    const overlaid = `${state.overlay} ${this.store.measured?.version}`;
+    if (this.overlaid !== overlaid) this.drawnAt = null;
+    Object.assign(this, { costs, costWords: words, overlaid });
   }
 
   /** Opens the folded group in which the selection is, or folds the one it stands in. */

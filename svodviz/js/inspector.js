@@ -39,7 +39,8 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""}`;
+    const { version } = this.store.measured;
+    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""} ${version}`;
     if (key === this.key) return;
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);

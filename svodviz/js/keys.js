@@ -8,9 +8,12 @@ function numbered(model) {
   return model.stages.filter((stage) => !stage.asked).slice(0, 10);
 }
 
+/** The keys of the stages that are made when they are asked for. */
+const ASKED = { llvm_passes: "p", run: "m" };
+
 /** The key that leads to a stage; "" where there is none. */
 export function keyOfStage(model, stage) {
-  if (stage.asked) return "p";
+  if (stage.asked) return ASKED[stage.id] ?? "";
   const place = numbered(model).indexOf(stage);
   return place < 0 ? "" : String((place + 1) % 10);
 }
@@ -21,7 +24,9 @@ export function keyTable(store, views) {
   const neighbour = (side) => () => views.visitNeighbour(side);
   const shown = (side) => () => store.state.view === "graph" && reveal(views.views.graph, side);
   const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
-  const asked = store.model.stages.find((it) => it.asked && it.units.length);
+  const visit = (id) => () => {
+    if (store.model.stageById.get(id)?.units.length) store.set({ stage: id });
+  };
   return [
     [["ArrowUp"], "previous pass", () => store.movePass(-1)],
     [["ArrowDown"], "next pass", () => store.movePass(1)],
@@ -31,7 +36,8 @@ export function keyTable(store, views) {
     [["r"], "previous changed pass", () => store.movePass(-1, true)],
     [[..."1234567890"], "stage by its place in the ribbon",
       (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
-    [["p"], "LLVM's passes", () => asked && store.set({ stage: asked.id })],
+    [["p"], "LLVM's passes", visit("llvm_passes")],
+    [["m"], "the run: measured times", visit("run")],
     [["g"], "graph or text", () => views.toggleText()],
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],

@@ -10,6 +10,8 @@ const MARKS = {
   replaced: ["⇢", "what took its place"],
   critical: ["◆", "critical path"],
   slack: ["", "slack"],
+  estimated: ["", "estimated"],
+  measured: ["", "measured"],
 };
 
 /**
