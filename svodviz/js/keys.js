@@ -1,6 +1,7 @@
 // Keys, which act only while the explorer has the focus, and the page that lists them.
 
 import { button, h } from "./dom.js";
+import { reveal } from "./reveal.js";
 
 /** The stages that digits lead to, in the order of 1 … 9, 0. */
 function numbered(model) {
@@ -21,6 +22,7 @@ export function keyOfStage(model, stage) {
 export function keyTable(store, views) {
   const step = (by) => () => store.moveStep(by);
   const neighbour = (side) => () => views.visitNeighbour(side);
+  const shown = (side) => () => store.state.view === "graph" && reveal(views.views.graph, side);
   const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
   const visit = (id) => () => {
     if (store.model.stageById.get(id)?.units.length) store.set({ stage: id });
@@ -39,12 +41,14 @@ export function keyTable(store, views) {
     [["g"], "graph or text", () => views.toggleText()],
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
-    [["Enter"], "fold or unfold the group of the selection", () => views.views.graph.toggleFold()],
+    [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
     [["s"], "only the selection and its neighbours; again for more of them, or all",
-      () => views.views.graph.toggleOnly()],
+      () => views.view.toggleOnly?.()],
     [["/"], "search", () => views.focusSearch()],
-    [["i"], "select the first input", neighbour("inputs")],
-    [["o"], "select the first user", neighbour("users")],
+    [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
+    [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
+    [["I"], "select the first input", neighbour("inputs")],
+    [["O"], "select the first user", neighbour("users")],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
     [["Escape"], "clear selection and search", () => views.clear()],
@@ -53,7 +57,7 @@ export function keyTable(store, views) {
 }
 
 const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
-  Escape: "Esc" };
+  Escape: "Esc", I: "Shift I", O: "Shift O" };
 const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
   : keys.map((key) => NAMES[key] || key).join(" "));
 

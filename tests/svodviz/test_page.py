@@ -203,9 +203,9 @@ def test_keys(page: Any, key: str, wanted: dict[str, Any]) -> None:
 def test_keys_on_a_selection(page: Any) -> None:
     set_state(page, selected="graph:15")
     page.locator(".svodviz").focus()
-    page.keyboard.press("i")
+    page.keyboard.press("Shift+I")
     assert state(page)["selected"] == "graph:13"
-    page.keyboard.press("o")
+    page.keyboard.press("Shift+O")
     assert state(page)["selected"] == "graph:15"
     page.keyboard.press("Escape")
     assert state(page)["selected"] == ""
