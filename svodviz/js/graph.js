@@ -244,7 +244,7 @@ export class GraphView {
     if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
       this.fill(size);
     }
-    this.minimap.draw(this.picture, view);
+    this.minimap.draw(this.picture, view, size);
     this.look.onStatus();
   }
 
