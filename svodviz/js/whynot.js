@@ -1,15 +1,21 @@
 // In the inspector: why a rule does not match the selected node. Python is asked (see whynot.py).
 
 import { button, h } from "./dom.js";
+import { nearestValue } from "./valuesheet.js";
 
 const chosen = new WeakMap(); // the rule last asked about, by store
 
-/** The section; none for what no set of rules is about. */
-export function whyNotSection(inspector, entity) {
+/**
+ * The section; none for what no set of rules is about. What is no node of a program that rules
+ * rewrite, such as an instruction, is asked about as the node that it comes from.
+ */
+export function whyNotSection(inspector, selected) {
   const { store } = inspector;
   const { model } = store;
-  const books = model.rulebook.filter(([stage]) => stage === model.stageOf(entity));
-  if (!books.length) return null;
+  const booksOf = (it) => model.rulebook.filter(([stage]) => stage === model.stageOf(it));
+  const entity = nearestValue(selected, model.parents, (it) => booksOf(it).length > 0);
+  if (entity < 0) return null;
+  const books = booksOf(entity);
   const picker = h("select", { class: "rule-choice", "aria-label": "Rule" }, ...books.map(group));
   picker.value = chosen.get(store) ?? firstOf(store, books);
   const answer = h("div", { class: "why-not", "aria-live": "polite" });
@@ -19,6 +25,8 @@ export function whyNotSection(inspector, entity) {
   };
   const ready = button("Why not?", ask, { class: "ask", title: "The first condition that failed" });
   return inspector.section("Why does a rule not match here?",
+    entity !== selected && h("p", { class: "hint" }, "Asked about what it comes from:"),
+    entity !== selected && inspector.links([inspector.link(entity)]),
     h("div", { class: "why-row" }, picker, ready), answer);
 }
 
