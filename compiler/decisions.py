@@ -42,8 +42,10 @@ def decisions(
         yield Decision(entity(uncopied(choice.node, known)), kind, True, choice.reason)
 
 
-def placing(plan: MemoryPlan, kernels: KernelGraph) -> Iterator[Decision]:
+def placing(plan: MemoryPlan | None, kernels: KernelGraph) -> Iterator[Decision]:
     """For each buffer the program makes: whose memory it uses again, and whose it cannot use."""
+    if plan is None:
+        return
     holders = {node: kernels.entity(node) for node in kernels.nodes if isinstance(node, Buffer)}
     together = alive_together(plan.places)
     for place in plan.places:

@@ -38,8 +38,8 @@ class Number:
     @property
     def cells(self) -> Cells:
         """The number as a row of a table."""
-        limit = "" if self.limit is None else _shown(self.limit, self.unit)
-        return self.name, _shown(self.value, self.unit), self.sign, limit, self.against
+        limit = "" if self.limit is None else shown(self.limit, self.unit)
+        return self.name, shown(self.value, self.unit), self.sign, limit, self.against
 
     def __str__(self) -> str:
         return " ".join(filter(None, self.cells))
@@ -92,7 +92,7 @@ def table(numbers: Iterable[Number]) -> list[str]:
     ]
 
 
-def _shown(value: float, unit: str) -> str:
+def shown(value: float, unit: str = "") -> str:
     """`35.2 µs`, `65,536 bytes`, `12 turns`, `0.25`"""
     if unit == "ns":
         name, size = next((row for row in TIMES if abs(value) >= row[1]), ("ns", 1.0))

@@ -57,7 +57,7 @@ class Rewrite:
     """The rule as it is written, where that can be read."""
 
 
-@dataclass@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Match:
     """One rule application as nodes: what `Rewrite` is made from when somebody asks."""
 

@@ -135,7 +135,7 @@ class _Inside:
         stage, limit = self.made.loops[number], self.effort.elements
         elements = loops_interpreter.elements(stage.body)
         if elements > limit:
-            words = f"its loops compute {elements:,} values: to keep them all would take long"
+            words = f"its loops compute {elements:,} values, more than are kept"
             self._leave("loops", number, words, Number("values", elements, "", "at most", limit))
             return
         loops_interpreter.interpret(
@@ -147,7 +147,7 @@ class _Inside:
         stage = self.made.lowered[number]
         count, limit = steps(stage.instructions, variables=variables), self.effort.steps
         if count > limit:
-            words = f"it runs {count:,} instructions: to interpret them all would take long"
+            words = f"its interpreter would take {count:,} steps"
             self._leave("lowered", number, words, Number("steps", count, "", "at most", limit))
             return
         run_tasks(

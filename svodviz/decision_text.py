@@ -9,6 +9,7 @@ What left no choice is counted: a line for each reason.
 """
 
 from collections import Counter
+from itertools import groupby
 from typing import Any
 
 from svodviz.escape import visible
@@ -17,25 +18,32 @@ from svodviz.reasons import PLAIN
 
 def decision_text(compilation: Any) -> str:
     """All decisions of a compilation, in the order in which they were made."""
-    from compiler.reason import numbers_of, table
+    from compiler.reason import table
 
     names = _names(compilation)
     plain: Counter[tuple[str, str]] = Counter()
     parts: list[str] = []
-    for it in compilation.decisions:
-        if it.kind in PLAIN:
-            plain[it.kind, it.reason] += 1
-            continue
-        about = visible(names.get(it.subject, it.subject))
-        parts.append(f"{'✓' if it.taken else '✗'} {visible(it.kind):<11} {about}")
-        parts.append(f"    {visible(it.reason)}")
-        parts += [f"    {visible(row)}" for row in table(numbers_of(it.reason))]
+    plain.update((it.kind, it.reason) for it in compilation.decisions if it.kind in PLAIN)
+    others = (it for it in compilation.decisions if it.kind not in PLAIN)
+    for (subject, _, numbers), group in groupby(others, _same):
+        for it in group:
+            about = visible(names.get(subject, subject))
+            parts.append(f"{'✓' if it.taken else '✗'} {visible(it.kind):<11} {about}")
+            parts.append(f"    {visible(it.reason)}")
+        parts += [f"        {visible(row)}" for row in table(numbers)]
     if plain:
         parts.append("without a choice:")
     parts += [
         f"    {count:>5} × {kind:<6} {visible(reason)}" for (kind, reason), count in plain.items()
     ]
     return "\n".join(parts)
+
+
+def _same(it: Any) -> tuple[Any, ...]:
+    """What decisions have in common whose numbers are told once, behind them."""
+    from compiler.reason import numbers_of
+
+    return it.subject, it.taken, numbers_of(it.reason)
 
 
 def _names(compilation: Any) -> dict[str, str]:

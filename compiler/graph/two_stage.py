@@ -46,7 +46,7 @@ from compiler.graph.nodes import (
 from compiler.machine import DEFAULT
 from compiler.node import toposort, users
 from compiler.ops import REDUCTIONS
-from compiler.reason import Number, Reason
+from compiler.reason import Number, Reason, shown
 from compiler.trace import Match, Provenance
 
 LONG = 20_000.0
@@ -166,7 +166,7 @@ def _short(node: Reduce) -> Cut:
         words = f"too short for a second kernel: {elements:,} elements"
         return Cut(0, 0, Reason(words, Number("elements folded", elements, "", "at least", FEWEST)))
     took = _nanoseconds(node)
-    words = f"too short for a second kernel: about {took / 1000:,.0f} µs of one core"
+    words = f"too short for a second kernel: about {shown(took, 'ns')} of one core"
     return Cut(0, 0, Reason(words, _time(took)))
 
 

@@ -9,7 +9,8 @@
     block … end_block  ← a br to a block goes on behind its end
 
 A branch counts constructs outwards, from 0. That to a loop goes to its head, that to a block or to
-the whole function to its end. Only the ends and heads that something branches to begin a block.
+the whole function to its end. Only the ends and heads that something branches to begin a block,
+with the label that LLVM writes in front of them.
 """
 
 import re
@@ -23,6 +24,7 @@ CLOSING = {"end_block": "block", "end_loop": "loop", "end_if": "if", "end_try": 
 LAST = frozenset(("br", "br_table", "return", "unreachable", "end_function"))
 """After these control does not go on with the next line."""
 _FUNCTION = re.compile(r"^([A-Za-z_$][\w.$]*):")
+_LABEL = re.compile(r"^(\.LBB\w+):")
 
 
 def structured(rows: Sequence[str]) -> Flow:
@@ -69,7 +71,8 @@ def _place(
     if count >= len(around):
         return next((n for n in range(at, len(rows)) if _word(rows[n]) == "end_function"), at)
     construct = around[-1 - count]
-    return construct if _word(rows[construct]) == "loop" else ends.get(construct, at)
+    place = construct if _word(rows[construct]) == "loop" else ends.get(construct, at)
+    return place - (place > 0 and _LABEL.match(rows[place - 1]) is not None)
 
 
 def _ends(rows: Sequence[str]) -> dict[int, int]:
@@ -86,8 +89,9 @@ def _ends(rows: Sequence[str]) -> dict[int, int]:
 
 
 def _label(rows: Sequence[str], place: int) -> str:
-    """What a place that is branched to is called: `loop, line 12`, `end_block, line 40`."""
-    return f"{_word(rows[place])}, line {place + 1}"
+    """What a place that is branched to is called: by its label, or `loop, line 12`."""
+    label = _LABEL.match(rows[place])
+    return label.group(1) if label else f"{_word(rows[place])}, line {place + 1}"
 
 
 def _word(row: str) -> str:

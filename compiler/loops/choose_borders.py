@@ -51,7 +51,8 @@ def _vectors(seen: Accesses, inner: Range, model: MachineModel) -> list[Row]:
     for lanes in (most, most // 2):
         found = _against(seen, inner, lanes)
         if not found:
-            return in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, "rows with borders")
+            what = "rows with borders"
+            return [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
         against.append(found)
     numbers = dict.fromkeys(number for each in against for number in each.numbers)
     return [Refused("vectorize", Reason("; ".join(dict.fromkeys(against)), *numbers))]

@@ -27,9 +27,8 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
     against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
     if against:
         return against
-    choices: list[Row] = in_vectors(
-        inner.name, inner.extent, lanes, SIDE_BY_SIDE, "elements one after the other"
-    )
+    what = "elements one after the other"
+    choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
     outer, turns = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = chosen(choices).of(Tile)[0].size

@@ -8,11 +8,20 @@
 from collections.abc import Iterable
 
 from compiler.loops.accesses import Access, Accesses
-from compiler.loops.choices import Parallelize, Refused, Row, Stream, Tile, Unroll, Vectorize
+from compiler.loops.choices import (
+    Choice,
+    Parallelize,
+    Refused,
+    Row,
+    Stream,
+    Tile,
+    Unroll,
+    Vectorize,
+)
 from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
-from compiler.reason import Number, Reason
+from compiler.reason import Number, Reason, shown
 
 LINE = 64
 """Bytes of one line of memory."""
@@ -84,7 +93,7 @@ def _step(access: Access, axis: Range, step: int) -> Number:
     return Number(where, step, "", "one after another", 1)
 
 
-def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Row]:
+def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Choice]:
     """The turns of an axis as lanes of `unroll` registers side by side, the rest as well."""
     if turns < lanes:
         return _masked(name, turns, lanes)
@@ -92,10 +101,10 @@ def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> lis
     seen = turns_in(name, turns, "lanes", lanes)
     words = Reason(f"{what}: {turns} turns in vectors of {lanes}", seen)
     if unroll == 1:
-        whole: list[Row] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+        whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
         return whole + _masked(f"{name}.2", turns % lanes, lanes)
     several = turns_in(name, turns, f"{unroll} vectors of {lanes}", lanes * unroll)
-    choices: list[Row] = [
+    choices: list[Choice] = [
         Tile(name, lanes * unroll, "peel", Reason(f"{words}, {unroll} at a time", several)),
         Tile(f"{name}.1", lanes, "peel", words),
         Unroll(f"{name}.1.0",
@@ -105,17 +114,17 @@ def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> lis
     return choices + _rest(f"{name}.2", turns % (lanes * unroll), lanes, unroll)
 
 
-def _rest(name: str, turns: int, lanes: int, unroll: int) -> list[Row]:
+def _rest(name: str, turns: int, lanes: int, unroll: int) -> list[Choice]:
     """What several vectors at a time leave over, one at a time, the last one masked."""
     if turns < lanes:
         return _masked(name, turns, lanes)
     seen = turns_in(name, turns, "lanes", lanes)
     words = Reason(f"{turns} turns are left by {unroll} vectors of {lanes}", seen)
-    whole: list[Row] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+    whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
     return whole + _masked(f"{name}.2", turns % lanes, lanes)
 
 
-def _masked(name: str, turns: int, lanes: int) -> list[Row]:
+def _masked(name: str, turns: int, lanes: int) -> list[Choice]:
     """What whole vectors leave over, as one vector of which only so many lanes are touched."""
     if turns < 2:
         return []
@@ -148,7 +157,8 @@ def _against_threads(took: float, model: MachineModel) -> Reason:
     if model.cores < 2:
         return Reason("one core runs the program", Number("cores", model.cores, "", "at least", 2))
     if took < WORTH_THREADS:
-        return Reason(f"about {took / 1000:,.1f} µs of work: too little to share out", _work(took))
+        words = f"about {shown(took, 'ns')} of work: too little to share out"
+        return Reason(words, _work(took))
     return Reason()
 
 

@@ -304,7 +304,8 @@ class _Walk:
         alone = self._reductions_below(node, [Demand(plan, plan.dependence)])
         for reduction, reason in refused.items():
             if not _against_reduction(reduction, list(alone.get(reduction, {}))):
-                return f"it ends the kernel of a reduction: {reason}"
+                words = f"it ends the kernel of a reduction: {reason}"
+                return Reason(words, *numbers_of(reason))
         return ""
 
     def _reductions_below(

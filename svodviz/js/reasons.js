@@ -15,12 +15,12 @@ export function numbersTable(rows) {
     h("tbody", {}, ...rows.map(([name, value, sign, limit, against]) => h(
       "tr", {},
       h("th", { scope: "row" }, name),
-      h("td", {}, h("b", {}, value), sign && comparison(sign, limit, against))))));
+      h("td", {}, h("b", {}, value), ...(sign ? comparison(sign, limit, against) : []))))));
 }
 
 function comparison(sign, limit, against) {
-  return h("span", {}, h("span", { class: "sign", role: "img", "aria-label": SIGNS[sign] }, sign),
-    limit, " ", h("span", { class: "against" }, against));
+  return [" ", h("span", { class: "sign", role: "img", "aria-label": SIGNS[sign] }, sign), " ",
+    limit, " ", h("span", { class: "against" }, `(${against})`)];
 }
 
 /** A verdict with its sentence, its numbers, and what it is about. */

@@ -9,8 +9,8 @@ export const COLUMNS = 3;
 
 /**
  * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay, critical,
- * machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon · unit: position of the kernel · view: see
- * views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
+ * machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon · unit:
+ * position of the kernel · view: see views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
  * stages · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
  * are drawn, with their neighbours · overlay: see overlay.js · critical: whether only the critical
  * path stands out · machine: whose assembly is shown, "" for this one's · level: which of LLVM's

@@ -40,6 +40,13 @@ def test_a_branch_goes_to_a_loops_head_or_behind_a_block() -> None:
     assert found.blocks[behind].loops == ()
 
 
+def test_the_label_that_stands_before_a_place_is_its_name() -> None:
+    rows = ["k:", ".LBB0_1:", "  loop", "  br_if 0", "  end_loop", "  end_function"]
+    found = structured(rows)
+    (head,) = {j.target for j in found.jumps if j.is_back}
+    assert (found.blocks[head].label, found.blocks[head].first) == (".LBB0_1", 1)
+
+
 def test_lines_are_shared_out_over_the_blocks() -> None:
     found = structured(NEST)
     lines = [n for b in found.blocks for n in range(b.first, b.end)]
