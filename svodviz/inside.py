@@ -39,8 +39,7 @@ def _notes(rows: list[list[Any]], compilation: Any) -> list[str]:
     """What was left out, each by itself where it is little."""
     if len(rows) > MOST_NOTES:
         kernels = len({number for _, number, _ in rows})
-        return [f"no values inside {kernels:,} kernels, which take too much to interpret: the "
-                "inspector says of each why"]  # fmt: skip
+        return [f"no values inside {kernels:,} kernels: the inspector says of each why"]
     return [f"no values {_place(*row[:2], compilation)}: {row[2]}" for row in rows]
 
 

@@ -12,7 +12,7 @@
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
      "rules":     [[name, algebra, source, [line of code]]]
-     "rulebook":  [[stage, pass, [rule]]]     see `whynot`
+     "rulebook":  [[stage, pass, [rule], [[target]]]]     see `whynot`
      "checks":    checks or null              see `checks`; null where nothing was checked
      "decisions": [[entity, kind, taken, reason, [numbers]]]     see `reasons`
      "plain":     [[kind, reason, [numbers], [entity]]]          nodes that left no choice

@@ -16,8 +16,16 @@ export function whyNotSection(inspector, selected) {
   const entity = nearestValue(selected, model.parents, (it) => booksOf(it).length > 0);
   if (entity < 0) return null;
   const books = booksOf(entity);
-  const picker = h("select", { class: "rule-choice", "aria-label": "Rule" }, ...books.map(group));
-  picker.value = chosen.get(store) ?? firstOf(store, books);
+  const about = inspector.placeOf(entity)?.row;
+  const fitting = books.flatMap(([, , rules, targets]) =>
+    rules.filter((_, index) => looksAt(targets[index], about)));
+  const picker = h("select", { class: "rule-choice", "aria-label": "Rule" },
+    ...(fitting.length && about ? [group([, `look at ${about.op}`, fitting])] : []),
+    ...books.map(([stage, pass, rules]) =>
+      group([stage, pass, rules.filter((it) => !fitting.includes(it))])));
+  const rules = [...picker.options].map((it) => it.value);
+  const last = chosen.get(store);
+  picker.value = rules.includes(last) ? last : firstOf(store, books, fitting);
   const answer = h("div", { class: "why-not", "aria-live": "polite" });
   const ask = () => {
     chosen.set(store, picker.value);
@@ -35,11 +43,18 @@ function group([, pass, rules]) {
     ...rules.map((rule) => h("option", { value: rule }, rule)));
 }
 
-/** The first rule of the pass on screen, else of the last set. */
-function firstOf(store, books) {
+/** Whether a rule with these targets looks at a node at all. */
+function looksAt(targets, row) {
+  const words = row ? [...row.op.split(" "), row.kind, "any operation"] : [];
+  return targets.some((it) => words.includes(it));
+}
+
+/** The first rule of the pass on screen, else of those that look at the node, else of the last. */
+function firstOf(store, books, fitting) {
   const name = store.state.stage === "passes" ? store.pass?.name : "";
   const here = books.find(([, pass]) => pass === name);
-  return (here || books[books.length - 1])[2][0];
+  return here?.[2].find((it) => fitting.includes(it)) || fitting[0]
+    || (here || books[books.length - 1])[2][0];
 }
 
 async function question(store, entity, rule, answer) {

@@ -153,46 +153,71 @@ def test_webassembly_has_blocks_and_loops(
     assert "blocks" in words and "loop" in words and "only blocks" in words
 
 
-def test_the_minimap_stands_where_it_covers_nothing_or_lets_clicks_through(
-    open_page: Open, tmp_path: Path
-) -> None:
-    Explorer(large(600), stage="graph", folding="none").export_html(tmp_path / "large.html")
-    page = open_page(tmp_path / "large.html", width=1000)
-    page.locator(".svodviz").focus()
-    covered = 0
-    for _ in range(4):
+@pytest.fixture(scope="module")
+def wide_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Many chains side by side: where one looks closely at their middle, nodes are all around."""
+    x = values(4, 4)
+    results = [(x * float(n)).exp().sqrt().neg().exp().abs() for n in range(2, 26)]
+    path = tmp_path_factory.mktemp("pages") / "wide.html"
+    Explorer(compile(results), stage="graph", folding="none").export_html(path)
+    return path
+
+
+def close_up(page: Any) -> None:
+    """Zoom in until the minimap cannot but cover nodes, and wait until it has come to rest."""
+    for _ in range(12):
         page.get_by_label("Zoom in").click()
-        page.wait_for_timeout(350)
-        if page.locator(".minimap").is_hidden():
-            continue
-        below = page.evaluate(OVERLAPPING)
-        is_covering = page.locator(".minimap.covering").count() == 1
-        assert is_covering or not below
-        if is_covering and below:
-            covered += 1
-            set_state(page, selected="")
-            page.mouse.click(*below[0])
-            assert state(page)["selected"], "the click is the node's"
-    assert covered or page.locator(".minimap").is_visible()
+        page.wait_for_timeout(60)
+        if not page.locator(".minimap").is_hidden() and page.locator(".minimap.covering").count():
+            break
+        page.wait_for_timeout(250)
+    page.wait_for_timeout(300)
 
 
-def test_the_frame_of_the_minimap_moves_the_view_where_it_covers_nodes(
-    open_page: Open, tmp_path: Path
-) -> None:
+def test_the_minimap_moves_where_it_covers_nothing(open_page: Open, tmp_path: Path) -> None:
     Explorer(large(600), stage="graph", folding="none").export_html(tmp_path / "large.html")
     page = open_page(tmp_path / "large.html", width=1000)
-    for _ in range(6):
+    for _ in range(3):
         page.get_by_label("Zoom in").click()
         page.wait_for_timeout(80)
-    page.wait_for_timeout(300)
-    frame = page.locator(".minimap-view")
-    before, box = page.locator(".graph > g").get_attribute("transform"), frame.bounding_box()
+    box = page.locator(".graph").bounding_box()
+    node = page.locator(".node").first.bounding_box()
+    start = node["x"] + node["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 3, start[1])
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.97 - start[0] + box["x"] + box["width"] / 3,
+                    start[1], steps=5)  # fmt: skip
+    page.mouse.up()
+    page.wait_for_timeout(400)
+    assert page.locator(".minimap").get_attribute("data-corner") != "top right"
+    assert page.locator(".minimap.covering").count() == 0
+    assert page.evaluate(OVERLAPPING) == []
+
+
+def test_where_the_minimap_covers_nodes_clicks_are_theirs(
+    open_page: Open, wide_page: Path
+) -> None:
+    page = open_page(wide_page, width=1000)
+    close_up(page)
+    assert page.locator(".minimap.covering").count() == 1
+    below = page.evaluate(OVERLAPPING)
+    assert below
+    page.mouse.click(*below[-1])
+    assert state(page)["selected"], "the click is the node's"
+
+
+def test_the_frame_of_the_minimap_still_moves_the_view(open_page: Open, wide_page: Path) -> None:
+    page = open_page(wide_page, width=1000)
+    close_up(page)
+    world, box = page.locator(".graph > g"), page.locator(".minimap-view").bounding_box()
+    before = world.get_attribute("transform")
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
-    page.mouse.move(box["x"] + 20, box["y"] + 20, steps=4)
+    page.mouse.move(box["x"] + 30, box["y"] + 30, steps=4)
     page.mouse.up()
     page.wait_for_timeout(100)
-    assert page.locator(".graph > g").get_attribute("transform") != before
+    assert world.get_attribute("transform") != before
+    assert state(page)["selected"] == "", "a drag selects nothing"
 
 
 def test_the_page_says_which_values_were_not_computed(open_page: Open, tmp_path: Path) -> None:
@@ -251,6 +276,9 @@ def test_why_not_answers_for_own_rules_and_those_of_the_compiler(
         set_state(live, stage=stage, selected=product)
         words = ask(live, "halve")
         assert "this does not hold" in words and "Never" in words
+        groups = live.locator(".rule-choice optgroup").first
+        assert groups.get_attribute("label") == "look at mul"
+        assert "multiply_by_one" in groups.locator("option").all_inner_texts()
         words = ask(live, "multiply_by_one")
         assert "_is_const(right, 1)" in words and "const 3.0" in words
     record = next(r for r in made.passes if r.stage == "loops" and r.name == "simplify")
