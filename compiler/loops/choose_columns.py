@@ -44,8 +44,8 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
         words = Reason(f"{turns} results, a part for each core", share)
         choices.append(Tile(name, block, "peel", words))
         name, turns, at = f"{name}.1", block, f"{name}.0"
-    elif len(seen.ranges) > 1:
-        at = seen.ranges[-2].name
+    else:
+        at = _outside(seen)
     added = _added(seen, turns, at, model)
     side = ADDED if chosen(added) else SIDE_BY_SIDE
     choices += in_vectors(name, turns, lanes, side, "results next to each other")
@@ -59,11 +59,20 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
     return chosen(choices)
 
 
+def _outside(seen: Accesses) -> str:
+    """The innermost axis around the results of one row of sums; "" where all share one row."""
+    needed = frozenset[Range]().union(*(seen.needs[fold] for fold in seen.reductions))
+    return next((r.name for r in reversed(seen.ranges[:-1]) if r in needed), "")
+
+
 def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Row]:
     """Sums in scratch memory, where they are many and near, and the rows are enough."""
     nbytes, near = turns * seen.widest, model.cache_bytes[1] // 2
     if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
         return [Refused("accumulate", Reason("more than one loop is folded"))]
+    if seen.ranges[-1] not in seen.needs[seen.reductions[0]]:
+        # the loops around it compute it once
+        return [Refused("accumulate", Reason("it is one sum for all results"))]
     rows: Range = seen.reductions[0].ranges[0]
     if length(rows) is None:
         return [Refused("accumulate", Reason(f"the extent of {rows.name} is a variable"))]

@@ -2,19 +2,21 @@
 
 import { FOLDINGS } from "./groupings.js";
 import { LEVELS } from "./llvmtexts.js";
+import { Measured } from "./measured.js";
 import { overlaysOf } from "./overlay.js";
 import { Requests } from "./requests.js";
 
 export const COLUMNS = 3;
 
 /**
- * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay, critical,
- * machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon · unit:
- * position of the kernel · view: see views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
- * stages · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
- * are drawn, with their neighbours · overlay: see overlay.js · critical: whether only the critical
- * path stands out · machine: whose assembly is shown, "" for this one's · level: which of LLVM's
- * passes, -1 for those that make the code which runs · llvm_pass: position among those.
+ * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay,
+ * critical, machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon
+ * · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js ·
+ * selected: entity string or "" · columns: three stages · folding: see groupings.js · open:
+ * groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
+ * overlay: see overlay.js · critical: whether only the critical path stands out · machine: whose
+ * assembly is shown, "" for this one's · level: which of LLVM's passes, -1 for those that make
+ * the code which runs · llvm_pass: position among those.
  */
 export class Store {
   constructor(model, saved = {}, requests = null) {
@@ -24,6 +26,8 @@ export class Store {
     this.hoverListeners = [];
     this.hovered = -1;
     this.views = new Map();
+    this.measured = new Measured(model, this.requests);
+    this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
     const start = {
       stage: "graph", unit: 0, view: first.view, selected: "",
@@ -35,6 +39,12 @@ export class Store {
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = null;
     this.state = this.sound(wanted, start);
+    this.requests.onLive(() => this.wantCosts());
+  }
+
+  /** Who lays measured times over a graph asks for them. */
+  wantCosts() {
+    if (this.state.overlay === "measured") this.measured.want();
   }
 
   /** Stages with text, the wished ones first; always three, repeated where there are fewer. */
@@ -122,6 +132,7 @@ export class Store {
     this.state = this.sound(wanted, before);
     if (this.state.view !== "columns") this.views.set(this.state.stage, this.state.view);
     this.listeners.forEach((listener) => listener(this.state, before));
+    if (patch.overlay) this.wantCosts();
   }
 
   /** The unit in which a state's selection is to be seen; else the one that was shown. */
