@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from compiler.garbage import put_off
@@ -16,10 +15,9 @@ from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
 from svodviz.machine_code import recorded
-from svodviz.packing import packed_trait
+from svodviz.page_widget import PageWidget
 from svodviz.picture import still
 from svodviz.requests import respond
-from svodviz.script import style_sheet, widget_module
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, is_explorable, name_of
@@ -33,7 +31,7 @@ FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
@@ -44,10 +42,6 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     `selected` is its entity; `observe` works on both. `recorded` are answers that exports have.
     """
 
-    _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
-    wire = packed_trait()
-    state = traitlets.Dict().tag(sync=True)
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode()
 
@@ -59,7 +53,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             data = wire(compilation, checks)
             self._entities = frozenset(data["entities"])
             self._passes = len(data["passes"])
-            super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+            super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")
