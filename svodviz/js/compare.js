@@ -201,5 +201,6 @@ export function renderComparison({ model, el, fullPage = false }) {
     model.off("change:state", adopt);
     requests.close();
     watcher.disconnect();
+    page.root.remove();
   };
 }

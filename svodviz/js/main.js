@@ -235,6 +235,7 @@ function renderExplorer({ model, el, fullPage = false }) {
     stopSync();
     requests.close();
     watcher.disconnect();
+    root.remove(); // the notebook keeps `el` even when its output is gone
   };
 }
 

@@ -155,5 +155,6 @@ export function renderQuiz({ model, el, fullPage = false }) {
   return () => {
     stopTheme();
     model.off("change:state", adopt);
+    page.root.remove();
   };
 }

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOKEN = "svodviz"
-PATIENCE = 60_000  # milliseconds: a machine under load is slow, not wrong
+PATIENCE = int(os.environ.get("PATIENCE", 60_000))  # milliseconds: a machine under load is slow, not wrong
 READY = ".svodviz[data-ready=true]"
 # What the applications are told in files, as Notebook hears nothing of JupyterLab's command line.
 APPLICATIONS = {

@@ -112,7 +112,7 @@ def test_a_saved_notebook_is_interactive_where_it_is_trusted(
     root.locator('.stage[data-stage="passes"]').click()
     root.focus()
     lab.page.keyboard.press("ArrowRight")
-    root.locator(".position", has_text="after 1 of").wait_for()
+    root.locator(".position", has_text="before 1 of").wait_for()
     root.locator('.stage[data-stage="llvm_passes"]').click()
     root.locator(".llvm-words", has_text="No kernel").wait_for()
     assert lab.page.evaluate("window.hacked") is None

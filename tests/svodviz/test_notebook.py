@@ -23,6 +23,8 @@ def test_an_explorer_in_notebook(jupyter: Server, chromium: Any) -> None:
     jupyter.write("classic.ipynb", CELLS)
     with opened(chromium, jupyter.url("notebooks/classic.ipynb")) as shown:
         root = shown.show(EXPLORE)
+        root.focus()
+        shown.page.keyboard.press(" ")
         root.locator(".node", has_text="maximum").first.click()
         shown.run_until(TELL, "graph:15 graph")
         shown.run(SELECT)
@@ -31,7 +33,7 @@ def test_an_explorer_in_notebook(jupyter: Server, chromium: Any) -> None:
         shown.page.keyboard.press("t")
         shown.wait(f"(root) => ({SEEN})(root).join() === 'true,true,true'", root.element_handle())
         count = shown.page.locator(".jp-Notebook-cell").count()
-        for key in ("f", "ArrowRight", "b", "d", "d"):
+        for key in ("f", "ArrowRight", "ArrowRight", "b", "d", "d"):
             shown.page.keyboard.press(key)
         root.locator(".position", has_text="after 1 of").wait_for()
         assert root.locator(".node[data-mark=added]").count() >= 1
