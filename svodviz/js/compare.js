@@ -5,6 +5,7 @@ import { GraphsTab } from "./comparegraphs.js";
 import { TextsTab } from "./comparetexts.js";
 import { button, h } from "./dom.js";
 import { isConnected } from "./kernel.js";
+import { keepKeys } from "./keys.js";
 import { Model } from "./model.js";
 import { Requests } from "./requests.js";
 import { SIDES } from "./sides.js";
@@ -117,6 +118,7 @@ class Page {
         onkeydown: (event) => this.key(event) },
       h("div", { class: "compare-frame" }, this.heading(), this.tools, this.pane, this.status),
     );
+    keepKeys(this.root);
     comparison.subscribe(() => this.show());
   }
 

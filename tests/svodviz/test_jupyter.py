@@ -130,7 +130,7 @@ def test_explorers_of_one_page_are_independent(lab: Shown, first: Any) -> None:
 def test_keys_of_the_notebook_are_not_ours(lab: Shown, first: Any) -> None:
     before = lab.page.evaluate(NOTEBOOK)
     first.locator(".node").first.click()
-    for key in "abxdd0izzmyjk":
+    for key in "abxdd0izmyjk":
         lab.page.keyboard.press(key)
     for keys in ("Enter", "Shift+M", "Shift+L", "Escape"):
         lab.page.keyboard.press(keys)

@@ -91,6 +91,6 @@ def test_a_cell_is_shown_beside_its_run_before(lab: Shown) -> None:
     assert "the first run of this cell" in lab.run(DIFF)
     lab.run(NAME_SECOND)
     root = lab.show(DIFF)
-    assert "the run before" in root.locator(".side-a").inner_text()
-    assert "this run" in root.locator(".side-b").inner_text()
+    assert "the run before" in root.locator(".compare-head .side-a").inner_text()
+    assert "this run" in root.locator(".compare-head .side-b").inner_text()
     assert root.locator('tr[data-mark="~"]').count() > 1

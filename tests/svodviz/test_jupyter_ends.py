@@ -45,6 +45,7 @@ def assert_readable(root: Any, words: str) -> None:
     root.locator(".node").first.click()
     assert root.locator(".node.selected").count() == 1
     root.locator('.stage[data-stage="llvm_passes"]').click()
+    root.get_by_label("Which of LLVM's passes").select_option("3")
     root.locator(".llvm-words", has_text=words).wait_for()
     root.locator('.stage[data-stage="loops"]').click()
     root.locator('[data-view="playground"]').click()
@@ -101,7 +102,7 @@ def test_a_saved_notebook_is_interactive_where_it_is_trusted(
     lab.command("docmanager:save")
     saved = jupyter.read("saved.ipynb")
     assert saved["metadata"]["widgets"][WIDGETS]["state"]
-    lab.command("docmanager:close-all-tabs")
+    lab.page.evaluate("window.jupyterapp.shell.currentWidget.dispose()")
     jupyter.end_kernels()
     lab.open("saved.ipynb")
     root = lab.cell(0).locator(READY)
