@@ -13,7 +13,7 @@ CELLS = (
     "import svodviz\nfrom tests.svodviz.sample import sample\n"
     "first = svodviz.explore(sample())\nfirst",
     "second = svodviz.explore(sample('second.py'))\nsecond",
-    "print(first.selected, first.state['stage'], '|', second.selected, second.state['stage'])",
+    "for it in first, second:\n    print(it.state['selected'] or '-', it.state['stage'], end=' ')",
     "first.state = {'stage': 'graph', 'selected': 'graph:13'}",
     "",
 )
@@ -110,7 +110,7 @@ def test_page_and_python_follow_each_other(lab: Shown, first: Any) -> None:
     assert first.locator(".node.selected").count() == 1
     first.locator('.stage[data-stage="schedule"]').click()
     first.locator('.item[title*="k1"]').click()
-    lab.run_until(TELL, "schedule:1 schedule |  graph")
+    lab.run_until(TELL, "schedule:1 schedule - graph")
 
 
 def test_explorers_of_one_page_are_independent(lab: Shown, first: Any) -> None:
@@ -124,7 +124,7 @@ def test_explorers_of_one_page_are_independent(lab: Shown, first: Any) -> None:
     assert second.get_attribute("data-stage") == "passes"
     stage = first.get_attribute("data-stage")
     assert stage not in ("graph", "passes")
-    lab.run_until(TELL, f"graph:15 {stage} |  passes")
+    lab.run_until(TELL, f"graph:15 {stage} - passes")
 
 
 def test_keys_of_the_notebook_are_not_ours(lab: Shown, first: Any) -> None:

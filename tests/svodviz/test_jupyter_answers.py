@@ -27,9 +27,11 @@ CELLS = (
     "%%explore --diff\nchain(name)",
     "name = 'first'",
     "name = 'second'",
+    "print(explorer.selected.op, len(explorer.selected.sources))",
+    "explorer.selected = explorer.selected.sources[0]",
 )
 (PREPARE, LLVM, RECORDED, TILES, TRIED, COMPARE, QUIZ, SCORE, DIFF, NAME_FIRST,
- NAME_SECOND) = range(len(CELLS))  # fmt: skip
+ NAME_SECOND, OBJECT, SOURCE) = range(len(CELLS))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,24 @@ def test_llvms_passes_are_asked_for(lab: Shown) -> None:
     assert root.locator(".llvm-change .line").count() > 3
     assert root.locator(".obstacle").is_hidden()
     lab.run_until(RECORDED, """['llvm_passes {"kernel":"k0","level":-1}']""")
+
+
+def test_a_selection_is_the_compilers_own_object(lab: Shown) -> None:
+    root = lab.show(LLVM)
+    root.locator('.stage[data-stage="graph"]').click()
+    root.locator(".node", has_text="mul").click()
+    lab.run_until(OBJECT, "mul 2")
+    lab.run(SOURCE)
+    root.locator(".node.selected", has_text="cast").wait_for()
+    lab.run_until(OBJECT, "cast 1")
+
+
+def test_a_run_is_measured(lab: Shown) -> None:
+    root = lab.show(LLVM)
+    root.locator('.stage[data-stage="run"]').click()
+    root.locator(".run-row").first.wait_for()
+    assert "k0" in root.locator(".run-row").first.inner_text()
+    root.get_by_role("button", name="Measure again").wait_for()
 
 
 def test_a_slider_leads_to_other_assembly(lab: Shown) -> None:

@@ -14,7 +14,7 @@ CELLS = (
     "x = Tensor.arange(512).cast('float32')\n"
     "explorer = svodviz.explore(compile((x * x + 1.0).relu(), Options(loops='plain')))\nexplorer",
     "explorer.close()",
-    "print(explorer.selected)",
+    "print(explorer.state['selected'])",
     "svodviz.explore(x + 1.0, x + 2.0)",
 )
 EXPLORE, CLOSE, TELL, COMPARE = range(len(CELLS))

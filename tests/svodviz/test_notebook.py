@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CELLS = (
     "import svodviz\nfrom tests.svodviz.sample import sample\n"
     "explorer = svodviz.explore(sample())\nexplorer",
-    "print(explorer.selected, explorer.state['stage'])",
+    "print(explorer.state['selected'], explorer.state['stage'])",
     "explorer.selected = 'graph:13'",
 )
 EXPLORE, TELL, SELECT = range(len(CELLS))
