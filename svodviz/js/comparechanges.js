@@ -56,7 +56,8 @@ export class ChangesTab {
     if (!requests.isLive) {
       const isKnown = this.measured || wire.figures.some(([name]) => name.startsWith("measured"));
       return !isKnown && h("p", { class: "hint" },
-        `Times measured on this machine need a kernel. ${requests.obstacle || "None has answered yet."}`);
+        "Times measured on this machine need a kernel. ",
+        requests.obstacle || "None has answered yet.");
     }
     this.words = h("span", { class: "hint", role: "status" });
     return h("p", {}, button("Measure both", () => this.ask()), " ", this.words);

@@ -159,7 +159,8 @@ export class PlaygroundView {
     }
     this.notice.hidden = this.isLive;
     const why = this.store.requests?.obstacle || "No kernel has answered yet.";
-    this.notice.textContent = `${why} What was tried can be looked at, new choices cannot be tried.`;
+    this.notice.textContent = `${why} What was tried can be looked at, `
+      + "new choices cannot be tried.";
     this.look.onStatus();
   }
 
