@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from compiler.garbage import put_off
@@ -19,10 +18,9 @@ from svodviz.live import Live
 from svodviz.machine_code import recorded
 from svodviz.matched import recorded_matches
 from svodviz.measured import SECONDS, recorded_run
-from svodviz.packing import packed_trait
+from svodviz.page_widget import PageWidget
 from svodviz.picture import still
 from svodviz.requests import respond
-from svodviz.script import style_sheet, widget_module
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, is_explorable, name_of
@@ -38,7 +36,7 @@ MOST_LLVM_PASSES = 10_000
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
@@ -53,10 +51,6 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     are answers that exports have.
     """
 
-    _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
-    wire = packed_trait()
-    state = traitlets.Dict().tag(sync=True)
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
 
@@ -70,7 +64,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             self._passes = len(data["passes"])
             self._machines = ("", *(id for id, *_ in data["machines"]))
             self._live = Live(compilation)
-            super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+            super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")

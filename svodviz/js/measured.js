@@ -69,6 +69,7 @@ export class Measured {
     if (!this.isPossible) return;
     this.read();
     requests.onLive(() => this.tell());
+    requests.onLost(() => this.tell());
   }
 
   get isKnown() {
