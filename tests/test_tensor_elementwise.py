@@ -90,8 +90,7 @@ def test_every_row_has_a_method() -> None:
 @every_engine
 @pytest.mark.parametrize("method", UNARY)
 def test_unary(method: str, engine: str) -> None:
-    ours, theirs = getattr(Tensor, method), UNARY[method]
-    cases = Agreement(engine)
+    ours, theirs, cases = getattr(Tensor, method), UNARY[method], Agreement(engine)
     for dtype, x in SAMPLES.items():
         cases.agree(partial(ours, x), partial(theirs, samples(dtype)), f"{method} {dtype}")
     cases.check()
