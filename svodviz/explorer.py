@@ -29,8 +29,10 @@ from svodviz.wire import wire
 
 State = dict[str, Any]
 STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
-               "only", "overlay")  # fmt: skip
+               "only", "overlay", "critical", "machine", "level", "llvm_pass")  # fmt: skip
 FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
+LEVELS = (-1, 1, 2, 3)
+MOST_LLVM_PASSES = 10_000
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
@@ -40,7 +42,9 @@ class Explorer(PageWidget):
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
     the whole pass, 0 before its first rewrite), selected (an entity), columns (three stages),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
-    only (entities that alone are drawn, with their neighbours) and overlay (the cost laid over it).
+    only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
+    critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
+    level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
     It is the one trait that page and Python share; assigning some of its names changes only those.
     `selected` is the compiler's own object: a node, an item, an instruction, a line (see `live`);
     such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
@@ -58,6 +62,7 @@ class Explorer(PageWidget):
             data = wire(compilation, checks)
             self._entities = frozenset(data["entities"])
             self._passes = len(data["passes"])
+            self._machines = ("", *(id for id, *_ in data["machines"]))
             self._live = Live(compilation)
             super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
@@ -75,6 +80,10 @@ class Explorer(PageWidget):
         self._check("selected", wanted, self._entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
+        self._check("critical", wanted, (False, True))
+        self._check("machine", wanted, self._machines)
+        self._check("level", wanted, LEVELS)
+        self._check("llvm_pass", wanted, range(MOST_LLVM_PASSES))
         for entity in wanted.get("only", ()):
             self._check("only", {"only": entity}, self._entities)
         for stage in wanted.get("columns", ()):

@@ -82,6 +82,8 @@ class Explorer {
     const { state } = this.store;
     this.root.dataset.stage = state.stage;
     this.root.dataset.view = state.view;
+    this.views.timeline.critical = state.critical;
+    this.views.graph.critical = state.critical && state.stage === "schedule";
     this.showTabs();
     this.showUnits();
     if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
@@ -139,9 +141,8 @@ class Explorer {
       return;
     }
     this.searchField.value = "";
-    this.setCritical(false);
     this.search();
-    this.store.select(-1);
+    this.store.set({ selected: "", critical: false });
     this.root.focus();
   }
 
@@ -153,13 +154,7 @@ class Explorer {
   }
 
   toggleCritical() {
-    this.setCritical(!this.views.timeline.critical);
-  }
-
-  setCritical(isOn) {
-    this.views.timeline.critical = isOn;
-    this.views.graph.critical = isOn && this.store.state.stage === "schedule";
-    this.view.light?.();
+    this.store.set({ critical: !this.store.state.critical });
   }
 
   toggleHelp() {
