@@ -19,6 +19,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from compiler.node import Node, toposort
+from compiler.printable import printable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,12 +36,19 @@ def empty_graph() -> "nx.DiGraph[Any]":
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a printed stage; `alone` says why, where it comes from nothing earlier."""
+    """One line of a printed stage; `alone` says why, where it comes from nothing earlier.
+
+    Whatever names stand in it, its text is `printable`.
+    """
 
     text: str
     entity: str | None = None
     parents: tuple[str, ...] = ()
     alone: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text.isprintable():
+            object.__setattr__(self, "text", printable(self.text))
 
 
 @dataclass(frozen=True, slots=True)
