@@ -8,7 +8,8 @@ export const MOST = 3000; // rows of one text that are shown
  * @property {string} type "equal", "changed", "a" (only there), "b", or "gap"
  * @property {number} a position of the line in a, or -1
  * @property {number} b the same in b
- * @property {number[]} [hidden] of a gap: first line in a, in b, and how many
+ * @property {number[]} [hidden] of a gap: where its equal lines begin in a, in b (those shown
+ *   around it included), and how many are left out
  */
 
 /** @typedef {[string, number, number, number, number]} Block tag; from and to in a, in b */

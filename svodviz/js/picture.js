@@ -252,10 +252,10 @@ function partPicture(scene, key, { keys = [], open = [], only, name = (it) => it
     const [row, node] = [rows[i], part.nodes[0]];
     const mark = (part.nodes.length === 1 && scene.marks?.get(node)) || "";
     /** @type {PictureNode} */
-    const made = { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark,
+    const drawn = { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark,
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0,
       group: (groups[part.group] ?? groups[part.frame])?.name };
-    return made;
+    return drawn;
   });
   return finished({
     key, nodes,

@@ -26,7 +26,7 @@ export function keyOf(name, args) {
 
 /** Sends requests and hands out their answers. */
 export class Requests {
-  /** @param {Host} model */
+  /** @param {Host | null} model none to ask: nothing is ever answered */
   constructor(model) {
     this.model = model;
     this.isLive = false;
@@ -121,8 +121,8 @@ export class Requests {
   }
 
   close() {
-    if (this.take) this.model.off("msg:custom", this.take);
-    if (this.lost) this.model.off("comm_live_update", this.lost);
+    if (this.take) this.model?.off("msg:custom", this.take);
+    if (this.lost) this.model?.off("comm_live_update", this.lost);
     this.refuse("The explorer was closed.");
   }
 }

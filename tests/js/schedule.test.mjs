@@ -8,6 +8,7 @@ import { foldingFor, FOLDINGS, foldingsOf, itemsOf, keysOf } from "../../svodviz
 import { Model } from "../../svodviz/js/model.js";
 import { OVERLAYS, overlayOn, overlaysOf } from "../../svodviz/js/overlay.js";
 import { stagePicture } from "../../svodviz/js/picture.js";
+import { ScheduleData } from "../../svodviz/js/schedule.js";
 
 const WIRE = readFileSync(process.env.SVODVIZ_SAMPLE, "utf-8");
 const model = () => new Model(JSON.parse(WIRE));
@@ -15,6 +16,7 @@ const sceneOf = (made, id) => made.stageById.get(id).units.at(-1).scene;
 
 test("items know what they wait for and what waits for them", () => {
   const { schedule } = model();
+  assert.ok(schedule instanceof ScheduleData);
   const edges = schedule.before.flat().length;
   assert.ok(edges > 0);
   assert.equal(schedule.behind.flat().length, edges);

@@ -22,9 +22,12 @@ CONTROLS = {
 # What the keyboard should reach: whatever takes the focus, is enabled, and is seen.
 REACHABLE = """() => {
     const wanted = "button, input, select, textarea, summary, a[href], [tabindex='0']";
+    // Of several radio buttons Tab comes to one, arrows to the others.
+    const first = (it) => document.querySelector(`input[name="${it.name}"]:checked`)
+        || document.querySelector(`input[name="${it.name}"]`);
     const all = [...document.querySelectorAll(wanted)].filter((it) =>
-        !it.disabled && !it.closest("[inert], [hidden]") && it.checkVisibility()
-        && it.tabIndex >= 0);
+        !it.matches(":disabled") && !it.closest("[inert], [hidden]") && it.checkVisibility()
+        && it.tabIndex >= 0 && (it.type !== "radio" || it === first(it)));
     window.toReach = new Set(all);
     return all.length;
 }"""

@@ -231,7 +231,7 @@ def test_a_renderer_that_writes_markup_is_caught(
         with pytest.raises(AssertionError, match="a script ran"):
             assert_harmless(page, 1400, "planted")
         page.evaluate("delete window.hacked")
-        with pytest.raises(AssertionError, match="<img src=.*onerror"):
+        with pytest.raises(AssertionError, match=r"<img src=.*onerror"):
             assert_harmless(page, 1400, "planted")
     finally:
         page.close()
