@@ -52,7 +52,8 @@ class Coverage:
     def __str__(self) -> str:
         reasons = sorted({line.alone for line in self.alone if line.alone})
         words = f"   the others: {'; '.join(reasons)}" if reasons else ""
-        return f"{printable(self.title):<18} {self.linked:>5} of {self.lines:>5} lines linked{words}"
+        title = printable(self.title)
+        return f"{title:<18} {self.linked:>5} of {self.lines:>5} lines linked{words}"
 
 
 def coverage(stages: Iterable[Stage]) -> tuple[Coverage, ...]:

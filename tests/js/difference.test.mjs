@@ -19,7 +19,8 @@ test("a long run of equal lines is a gap with three lines around what differs", 
   const rows = rowsOf(blocks);
   assert.deepEqual(rows.filter(({ type }) => type === "gap").map(({ hidden }) => hidden),
     [[0, 0, 17], [21, 20, 17]]);
-  assert.deepEqual(shortOf(rows).slice(1, 5), ["equal 17 17", "equal 18 18", "equal 19 19", "a 20 -1"]);
+  assert.deepEqual(shortOf(rows).slice(1, 5),
+    ["equal 17 17", "equal 18 18", "equal 19 19", "a 20 -1"]);
   assert.equal(rowsOf(blocks, new Set([0])).length, rows.length + 16);
   assert.equal(rowsOf(blocks, new Set([0, 21])).length, 41);
   assert.ok(MOST >= 1000);

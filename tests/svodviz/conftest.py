@@ -63,7 +63,8 @@ def complete() -> Explorer:
     compilation = compilation_of(softmax_layer())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(core, "SECONDS", 0.0)
-        playground(compilation, choices=["unroll i9"])
+        for loops in compilation.loops:
+            playground(compilation, kernel=loops.name, choices=["unroll i9"])
     made = Explorer(compilation, check_all(compilation))
     made.record_machine_code()
     return made
