@@ -47,7 +47,7 @@ function transformations(inspector, row) {
     )),
     h("details", { class: "as-text" },
       h("summary", {}, "As text, to edit and pass back"),
-      h("pre", { class: "block" }, program(row))),
+      h("pre", { class: "block", tabindex: "0" }, program(row))),
   );
 }
 
