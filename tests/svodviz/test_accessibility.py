@@ -194,6 +194,8 @@ def test_the_keyboard_selects_in_every_view(open_page: Open, page_of: Any, view:
         if state(page)["selected"]:
             break
         page.keyboard.press("Enter")
-    assert state(page)["selected"]
+    # In the playground it is points that were tried that are found, and become the current one.
+    is_current = page.locator('.play-history [aria-current="true"]').count() == 1
+    assert state(page)["selected"] or (view == "playground" and is_current)
     page.keyboard.press("Escape")
     assert (state(page)["selected"], page.locator(".search").input_value()) == ("", "")
