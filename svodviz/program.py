@@ -49,8 +49,13 @@ class Found:
             case _:
                 raise ValueError("check: two programs side by side have no marks; explore one")
 
-    def page(self, *, machine_code: bool = False, checks: Checks | None = None) -> str:
-        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM."""
+    def page(
+        self, *, machine_code: bool = False, measure: bool = False, checks: Checks | None = None
+    ) -> str:
+        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM.
+
+        With `measure` the program is run for it, and every item timed.
+        """
         shown = self.shown
         if shown is None:
             shown = Explorer(self.compilation, checks)
@@ -58,6 +63,8 @@ class Found:
             before, shown = shown, Explorer(self.compilation, checks, **shown.state)
             shown.recorded = before.recorded
         if isinstance(shown, Explorer):
+            if measure:
+                shown.record_run()
             return shown.export_html(machine_code=machine_code)
         return shown.export_html()
 

@@ -9,6 +9,7 @@ import { bytes, duration } from "./words.js";
  * @typedef {import("./wire.js").Scene} Scene
  * @typedef {import("./picture.js").Picture} Picture
  * @typedef {(item: import("./wire.js").ItemRow) => number | null} Cost
+ * @typedef {[string, string, Cost | null, (sum: number) => string]} Overlay
  */
 
 /** @param {number} number */
@@ -18,7 +19,7 @@ const perByte = (number) => `${Number(number.toPrecision(3))} flop/B`;
 
 /**
  * What can be laid over a graph: [id, words, value of an item or null, how a sum is written].
- * @type {[string, string, Cost | null, (sum: number) => string][]}
+ * @type {Overlay[]}
  */
 export const OVERLAYS = [
   ["ns", "estimated time", (item) => item.ns, (sum) => duration(sum / 1e9)],
@@ -37,24 +38,31 @@ function scaled(number) {
 }
 
 /**
- * The overlays that a compilation has numbers for.
+ * The overlays that a compilation has numbers for, or can be asked for.
  * @param {Model} model
  */
 export function overlaysOf(model) {
   const items = model.schedule?.items ?? [];
-  return items.length
-    ? OVERLAYS.filter(([, , value]) => !value || items.some((item) => value(item) !== null)) : [];
+  const canRun = Boolean(model.stageById.get("run")?.units.length);
+  /** @param {Overlay} row */
+  const isThere = ([id, , value]) => !value || items.some((item) => value(item) !== null)
+    || (id === "measured" && canRun);
+  return items.length ? OVERLAYS.filter(isThere) : [];
 }
 
 /**
  * The cost of each node of a picture that has one: {value, share of the greatest, text}.
+ * `missing` says why there are no numbers, where there are none yet.
  * @param {Model} model @param {Scene | null} scene @param {Picture} picture @param {string} id
  * @returns {{costs: Map<Object, {value: number, share: number, text: string}>, words: string}}
  */
-export function overlayOn(model, scene, picture, id) {
+export function overlayOn(model, scene, picture, id, missing = "not known") {
   const row = overlaysOf(model).find(([it]) => it === id);
   if (!row || !scene) return { costs: new Map(), words: "" };
-  const [, words, , write] = row;
+  const [, words, value, write] = row;
+  if (value && !model.schedule?.items.some((item) => value(item) !== null)) {
+    return { costs: new Map(), words: `${words}: ${missing}` };
+  }
   const sums = sumsOf(model, scene, picture, id);
   const greatest = Math.max(...sums.values(), 0);
   const whole = [...sums.values()].reduce((sum, it) => sum + it, 0);

@@ -39,6 +39,24 @@ export class ScheduleData {
   }
 
   /**
+   * When an item runs: by the estimates or, where `by` says so and it is known, as measured.
+   * @param {Item} item @param {string} by
+   */
+  when(item, by) {
+    return (by === "measured" && item.run) || item;
+  }
+
+  /**
+   * Whether the one item ends where the other begins, both without time to spare.
+   * @param {Dependency} edge @param {string} by
+   */
+  isCritical(edge, by) {
+    const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
+    if (by !== "measured" || !a.run || !b.run) return edge.critical;
+    return a.run.critical && b.run.critical && a.run.finish === b.run.start;
+  }
+
+  /**
    * "kernel step, i = 2": what an item is called.
    * @param {Item} item
    */

@@ -2,6 +2,7 @@
 // Pure.
 
 import { FOLDINGS } from "./groupings.js";
+import { Measured } from "./measured.js";
 import { overlaysOf } from "./overlay.js";
 import { Requests } from "./requests.js";
 
@@ -31,6 +32,8 @@ export class Store {
     this.hovered = -1;
     /** @type {Map<string, string>} */
     this.views = new Map();
+    this.measured = new Measured(model, this.requests);
+    this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
     /** @type {State} */
     const start = {
@@ -42,6 +45,12 @@ export class Store {
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);
+    this.requests.onLive(() => this.wantCosts());
+  }
+
+  /** Who lays measured times over a graph asks for them. */
+  wantCosts() {
+    if (this.state.overlay === "measured") this.measured.want();
   }
 
   /**
@@ -150,6 +159,7 @@ export class Store {
     this.state = this.sound(wanted, before);
     if (this.state.view !== "columns") this.views.set(this.state.stage, this.state.view);
     this.listeners.forEach((listener) => listener(this.state, before));
+    if (patch.overlay) this.wantCosts();
   }
 
   /**

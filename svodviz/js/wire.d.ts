@@ -122,6 +122,14 @@ export interface BufferRow {
   made: boolean;
 }
 
+export interface Ran {
+  start: number;
+  finish: number;
+  slack: number;
+  critical: boolean;
+  [other: string]: any;
+}
+
 export interface ItemRow {
   e: number;
   op: string;
@@ -139,7 +147,9 @@ export interface ItemRow {
   late: number;
   critical: boolean;
   tasks: number;
-  measured?: number | null;
+  bound?: string;
+  measured?: number | null; // kept: nanoseconds
+  run?: Ran | null; // kept: when it ran, as measured
 }
 
 export interface FusionRow {

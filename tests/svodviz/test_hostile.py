@@ -52,7 +52,9 @@ RAW = """() => {
 @pytest.fixture(scope="session")
 def poisoned_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "poisoned.html"
-    Explorer(poisoned()).export_html(path)
+    explorer = Explorer(poisoned())
+    explorer.record_run()
+    explorer.export_html(path)
     return path
 
 
