@@ -23,6 +23,7 @@ export class Model {
   /** @type {Wire["films"]} */ films;
   /** @type {Wire["passes"]} */ passes;
   /** @type {Wire["rules"]} */ rules;
+  /** @type {Wire["machines"]} */ machines;
 
   /** @param {Wire} wire */
   constructor(wire) {
@@ -31,7 +32,7 @@ export class Model {
     }
     Object.assign(this, wire);
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
-      passes: this.passes, rules: this.rules } = wire);
+      passes: this.passes, rules: this.rules, machines: this.machines } = wire);
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);
@@ -42,6 +43,8 @@ export class Model {
     this.stageOf = (entity) => this.entities[entity].split(":", 1)[0];
     this.kernelByName = new Map(wire.kernels.map((row) => [row.name, row]));
     this.kernelBodies = new Set(wire.kernels.map((row) => row.e));
+    /** @type {Map<number, any[][]>} */
+    this.plainOf = this.indexPlain(wire.plain);
     /** @type {Map<number, Set<number>>} */
     this.closures = new Map();
     /** @type {Map<string, TextRow[]>} */
@@ -62,6 +65,21 @@ export class Model {
     this.indexNodes();
     this.indexLines();
     this.indexRewrites();
+  }
+
+  /**
+   * For each node that left no choice what became of it, as rows of decisions.
+   * @param {[string, string, any[], number[]][]} plain
+   */
+  indexPlain(plain) {
+    /** @type {Map<number, any[][]>} */
+    const found = new Map();
+    for (const [kind, reason, numbers, entities] of plain) {
+      for (const it of entities) {
+        found.set(it, [...(found.get(it) ?? []), [it, kind, true, reason, numbers]]);
+      }
+    }
+    return found;
   }
 
   /** Where each entity is drawn: its rows in the scenes of stages, then in films. */

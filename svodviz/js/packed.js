@@ -18,6 +18,7 @@ export async function unpacked(given) {
  */
 export function withWire(model, wire) {
   return {
+    widget_manager: model.widget_manager,
     get: (/** @type {string} */ name) => (name === "wire" ? wire : model.get(name)),
     set: (/** @type {string} */ name, /** @type {any} */ value) => model.set(name, value),
     save_changes: () => model.save_changes(),

@@ -3,6 +3,7 @@
 // no part of the data: modules keep it with the row that it was made from.
 
 import type { Arrow } from "./geometry.js";
+import type { Time } from "./measured.js";
 import type { Picture } from "./picture.js";
 
 export type Mark = [boolean | null, string];
@@ -122,13 +123,7 @@ export interface BufferRow {
   made: boolean;
 }
 
-export interface Ran {
-  start: number;
-  finish: number;
-  slack: number;
-  critical: boolean;
-  [other: string]: any;
-}
+export type Ran = Time & { finish: number; slack: number };
 
 export interface ItemRow {
   e: number;
@@ -190,6 +185,8 @@ export interface Wire {
   legend: [string, string, string, string][];
   schedule: ScheduleRows | null;
   views: [string, string, string[], string][];
+  machines: [string, string, string][];
+  plain: [string, string, any[], number[]][];
   [other: string]: any;
 }
 
@@ -205,6 +202,10 @@ export interface State {
   open: string[];
   only: string[];
   overlay: string;
+  critical: boolean;
+  machine: string;
+  level: number;
+  llvm_pass: number;
 }
 
 /** What can be chosen for a kernel in the playground. */
