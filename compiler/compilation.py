@@ -15,7 +15,7 @@ from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
 from compiler.codegen import MachineCode
 from compiler.costing import figures
-from compiler.decisions import decisions
+from compiler.decisions import decisions, placing
 from compiler.device.program import Program
 from compiler.errors import located
 from compiler.graph.markers import Placeholder
@@ -32,6 +32,7 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.passes import Passes
 from compiler.pipeline import run_passes
+from compiler.reason import Decision
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.operations import device_of
 from compiler.schedule.printer import Schedule
@@ -39,7 +40,7 @@ from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled, origin_of, schedule_program
 from compiler.stage import Stage
 from compiler.summary import summary
-from compiler.trace import Decision, Line, Numbering, PassRecord, Provenance
+from compiler.trace import Line, Numbering, PassRecord, Provenance
 from compiler.tune.start import tuned, tunings_of
 from compiler.user_source import UserSource, user_source
 
@@ -188,11 +189,12 @@ class Compilation(MachineCode):
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """Every choice about fusion, copies, reductions and loops, with its reason."""
+        """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
         made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
+        placed = placing(self.schedule.memory_plan, self.kernels)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
-        return (*made, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
+        return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
 
     @property
     def transfers(self) -> tuple[sharding.Traffic, ...]:

@@ -30,9 +30,10 @@ from compiler.machine import MachineModel
 from compiler.options import Mode, Options
 from compiler.passes import Step
 from compiler.pipeline import run_passes
+from compiler.reason import Decision, Reason, numbers_of
 from compiler.runtime.workers import begin, core_count
 from compiler.schedule.items import Kernel, Operation
-from compiler.trace import Decision, PassRecord, Provenance
+from compiler.trace import PassRecord, Provenance
 
 KEPT = 1024
 """Loaded programs kept in memory, least recently used first out."""
@@ -55,11 +56,14 @@ class CompiledKernel:
     choices: Choices = PLAIN
 
     def decisions(self, entity: str) -> tuple[Decision, ...]:
-        """Each choice with its reason; `entity` is that of the kernel's loops."""
-        return tuple(
-            Decision(entity, word(c), True, f"{show(c)}: {c.because or 'as asked'}")
+        """Each choice, made or refused, with its reason; `entity` is that of the kernel's loops."""
+        made = (
+            Decision(entity, word(c), True, Reason(f"{show(c)}: {c.because or 'as asked'}",
+                                                   *numbers_of(c.because)))
             for c in self.choices
-        )
+        )  # fmt: skip
+        refused = (Decision(entity, r.kind, False, r.because) for r in self.choices.refused)
+        return (*made, *refused)
 
 
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
@@ -109,7 +113,7 @@ def _choices(name: str, loops: Body, options: Options) -> Choices:
     if options.passes is None:
         return made
     there = {row.name for row in options.passes.of("loops")}
-    return Choices(tuple(choice for choice in made if word(choice) in there))
+    return replace(made, rows=tuple(choice for choice in made if word(choice) in there))
 
 
 def _asked_for(name: str, options: Options) -> Choices | MachineModel:

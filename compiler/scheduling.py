@@ -30,6 +30,8 @@ class Scheduled:
     calls: tuple[Callable, ...]
     """For each item the call of the kernel graph that it runs."""
     choices: list[Choice]
+    plain: list[Choice]
+    """What became of the nodes that left no choice."""
 
 
 def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]) -> Scheduled:
@@ -44,7 +46,10 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
         verify.verify(outlined.root, made.items, made.dependencies)
-    return Scheduled(outlined, made.items, made.dependencies, made.calls, [*copies, *parts.choices])
+    choices = [*copies, *parts.choices]
+    return Scheduled(
+        outlined, made.items, made.dependencies, made.calls, choices, parts.plain
+    )
 
 
 def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:

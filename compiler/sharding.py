@@ -11,8 +11,9 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.placement import Copy, Multi
 from compiler.graph.shard import reasons, spread
 from compiler.node import toposort
+from compiler.reason import Decision, Number, Reason
 from compiler.schedule.items import MemoryTransfer, ScheduleItem
-from compiler.trace import Decision, PassRecord, Provenance
+from compiler.trace import PassRecord, Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def decisions(
     why = reasons(before)
     for node in toposort([root]):
         if isinstance(node, Copy) and node in why:
-            reason = f"{why[node]}; {node.nbytes:,} bytes to {written(node.devices)}"
+            words = f"{why[node]}; {node.nbytes:,} bytes to {written(node.devices)}"
+            reason = Reason(words, Number("copied", node.nbytes, "bytes"))
             yield Decision(entity(node), "copy", True, reason)
 
 

@@ -2,7 +2,6 @@
 
     Line       one printed line: its text and entity, and those it comes from, or why from none
     Rewrite    one application of a rule in a pass
-    Decision   one choice with its reason in words
     Provenance which earlier things each node descends from, kept through every rewrite
 
 Entities name one thing of one stage of one compilation ("graph:12", "lowered:0:7"); `parents` are
@@ -56,16 +55,6 @@ class Rewrite:
     removed: tuple[str, ...] = ()
     code: str = ""
     """The rule as it is written, where that can be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One choice: about which entity, what was chosen, and why, with the values looked at."""
-
-    subject: str
-    kind: str
-    taken: bool
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

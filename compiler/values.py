@@ -22,6 +22,7 @@ from compiler.graph.nodes import TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.interpret import steps
 from compiler.lowered.run_tasks import run_tasks
+from compiler.reason import Number, Reason
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
 from compiler.seen import Seen
@@ -64,17 +65,38 @@ class Effort:
 LITTLE = Effort()
 
 
-def values_inside(made: "Compilation", effort: Effort = LITTLE) -> dict[str, Seen]:
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What was not run to see its values: a stage ("" for both) of kernel `number` (-1: of all)."""
+
+    stage: str
+    number: int
+    reason: Reason
+
+
+def values_inside(
+    made: "Compilation", effort: Effort = LITTLE, unseen: list[Unseen] | None = None
+) -> dict[str, Seen]:
     """What loops and instructions compute, by entity; none of kernels that take too much.
 
     Of a kernel that runs several times it is the first run. There are none while data or values of
-    variables are missing.
+    variables are missing. `unseen` gets what was left out, and why.
     """
+    left: list[Unseen] = [] if unseen is None else unseen
     if not made.can_run:
+        left.append(Unseen("", -1, Reason("data, or values of variables, are missing")))
         return {}
-    if sum(it.flops for it in made.schedule.analysis) > effort.flops:
+    flops = sum(it.flops for it in made.schedule.analysis)
+    if flops > effort.flops:
+        words = f"the program computes {flops:,} operations: interpreters would take long"
+        seen = Number("operations of the program", flops, "", "at most", effort.flops)
+        left.append(Unseen("", -1, Reason(words, seen)))
         return {}
-    inside = _Inside(made, effort)
+    inside = _Inside(made, effort, left)
+    for number, loops in enumerate(made.loops[effort.kernels :], effort.kernels):
+        words = f"{loops.name} is not among the first {effort.kernels} kernels, which are looked at"
+        count = Number("kernel", number + 1, "", "looked at", effort.kernels)
+        left.append(Unseen("", number, Reason(words, count)))
     items, results = made.schedule.items, made.schedule.results
     schedule_interpreter.interpret(items, results, copies(made), inside.run)
     return inside.found
@@ -83,8 +105,8 @@ def values_inside(made: "Compilation", effort: Effort = LITTLE) -> dict[str, See
 class _Inside:
     """Runs the kernels of a program, each for the first time on the interpreters of its stages."""
 
-    def __init__(self, made: "Compilation", effort: Effort) -> None:
-        self.made, self.effort = made, effort
+    def __init__(self, made: "Compilation", effort: Effort, left: list[Unseen]) -> None:
+        self.made, self.effort, self.left = made, effort, left
         self.values = made.values_of_run()
         self.found: dict[str, Seen] = {}
         self.waiting = {it.name: n for n, it in enumerate(made.loops[: effort.kernels])}
@@ -94,20 +116,27 @@ class _Inside:
         number = self.waiting.pop(self.made.kernel(kernel.body).name, None)
         variables = {**self.values, **dict(kernel.fixed)}
         if number is not None:
-            for watched in (self._loops, self._lowered):
+            for stage, watched in (("loops", self._loops), ("lowered", self._lowered)):
                 try:
                     watched(number, [it.copy() for it in arguments], variables)
-                except CompileError:
-                    continue  # this stage cannot run here: it has no values
+                except CompileError as error:
+                    words = f"its interpreter cannot run it: {error.problem}"
+                    self.left.append(Unseen(stage, number, Reason(words)))
         schedule_interpreter.run_kernel(kernel, arguments, self.values)
 
     def _tell(self, entity: str, value: Array) -> None:
         if value.dtype.kind in "biuf":
             self.found.setdefault(entity, Seen(value.dtype.name)).add(value)
 
+    def _leave(self, stage: str, number: int, words: str, seen: Number) -> None:
+        self.left.append(Unseen(stage, number, Reason(words, seen)))
+
     def _loops(self, number: int, arguments: list[Array], variables: dict[str, int]) -> None:
         stage, limit = self.made.loops[number], self.effort.elements
-        if loops_interpreter.elements(stage.body) > limit:
+        elements = loops_interpreter.elements(stage.body)
+        if elements > limit:
+            words = f"its loops compute {elements:,} values, more than are kept"
+            self._leave("loops", number, words, Number("values", elements, "", "at most", limit))
             return
         loops_interpreter.interpret(
             stage.body, arguments, variables=variables,
@@ -116,7 +145,10 @@ class _Inside:
 
     def _lowered(self, number: int, arguments: list[Array], variables: dict[str, int]) -> None:
         stage = self.made.lowered[number]
-        if steps(stage.instructions, variables=variables) > self.effort.steps:
+        count, limit = steps(stage.instructions, variables=variables), self.effort.steps
+        if count > limit:
+            words = f"its interpreter would take {count:,} steps"
+            self._leave("lowered", number, words, Number("steps", count, "", "at most", limit))
             return
         run_tasks(
             stage.instructions, arguments, variables=variables,

@@ -1,7 +1,7 @@
 """The command line: the same explorer, texts and pictures without a notebook.
 
     svodviz explore program.py -o page.html     one HTML page, zero requests
-    svodviz show program.py --stage lowered     a stage as text; --stage summary for all in short
+    svodviz show program.py --stage lowered     a stage as text; also summary, decisions
     svodviz show program.py --stage run         what each item of one run takes, measured now
     svodviz export program.py -o graph.png      a stage in a file, its format by the ending
     svodviz diff a.py b.py                      what differs between two programs
@@ -22,6 +22,7 @@ from typing import TextIO
 from compiler.errors import CompileError
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, Comparison
+from svodviz.decision_text import decision_text
 from svodviz.program import Found, NothingFound, ProgramError, run
 from svodviz.save import ENDINGS, encode, form_of
 from svodviz.side_by_side import SideBySide
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--measure", action="store_true",
                          help="run the program, and show what each item takes")  # fmt: skip
     show = commands.add_parser("show", help="print a stage")
-    show.add_argument("--stage", choices=[*BY_ID, "summary"], default="summary")
+    show.add_argument("--stage", choices=[*BY_ID, "decisions", "summary"], default="summary")
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export = commands.add_parser("export", help="write a stage in another format")
     export.add_argument("--stage", choices=EXPORTED, default="graph")
@@ -120,10 +121,12 @@ def _show(found: list[Found], chosen: argparse.Namespace) -> None:
 
 
 def _text(compilation: object, chosen: argparse.Namespace) -> str:
-    if chosen.kernel and chosen.stage not in ("summary", "passes"):
+    if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions"):
         return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
     if chosen.stage == "summary":
         return full_summary(compilation)
+    if chosen.stage == "decisions":
+        return decision_text(compilation)
     return text_of(compilation, chosen.stage)
 
 

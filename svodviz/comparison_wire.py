@@ -28,7 +28,8 @@ from svodviz.wire import wire
 
 FORMAT, VERSION = "svodviz-comparison", 1
 # What the page of one compilation shows and this one does not.
-_LEFT_OUT: Wire = {"films": [], "passes": [], "rules": [], "decisions": [], "values": {}}
+_LEFT_OUT: Wire = {"films": [], "passes": [], "rules": [], "decisions": [], "plain": [],
+                   "values": {}}
 
 
 def comparison_wire(comparison: Comparison) -> Wire:

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from compiler.garbage import put_off
@@ -19,10 +18,9 @@ from svodviz.live import Live
 from svodviz.machine_code import recorded
 from svodviz.matched import recorded_matches
 from svodviz.measured import SECONDS, recorded_run
-from svodviz.packing import packed_trait
+from svodviz.page_widget import PageWidget
 from svodviz.picture import still
 from svodviz.requests import respond
-from svodviz.script import style_sheet, widget_module
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, is_explorable, name_of
@@ -31,28 +29,28 @@ from svodviz.wire import wire
 
 State = dict[str, Any]
 STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
-               "only", "overlay")  # fmt: skip
+               "only", "overlay", "critical", "machine", "level", "llvm_pass")  # fmt: skip
 FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
+LEVELS = (-1, 1, 2, 3)
+MOST_LLVM_PASSES = 10_000
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
     the whole pass, 0 before its first rewrite), selected (an entity), columns (three stages),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
-    only (entities that alone are drawn, with their neighbours) and overlay (the cost laid over it).
+    only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
+    critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
+    level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
     It is the one trait that page and Python share; assigning some of its names changes only those.
     `selected` is the compiler's own object: a node, an item, an instruction, a line (see `live`);
     such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
     are answers that exports have.
     """
 
-    _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
-    wire = packed_trait()
-    state = traitlets.Dict().tag(sync=True)
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
 
@@ -64,8 +62,9 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             data = wire(compilation, checks)
             self._entities = frozenset(data["entities"])
             self._passes = len(data["passes"])
+            self._machines = ("", *(id for id, *_ in data["machines"]))
             self._live = Live(compilation)
-            super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+            super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @traitlets.validate("state")
@@ -81,6 +80,10 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         self._check("selected", wanted, self._entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
+        self._check("critical", wanted, (False, True))
+        self._check("machine", wanted, self._machines)
+        self._check("level", wanted, LEVELS)
+        self._check("llvm_pass", wanted, range(MOST_LLVM_PASSES))
         for entity in wanted.get("only", ()):
             self._check("only", {"only": entity}, self._entities)
         for stage in wanted.get("columns", ()):

@@ -1,6 +1,7 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
-    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason", "times"}
+    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason",
+             "numbers", "times"}
 
 One that was taken has its value computed in the one item that both are. Items are referred to by
 position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
@@ -13,6 +14,7 @@ from typing import Any
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.items import loop_rows
+from svodviz.reasons import number_rows
 from svodviz.scene import Wire, plain
 
 
@@ -55,5 +57,6 @@ def _row(
         "taken": bool(getattr(found, "taken", False)),
         "value": visible(getattr(found, "value", "")),
         "reason": visible(found.reason),
+        "numbers": number_rows(found.reason),
         "times": 0,
     }

@@ -1,17 +1,21 @@
 """Each kernel as data for the page: how its loops were transformed, what LLVM did, and why.
 
-    kernel  {"name", "e": entity of its loops, "choices": [[pass, choice, reason]], "text",
-             "level", "because", "tasks", "scratch"}
+    kernel  {"name", "e": entity of its loops, "choices": [[pass, choice, reason, numbers]],
+             "refused": [[pass, reason, numbers]], "text", "level", "because", "numbers", "tasks",
+             "scratch"}
 
 Kernels are in the order of the parts of the stages "loops" to "asm". `text` is what
 `Options(loops=…)` takes for the kernel; `tasks` is by how many runs its work is shared, `scratch`
-the bytes of scratch memory that each has. A compilation that says none of it has no rows.
+the bytes of scratch memory that each has. Numbers are those behind the reason before them, see
+`reasons`. A compilation that says none of it has no rows.
 """
 
+from itertools import zip_longest
 from typing import Any
 
 from svodviz.entities import Entities
 from svodviz.escape import visible
+from svodviz.reasons import number_rows
 from svodviz.scene import Wire
 
 
@@ -33,24 +37,35 @@ def tasks_of(compilation: Any) -> dict[str, int]:
 
 def _row(loops: Any, choices: Any, level: Any, entities: Entities) -> Wire:
     body = loops.lines[0].entity
-    rows = [_choice(line) for line in str(choices).splitlines()] if len(choices) else []
+    rows = [_choice(*it) for it in zip_longest(_printed(choices), getattr(choices, "rows", ()))]
+    because = getattr(level, "because", "")
     return {
         "name": visible(loops.name),
         "e": -1 if body is None else entities.number(body),
         "choices": rows,
-        "text": "; ".join(text for _, text, _ in rows),
+        "refused": [
+            [visible(it.kind), visible(it.because), number_rows(it.because)]
+            for it in getattr(choices, "refused", ())
+        ],
+        "text": "; ".join(text for _, text, *_ in rows),
         "level": visible(getattr(level, "done", "")),
-        "because": visible(getattr(level, "because", "")),
+        "because": visible(because),
+        "numbers": number_rows(because),
         "tasks": _tasks(loops),
         "scratch": sum(_scratch(node) for node in getattr(loops, "nodes", ())),
     }
 
 
-def _choice(line: str) -> list[str]:
-    """The pass, the choice and its reason in a line of printed choices."""
+def _printed(choices: Any) -> list[str]:
+    return str(choices).splitlines() if len(choices) else []
+
+
+def _choice(line: str, choice: Any) -> list[Any]:
+    """The pass, the choice and its reason in a line of printed choices, and what was looked at."""
     text, _, because = line.partition("#")
     words = visible(" ".join(text.split()))
-    return [words.split(" ")[0], words, visible(because.strip())]
+    numbers = number_rows(getattr(choice, "because", ""))
+    return [words.split(" ")[0], words, visible(because.strip()), numbers]
 
 
 def _tasks(loops: Any) -> int:

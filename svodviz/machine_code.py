@@ -68,9 +68,9 @@ def recorded(compilation: Any) -> dict[str, Json]:
 
 
 def flow_row(listing: Any) -> Wire | None:
-    """Blocks and jumps of assembly; None where the text has blocks of its own and no jumps."""
+    """Blocks and jumps of assembly; None where a listing says nothing of them."""
     found = getattr(listing, "flow", None)
-    if found is None or listing.prefix == "wasm":
+    if found is None:
         return None
     return {
         "blocks": [[visible(b.label), b.first, b.end, list(b.loops)] for b in found.blocks],

@@ -4,7 +4,8 @@
              "plan": plan or null}
     plan    {"levels", "unshared", "arena", "kept", "live", "peak", "left_out",
              "places": [place]}
-    place   {"buffer", "offset" or null, "size", "first", "last", "reason", "writer", "after"}
+    place   {"buffer", "offset" or null, "size", "first", "last", "reason", "numbers",
+             "writer", "after"}
 
 `alive` counts what the program itself makes; inputs are there throughout and are told apart.
 `after` are the places whose memory is used again, `writer` is the first item that writes the
@@ -17,6 +18,7 @@ from typing import Any
 
 from svodviz.escape import visible
 from svodviz.items import Buffers
+from svodviz.reasons import number_rows
 from svodviz.scene import Wire
 
 PLAN_NAMES = ("unshared", "arena", "kept", "live", "peak")
@@ -71,6 +73,7 @@ def _place(place: Any, places: list[Any], writers: dict[Any, int], buffers: Buff
         "first": int(place.first),
         "last": int(place.last),
         "reason": visible(place.reason),
+        "numbers": number_rows(place.reason),
         "writer": writers.get(place.buffer, -1),
         "after": _used_before(place, places),
     }

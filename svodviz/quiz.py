@@ -12,16 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from svodviz.escape import markup, visible
 from svodviz.export import export_html
-from svodviz.packing import packed_trait
+from svodviz.page_widget import PageWidget
 from svodviz.pose import pose
 from svodviz.questions import KINDS, Grade, Question
 from svodviz.scene import Wire
-from svodviz.script import style_sheet, widget_module
 from svodviz.subject import compilation_of, name_of
 
 FORMAT, VERSION = "svodviz-quiz", 1
@@ -46,13 +44,8 @@ def quiz(subject: Any, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
     return Quiz(visible(name_of(compilation)), found[: most or None])
 
 
-class QuizWidget(anywidget.AnyWidget):  # type: ignore[misc]
+class QuizWidget(PageWidget):
     """A quiz on screen."""
-
-    _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
-    wire = packed_trait()
-    state = traitlets.Dict().tag(sync=True)
 
 
 class Quiz(traitlets.HasTraits):  # type: ignore[misc]
@@ -73,8 +66,7 @@ class Quiz(traitlets.HasTraits):  # type: ignore[misc]
     @cached_property
     def widget(self) -> QuizWidget:
         """The quiz on screen; made when it is first shown, so that words alone need none."""
-        made = QuizWidget(_esm=widget_module(), _css=style_sheet(), wire=self.wire,
-                          state=self.state)  # fmt: skip
+        made = QuizWidget(wire=self.wire, state=self.state)
         traitlets.link((self, "state"), (made, "state"))
         return made
 

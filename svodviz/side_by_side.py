@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from svodviz.compare import compare
@@ -13,16 +12,15 @@ from svodviz.comparison_wire import comparison_wire, figure_row
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.figures import measured_figure
-from svodviz.packing import packed_trait
+from svodviz.page_widget import PageWidget
 from svodviz.requests import Json, Progress, request, respond
-from svodviz.script import style_sheet, widget_module
 
 State = dict[str, Any]
 TABS = ("changes", "graphs", "texts")
 STATE_NAMES = ("tab", "stage", "unit", "selected")
 
 
-class SideBySide(anywidget.AnyWidget):  # type: ignore[misc]
+class SideBySide(PageWidget):
     """Two compilations side by side.
 
     `state` is a dict of tab ("changes", "graphs" or "texts"), stage, unit (position of a pair of
@@ -30,15 +28,10 @@ class SideBySide(anywidget.AnyWidget):  # type: ignore[misc]
     only those.
     """
 
-    _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
-    wire = packed_trait()
-    state = traitlets.Dict().tag(sync=True)
-
     def __init__(self, comparison: Comparison, **state: Any) -> None:
         self.comparison = comparison
         data = comparison_wire(comparison)
-        super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
+        super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @property

@@ -1,6 +1,7 @@
 """Why a rule leaves a node alone, asked from the page; and the rules that there are to ask about.
 
-    rulebook   [[stage, pass, [rule]]]     each set of rules once, in the order in which they run
+    rulebook   [[stage, pass, [rule], [[target]]]]     each set of rules once, in the order in which
+                                                       they run; what each rule looks at
 """
 
 from typing import Any
@@ -11,18 +12,20 @@ from svodviz.requests import Json, Progress, request
 
 def rulebook(compilation: Any) -> list[list[Any]]:
     """The names of the rules of each pass that is a set of rules."""
-    from compiler.asking.why_not import rules_of
+    from compiler.asking.why_not import rules_of, targets_of
 
     options = getattr(compilation, "options", None)
     if options is None:
         return []
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], list[Any]] = {}
     for record in compilation.passes:
         rules = rules_of(record, options)
         if rules:
             key = visible(record.stage), visible(record.name)
-            found.setdefault(key, [visible(rule.name) for rule in rules])
-    return [[stage, name, rules] for (stage, name), rules in found.items()]
+            names = [visible(rule.name) for rule in rules]
+            targets = [[visible(it) for it in targets_of(rule)] for rule in rules]
+            found.setdefault(key, [names, targets])
+    return [[stage, name, *rules] for (stage, name), rules in found.items()]
 
 
 @request("why not")

@@ -12,10 +12,12 @@
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
      "rules":     [[name, algebra, source, [line of code]]]
-     "rulebook":  [[stage, pass, [rule]]]     see `whynot`
+     "rulebook":  [[stage, pass, [rule], [[target]]]]     see `whynot`
      "checks":    checks or null              see `checks`; null where nothing was checked
-     "decisions": [[entity, kind, taken, reason]]
+     "decisions": [[entity, kind, taken, reason, [numbers]]]     see `reasons`
+     "plain":     [[kind, reason, [numbers], [entity]]]          nodes that left no choice
      "values":    {entity: preview}           see `values`; inside kernels without shape
+     "unseen":    [[stage, kernel, words]]    what has no values inside, see `values`
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
@@ -47,17 +49,19 @@ from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.graphs import draw
 from svodviz.grounds import recorded
+from svodviz.inside import seen_inside
 from svodviz.kernels import kernel_rows
 from svodviz.machine_code import flow_row, machine_rows
 from svodviz.measured import is_measurable
 from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
+from svodviz.reasons import decision_rows
 from svodviz.refine import pictured
 from svodviz.scene import Budget, Wire, plain, scene
 from svodviz.schedule import schedule_row
 from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
 from svodviz.subject import name_of
-from svodviz.values import preview, preview_seen
+from svodviz.values import preview
 from svodviz.views import view_rows
 from svodviz.whynot import rulebook
 
@@ -82,6 +86,7 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
     stages = [_stage(row, compilation, entities, placing, notes) for row in STAGES]
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
+    inside, unseen = seen_inside(compilation, entities, notes)
     films, passes, rules = _passes(compilation, entities, placing, notes)
     return {
         "format": FORMAT,
@@ -93,11 +98,9 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
         "rules": rules,
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
-        "decisions": [
-            [entities.number(it.subject), visible(it.kind), bool(it.taken), visible(it.reason)]
-            for it in compilation.decisions
-        ],
-        "values": _values(compilation, stages, entities, notes),
+        **decision_rows(compilation, entities),
+        "values": _values(compilation, stages, entities, notes) | inside,
+        "unseen": unseen,
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
@@ -273,21 +276,7 @@ def _values(
             found[str(number)] = preview(value)
     else:
         _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
-    return found | _values_inside(compilation, entities, notes)
-
-
-def _values_inside(compilation: Any, entities: Entities, notes: list[str]) -> dict[str, Wire]:
-    """What the loops and instructions of small kernels compute."""
-    from compiler.values import values_inside
-
-    if not getattr(compilation, "can_run", False):
-        return {}
-    try:
-        seen = values_inside(compilation)
-    except Exception as error:
-        notes.append(visible(f"no values inside kernels: {type(error).__name__}: {error}"))
-        return {}
-    return {str(entities.number(name)): preview_seen(it) for name, it in seen.items()}
+    return found
 
 
 def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:
@@ -308,4 +297,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #   3  "kernels"; items have "tasks".
 #   4  "views", "checks", "rulebook"; rules end with their code; layouts may be null; nodes of the
 #      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
-#      have "bound", and there is the stage "run".
+#      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
+#      numbers that were looked at; "plain", "unseen".

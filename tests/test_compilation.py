@@ -138,8 +138,10 @@ def test_decisions_carry_reasons(network: Compilation) -> None:
     graph = set(network.optimized_graph.to_networkx())
     assert len(network.decisions) >= 3
     loops = {stage.entity(stage.body) for stage in network.loops}
+    buffers = {network.kernels.entity(node) for node in network.kernels.nodes}
+    subjects = dict.fromkeys(("fuse", "two_stage", "inline", "memory"), graph) | {"share": buffers}
     for decision in network.decisions:
-        assert decision.subject in (graph if decision.kind == "fuse" else loops)
+        assert decision.subject in subjects.get(decision.kind, loops)
         assert isinstance(decision.taken, bool)
         assert len(decision.reason) > 10
     assert {d.taken for d in network.decisions} == {True, False}

@@ -4,7 +4,6 @@ Operands that do not move along an axis of the result, because they are constant
 what kernels of every kind are chosen for that look like theirs, and are not.
 """
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -27,7 +26,7 @@ SETTINGS = (
     Options(threads=2, model=EAGER),
 )  # fmt: skip
 NAMES = ("one thread", "two", "always shared", "eager")
-SHAPES = ((40, 16, 70), (1, 64, 200), (200, 64, 1), (3, 31, 129), (64, 64, 64), (257, 20, 17))
+SHAPES = ((40, 16, 70), (1, 64, 200), (65, 20, 3))
 rng = np.random.default_rng(7)
 
 
@@ -67,7 +66,7 @@ def test_products_of_operands_of_every_kind(left: str, shape: tuple[int, int, in
     pairs = [OPERANDS[right](k, n) for right in OPERANDS]
     expected = [theirs.astype(np.float64) @ y.astype(np.float64) for _, y in pairs]
     scale = [np.abs(theirs).astype(np.float64) @ np.abs(y) for _, y in pairs]
-    for options in SETTINGS:
+    for options in SETTINGS[2:]:
         made = compiler.compile([ours @ y for y, _ in pairs], options).run()
         for right, found, want, most in zip(OPERANDS, made, expected, scale, strict=True):
             wrong = np.abs(found - want) > 1e-6 * k * most
@@ -81,26 +80,27 @@ FOLDS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [(64, 300), (300, 64), (16, 2800), (17, 1), (1, 129)], ids=str)
+@pytest.mark.parametrize("shape", [(64, 300), (16, 2800), (17, 1)], ids=str)
 @pytest.mark.parametrize("kind", OPERANDS)
 def test_folds_of_operands_of_every_kind(kind: str, shape: tuple[int, int]) -> None:
     ours, theirs = OPERANDS[kind](*(max(n, 2) if kind == "padded" else n for n in shape))
     wide, scale = theirs.astype(np.float64), 1e-5 * np.abs(theirs).sum()
-    for options in SETTINGS:
+    for options in SETTINGS[2:]:
         made = compiler.compile([fold(ours) for fold in FOLDS.values()], options).run()
         for (name, fold), found in zip(FOLDS.items(), made, strict=True):
             np.testing.assert_allclose(found, fold(wide), 1e-4, scale, err_msg=name)
 
 
-@pytest.mark.parametrize(("number", "first"), itertools.product(range(4), range(0, 100, 25)))
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("first", (0, 20, 40))
 def test_random_programs(number: int, first: int) -> None:
-    for seed, tensor in programs(first, 25):
+    for seed, tensor in programs(first, 20):
         made = compiler.compile(tensor, SETTINGS[number])
         row = row_of("machine code", reference(made, {}), lambda m=made: run_machine(m, {}))
         assert row.ok, f"program {seed}, {NAMES[number]}: {row.note}"
 
 
-@pytest.mark.parametrize("first", range(100, 180, 20))
+@pytest.mark.parametrize("first", (100, 120))
 def test_every_stage_of_random_programs(first: int) -> None:
     for seed, tensor in programs(first, 20):
         report = compiler.compile(tensor, SETTINGS[3]).check()

@@ -4,7 +4,7 @@ import numpy as np
 
 from compiler import Options, Tensor, Variable, compile
 from compiler.seen import KEPT, Seen
-from compiler.values import Effort, values_inside
+from compiler.values import Effort, Unseen, values_inside
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -41,6 +41,22 @@ def test_kernels_that_take_too_much_are_left_out() -> None:
     few = values_inside(made, Effort(steps=0))
     assert few and all(name.startswith("loops:") for name in few)
     assert not values_inside(made, Effort(kernels=0))
+
+
+def test_what_is_left_out_is_told_with_what_it_takes() -> None:
+    made = compile((Tensor(X) * 2).sum(1), Options(trace=True))
+    cases = (
+        (Effort(flops=0), "", -1), (Effort(elements=0), "loops", 0),
+        (Effort(steps=0), "lowered", 0), (Effort(kernels=0), "", 0),
+    )  # fmt: skip
+    for effort, stage, number in cases:
+        unseen: list[Unseen] = []
+        values_inside(made, effort, unseen)
+        (left,) = unseen
+        (seen,) = left.reason.numbers
+        assert (left.stage, left.number, seen.limit) == (stage, number, 0) and seen.value > 0
+    unseen = []
+    assert values_inside(made, unseen=unseen) and not unseen
 
 
 def test_without_data_there_are_no_values() -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
+from compiler.dtypes import DType
 from compiler.errors import PassError
 from compiler.graph.nodes import TensorNode
 from compiler.graph.rewrite import Rule
@@ -296,7 +297,7 @@ def told(value: object) -> str:
         return describe(value)
     if isinstance(value, tuple) and all(isinstance(each, Node) for each in value):
         return ", ".join(map(told, value))
-    text = repr(value)
+    text = value.name if isinstance(value, DType) else repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -308,6 +309,11 @@ def _kind(node: Node) -> str:
 
 def _listed(rule: Rule) -> str:
     """What a rule looks at, in words."""
-    words = [t[1] if isinstance(t, tuple) else t.__name__.lower() for t in rule.targets]
-    few = ", ".join(dict.fromkeys(words[:6]))
-    return few + (" and others" if len(words) > 6 else "")
+    words = targets_of(rule)
+    return ", ".join(words[:6]) + (" and others" if len(words) > 6 else "")
+
+
+def targets_of(rule: Rule) -> list[str]:
+    """The operations and kinds of node that a rule looks at."""
+    words = (t[1] if isinstance(t, tuple) else t.__name__.lower() for t in rule.targets)
+    return list(dict.fromkeys("any operation" if word == "alu" else word for word in words))

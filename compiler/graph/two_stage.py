@@ -46,6 +46,7 @@ from compiler.graph.nodes import (
 from compiler.machine import DEFAULT
 from compiler.node import toposort, users
 from compiler.ops import REDUCTIONS
+from compiler.reason import Number, Reason, shown
 from compiler.trace import Match, Provenance
 
 LONG = 20_000.0
@@ -82,9 +83,11 @@ def two_stage(
 
 
 def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
-    """For what the pass makes of each long reduction under `root`: whether it is cut, and why."""
-    done = _rebuilt(root, Provenance(), None)
-    return {done[node]: cut for node, cut in _cuts(toposort([root])).items()}
+    """For what the pass makes of each reduction under `root`: whether it is cut, and why."""
+    done, order = _rebuilt(root, Provenance(), None), toposort([root])
+    plain = [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
+    cuts = {n: _short(n) for n in plain if not _is_long(n)} | _cuts(order)
+    return {done[node]: cuts[node] for node in plain if node in cuts}
 
 
 def _rebuilt(
@@ -135,8 +138,7 @@ def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
 
 def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
     """The long reductions, each with what is to become of it."""
-    found = [n for n in order if isinstance(n, Reduce) and _can_be_cut(n)]
-    found = [n for n in found if _nanoseconds(n) >= LONG]
+    found = [n for n in order if isinstance(n, Reduce) and _is_plain(n) and _is_long(n)]
     if not found:
         return {}
     readers = users(order)
@@ -145,10 +147,31 @@ def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
     return {n: _cut(n, readers, n in above) for n in found if n not in kept}
 
 
-def _can_be_cut(node: Reduce) -> bool:
+def _is_plain(node: Reduce) -> bool:
+    """Whether a reduction is one that might be cut."""
     source = node.sources[0]
     is_plain = len(node.devices) <= 1 and not any(source.extents) and not node.unroll
-    return is_plain and node.size > 0 and source.size >= FEWEST
+    return is_plain and source.size > 0
+
+
+def _is_long(node: Reduce) -> bool:
+    """Whether it takes one core so long that a second kernel may pay."""
+    return node.sources[0].size >= FEWEST and _nanoseconds(node) >= LONG
+
+
+def _short(node: Reduce) -> Cut:
+    """A reduction that takes too little time to be cut."""
+    elements = node.sources[0].size
+    if elements < FEWEST:
+        words = f"too short for a second kernel: {elements:,} elements"
+        return Cut(0, 0, Reason(words, Number("elements folded", elements, "", "at least", FEWEST)))
+    took = _nanoseconds(node)
+    words = f"too short for a second kernel: about {shown(took, 'ns')} of one core"
+    return Cut(0, 0, Reason(words, _time(took)))
+
+
+def _time(took: float) -> Number:
+    return Number("one core takes about", took, "ns", "worth a second kernel", LONG)
 
 
 def _nanoseconds(node: Reduce) -> float:
@@ -179,29 +202,40 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
 
 def _cut(node: Reduce, readers: dict[TensorNode, list[TensorNode]], is_whole: bool) -> Cut:
     """What becomes of a long reduction; `is_whole`: only parts of equal length will do."""
-    source = node.sources[0]
-    took = f"about {_nanoseconds(node) / 1000:,.0f} µs of one core"
-    about = f"{source.size:,} elements to {node.size:,} results, {took}"
+    source, long = node.sources[0], _nanoseconds(node)
+    about = f"{source.size:,} elements to {node.size:,} results, about {long / 1000:,.0f} µs of one"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
     is_across = inner not in node.axes
     parts = {axis: _parts(source.shape[axis], is_whole) for axis in node.axes}
     axis = next((a for a, n in parts.items() if n), None)
-    if axis is None:
-        return Cut(0, 0, f"{about}: no axis can be cut into equal parts")
     outside = math.prod(n for a, n in enumerate(node.shape[:axis]))
     rows = outside if is_across else node.size
+    seen = [_time(long), Number("elements folded", source.size)]
+
+    def left(words: str, *numbers: Number) -> Cut:
+        return Cut(0, 0, Reason(f"{about} core: {words}", *seen, *numbers))
+
+    if axis is None:
+        longest = max(source.shape[a] for a in node.axes)
+        return left("no axis can be cut into equal parts", Number("longest axis", longest))
+    to_share = Number("rows to share out", rows, "", "fewer than", PARTS)
     if rows >= PARTS:
-        return Cut(0, 0, f"{about}: enough to share out by rows, {rows:,} of them")
+        return left(f"enough to share out by rows, {rows:,} of them", to_share)
+    seen.append(to_share)
     if not is_across and node.size > 1 and _is_statistic(node, readers):
-        return Cut(0, 0, f"{about}: its {rows} rows are read again where the results are used")
-    if node.nbytes > WIDEST or parts[axis] * node.size * SHARE > source.size:
-        return Cut(0, 0, f"{about}: the results of parts would be many to write and read")
+        return left(f"its {rows} rows are read again where the results are used")
+    size = Number("results of one part", node.nbytes, "bytes", "at most", WIDEST)
+    written = parts[axis] * node.size * SHARE
+    share = Number(f"results of all parts, times {SHARE}", written, "", "elements", source.size)
+    if node.nbytes > WIDEST or written > source.size:
+        return left("the results of parts would be many to write and read", size, share)
     if node.size >= PARTS and _is_contraction(source):
-        return Cut(0, 0, f"{about}: a product that tiles of results share out")
-    length, left = divmod(source.shape[axis], parts[axis])
-    rest = f", {left} slices left over" if left else ""
-    return Cut(axis, parts[axis],
-               f"{about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}")  # fmt: skip
+        results = Number("results", node.size, "", "fewer than", PARTS)
+        return left("a product that tiles of results share out", results)
+    length, over = divmod(source.shape[axis], parts[axis])
+    rest = f", {over} slices left over" if over else ""
+    words = f"{about} core: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
+    return Cut(axis, parts[axis], Reason(words, *seen, size, share, Number("parts", parts[axis])))
 
 
 def _parts(extent: int, is_whole: bool) -> int:

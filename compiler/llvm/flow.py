@@ -161,13 +161,17 @@ def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
 
 
 def control_flow(
-    lines: Sequence[Line], label_of: LabelOf, targets_of: TargetsOf
+    lines: Sequence[Line],
+    label_of: LabelOf,
+    targets_of: TargetsOf,
+    known: Flow | None = None,
 ) -> "nx.DiGraph[Any]":
     """The flow as a graph: nodes are blocks (attribute `text`), edges are jumps.
 
     Its keys are the entities of the blocks' first lines of code (or their labels, if none has any).
+    A flow that is `known` is not worked out again.
     """
-    made = flow([line.text for line in lines], label_of, targets_of)
+    made = known or flow([line.text for line in lines], label_of, targets_of)
     graph: nx.DiGraph[Any] = empty_graph()
     keys = []
     for block in made.blocks:

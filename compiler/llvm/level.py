@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from compiler.lowered.instructions import Const, EndRange, Instruction, Range
 from compiler.options import Mode
+from compiler.reason import Number, Reason
 
 Passes: TypeAlias = Literal["few", "pipeline"]
 FAST = 2
@@ -53,14 +54,19 @@ def level_of(instructions: Sequence[Instruction], optimize: int, mode: Mode) -> 
         return Level(optimize, "pipeline", "the whole pipeline was asked for")
     number = min(optimize, FAST)
     is_vector_code = any(map(_has_lanes, instructions))
+    most = 0.0
     for loop in _inner_loops(instructions):
         # what vector code leaves over takes few turns each time; other loops LLVM may unroll
         turns = loop.extent if is_vector_code else loop.turns
         if turns > FEW_TURNS and not loop.has_lanes:
-            return Level(number, "pipeline", f"loop {loop.name} is left to LLVM's vectoriser")
+            words = f"loop {loop.name} is left to LLVM's vectoriser"
+            seen = Number(f"turns of {loop.name}", turns, "", "at most", FEW_TURNS)
+            return Level(number, "pipeline", Reason(words, seen))
+        most = max(most, turns if not loop.has_lanes else 0)
+    seen = Number("turns of an inner loop without lanes", most, "", "at most", FEW_TURNS)
     if is_vector_code:
-        return Level(number, "few", "every long inner loop is vector code already")
-    return Level(number, "few", f"no inner loop takes more than {FEW_TURNS} turns")
+        return Level(number, "few", Reason("every long inner loop is vector code already", seen))
+    return Level(number, "few", Reason(f"no inner loop takes more than {FEW_TURNS} turns", seen))
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from compiler.llvm import inherited, jit
 from compiler.llvm.flow import Flow, control_flow, flow
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source, label_of, targets_of
+from compiler.llvm.structured import structured
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -35,6 +36,8 @@ _ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
 _ASM_TARGET = re.compile(r"(\.?LBB\w+|\$L__BB\w+)")
 _ENDS = frozenset(("jmp", "ret", "retq", "b", "br", "ud2", "j", "jr", "bra", "bra.uni", "ret;"))
 """Instructions of all machines after which control does not go on with the next line."""
+STRUCTURED = "wasm"
+"""The machine whose jumps name no labels."""
 _NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp|^\$L__(?!BB)")
 
 
@@ -69,7 +72,7 @@ class Listing(Stage):
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The control-flow graph: one node per basic block."""
         if self.prefix != "optimized":
-            return control_flow(self.lines, _asm_label, _asm_targets)
+            return control_flow(self.lines, _asm_label, _asm_targets, self.flow)
         start, end = self._body
         return control_flow(self.lines[start:end], label_of, targets_of)
 
@@ -83,6 +86,8 @@ class Listing(Stage):
     @property
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
+        if self.prefix == STRUCTURED:
+            return structured(self.rows)
         return flow(self.rows, _asm_label, _asm_targets)
 
 

@@ -27,7 +27,7 @@ What is printed reads back (`parse`), so choices can be copied, edited and given
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from compiler.errors import ScheduleError
@@ -124,6 +124,14 @@ class Prefetch:
     because: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A choice that was looked at and not made: which pass would have made it, and why not."""
+
+    kind: str
+    because: str
+
+
 Choice: TypeAlias = (
     Tile
     | Reorder
@@ -139,6 +147,7 @@ Choice: TypeAlias = (
 KINDS: tuple[type[Choice], ...] = (
     Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream, Prefetch,
 )  # fmt: skip
+Row: TypeAlias = Choice | Refused
 WHOLE = frozenset(("size", "tasks", "rows", "slot"))
 """The fields of choices that are whole numbers."""
 C = TypeVar("C", bound=Choice)
@@ -146,9 +155,14 @@ C = TypeVar("C", bound=Choice)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Choices:
-    """The choices for one kernel; each kind has its pass, which takes them in this order."""
+    """The choices for one kernel; each kind has its pass, which takes them in this order.
+
+    `refused` has what was looked at and not chosen. It says nothing about the loops, so choices
+    that differ in nothing else are equal.
+    """
 
     rows: tuple[Choice, ...] = ()
+    refused: tuple[Refused, ...] = field(default=(), compare=False)
 
     def of(self, kind: type[C]) -> tuple[C, ...]:
         """The choices of one kind, in order."""
@@ -162,7 +176,7 @@ class Choices:
         """These choices but for those whose text begins with one of `starts`: "pack", "tile i1"."""
         wanted = [start.split() for start in starts]
         kept = (r for r in self.rows if not any(_begins(show(r).split(), w) for w in wanted))
-        return Choices(tuple(kept))
+        return Choices(tuple(kept), self.refused)
 
     def __iter__(self) -> Iterator[Choice]:
         return iter(self.rows)
@@ -179,6 +193,13 @@ class Choices:
 
 PLAIN = Choices()
 """The loops as they are."""
+
+
+def chosen(rows: Iterable[Row]) -> Choices:
+    """The choices among `rows`, with those that were refused."""
+    found = tuple(rows)
+    refused = tuple(dict.fromkeys(row for row in found if isinstance(row, Refused)))
+    return Choices(tuple(row for row in found if not isinstance(row, Refused)), refused)
 
 
 def word(choice: Choice) -> str:

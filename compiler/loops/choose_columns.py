@@ -1,18 +1,21 @@
 """Choices for reductions over a strided axis, whose results are next to each other."""
 
 from compiler.loops.accesses import Accesses
-from compiler.loops.choices import Accumulate, Choice, Choices, Tile
+from compiler.loops.choices import Accumulate, Choices, Refused, Row, Tile, chosen
 from compiler.loops.lanes import (
-    has_lanes,
+    against_lanes,
+    against_order,
     in_vectors,
-    is_read_in_order,
     is_worth_threads,
+    kept_on_one_core,
     lane_count,
     shared_out,
+    turns_in,
 )
 from compiler.loops.levels import length
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 
 SIDE_BY_SIDE = 4
 """Vectors of results at a time: whole cache lines of each row."""
@@ -22,32 +25,38 @@ ADDED = 2
 """Vectors at a time where rows are: as many streams as there are rows, and short ones."""
 
 
-def columns(seen: Accesses, model: MachineModel) -> Choices | None:
+def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Vectors along the results, row after row; cores over blocks of results."""
-    if not seen.reductions or not seen.ranges:
-        return None
+    if not seen.reductions:
+        return Reason("it does not fold")
+    if not seen.ranges:
+        return Reason("it has one result", Number("results", 1))
     inner, lanes = seen.ranges[-1], lane_count(seen, model)
-    is_in_order = seen.store.step(inner) == 1 and is_read_in_order(seen, inner)
-    if not is_in_order or not has_lanes(seen, inner, lanes):
-        return None
+    against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
+    if against:
+        return against
     block = inner.extent // model.cores // lanes * lanes
     is_split = seen.ranges[0] is inner and block >= lanes and is_worth_threads(seen, model)
     name, turns, at = inner.name, inner.extent, ""
-    choices: list[Choice] = []
+    choices: list[Row] = []
     if is_split:
-        choices.append(Tile(name, block, "peel", f"{turns} results, a part for each core"))
+        share = turns_in(name, turns, "a vector for each core", lanes * model.cores)
+        words = Reason(f"{turns} results, a part for each core", share)
+        choices.append(Tile(name, block, "peel", words))
         name, turns, at = f"{name}.1", block, f"{name}.0"
     else:
         at = _outside(seen)
     added = _added(seen, turns, at, model)
-    side = ADDED if added else SIDE_BY_SIDE
+    side = ADDED if chosen(added) else SIDE_BY_SIDE
     choices += in_vectors(name, turns, lanes, side, "results next to each other")
     choices += added
     outer = at if is_split else seen.ranges[0].name
     if is_split or seen.ranges[0] is not inner:
         count = model.cores if is_split else seen.ranges[0].extent
         choices += shared_out(seen, outer, count, model)
-    return Choices(tuple(choices))
+    else:
+        choices += kept_on_one_core(seen, model)
+    return chosen(choices)
 
 
 def _outside(seen: Accesses) -> str:
@@ -56,16 +65,25 @@ def _outside(seen: Accesses) -> str:
     return next((r.name for r in reversed(seen.ranges[:-1]) if r in needed), "")
 
 
-def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Choice]:
+def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Row]:
     """Sums in scratch memory, where they are many and near, and the rows are enough."""
     nbytes, near = turns * seen.widest, model.cache_bytes[1] // 2
     if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
-        return []
+        return [Refused("accumulate", Reason("more than one loop is folded"))]
     if seen.ranges[-1] not in seen.needs[seen.reductions[0]]:
-        return []  # one sum for all results: the loops around it compute it once
+        # the loops around it compute it once
+        return [Refused("accumulate", Reason("it is one sum for all results"))]
     rows: Range = seen.reductions[0].ranges[0]
-    is_long = length(rows) is not None and rows.extent >= 4 * ROWS
-    if not is_long or nbytes > near or nbytes < 2 * model.vector_bytes * SIDE_BY_SIDE:
-        return []
+    if length(rows) is None:
+        return [Refused("accumulate", Reason(f"the extent of {rows.name} is a variable"))]
+    least = 2 * model.vector_bytes * SIDE_BY_SIDE
+    compared = (
+        turns_in(rows.name, rows.extent, "at least", 4 * ROWS),
+        Number("bytes of sums", nbytes, "bytes", "half the level-2 cache", near),
+        Number("bytes of sums", nbytes, "bytes", "at least", least),
+    )
+    if rows.extent < 4 * ROWS or nbytes > near or nbytes < least:
+        words = f"{nbytes:,} bytes of sums over {rows.extent} rows: registers serve as well"
+        return [Refused("accumulate", Reason(words, *compared))]
     words = f"{nbytes:,} bytes of sums stay near while {rows.extent} rows are read in order"
-    return [Accumulate(rows.name, ROWS, at, words)]
+    return [Accumulate(rows.name, ROWS, at, Reason(words, *compared))]

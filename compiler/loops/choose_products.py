@@ -14,21 +14,23 @@ from typing import Literal
 
 from compiler.loops.accesses import Accesses, extents
 from compiler.loops.choices import (
-    PLAIN,
-    Choice,
     Choices,
     Pack,
     Parallelize,
+    Refused,
     Reorder,
+    Row,
     Tile,
     Unroll,
     Vectorize,
+    chosen,
 )
-from compiler.loops.lanes import is_worth_threads, lane_count
+from compiler.loops.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
 from compiler.loops.levels import obstacle
 from compiler.loops.panels import Worth, worth_packing
 from compiler.loops.products import Product, product
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 
 VECTORS = (4, 3, 2, 1)
 """Vectors of columns side by side: whole cache lines next to each other are best."""
@@ -76,18 +78,25 @@ class Plan:
         return self.vectors * self.lanes
 
 
-def products(seen: Accesses, model: MachineModel) -> Choices | None:
+def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Register tiles, the operand with the columns packed, parts for each core."""
     found = product(seen)
-    if found is None or obstacle(seen.order, found.columns, seen.needs):
-        return None
-    if found.rows.extent * found.columns.extent <= FEW_RESULTS:
-        return None
+    if found is None:
+        return Reason("it is no sum of products")
+    against = obstacle(seen.order, found.columns, seen.needs)
+    if against:
+        return Reason(against)
+    results = found.rows.extent * found.columns.extent
+    if results <= FEW_RESULTS:
+        words = f"{results} results: LLVM finds lanes along the sum"
+        return Reason(words, Number("results", results, "", "more than", FEW_RESULTS))
     widest = lane_count(seen, model)
     lanes = min(widest, max(_power(found.columns.extent), FEWEST))
     cores = model.cores if is_worth_threads(seen, model) else 1
     if cores == 1 and _is_short(found) and found.columns.extent >= widest:
-        return PLAIN
+        turns = Number("turns of the sum", extents(found.folded), "", "more than", SHORT)
+        words = "left to LLVM: so short a sum writes rows, and LLVM does that as well"
+        return chosen([Refused("vectorize", Reason(words, turns))])
     plans = (
         Plan(vectors, height, lanes, split, cores, worth, cycles)
         for vectors in VECTORS
@@ -96,9 +105,22 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
         for cycles, height in (_best(found, vectors, lanes, split, cores, worth),)
     )
     best = min(plans, key=lambda plan: plan.cycles)
-    if cores == 1 and _by_llvm(found, widest) < best.cycles * extents(found.folded):
-        return PLAIN
-    return Choices(tuple(_choices(found, best)))
+    took, plain = best.cycles * extents(found.folded), _by_llvm(found, widest)
+    if cores == 1 and plain < took:
+        words = "left to LLVM: the plain loops become vectors that take fewer cycles"
+        seen_both = Number("plain loops by LLVM", plain, "cycles", "tiles of sums", took)
+        return chosen([Refused("vectorize", Reason(words, seen_both))])
+    return chosen((*_choices(found, best), *_on_one_core(seen, best, cores, model)))
+
+
+def _on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
+    """That nothing is shared out, and why."""
+    if plan.split != "nothing":
+        return []
+    words = f"no rows, columns or batches for {cores} cores take fewer cycles"
+    fewest = Number("cycles for a turn of the sum", plan.cycles, "cycles")
+    few: list[Row] = [Refused("parallelize", Reason(words, fewest))]
+    return kept_on_one_core(seen, model) or few
 
 
 def _by_llvm(found: Product, lanes: int) -> float:
@@ -186,22 +208,29 @@ def _turn(vectors: int, height: int) -> float:
     return busy + (vectors + height) / 16
 
 
-def _choices(found: Product, plan: Plan) -> list[Choice]:
+def _choices(found: Product, plan: Plan) -> list[Row]:
     """The cuts, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
     count, width, height = found.columns.extent, plan.width, plan.height
-    why = (
+    cycles = Number(f"a turn of {found.folded[0].name} for the longest part", plan.cycles, "cycles")
+    why = Reason(
         f"{height} rows by {plan.vectors} vectors of {plan.lanes} for {found.rows.extent} rows by "
-        f"{count} columns: {height * plan.vectors} accumulators"
+        f"{count} columns: {height * plan.vectors} accumulators",
+        turns_in(rows, found.rows.extent, "rows of a tile", height),
+        turns_in(columns, count, "columns of a tile", width),
+        Number("accumulators", height * plan.vectors, "", "at most", ACCUMULATORS),
+        cycles,
     )
+    cores = Number(f"{plan.split} share out over cores", plan.cores)
     shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
     is_short = _is_short(found)
-    choices: list[Choice] = []
+    choices: list[Row] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":
         block, left = divmod(found.rows.extent, plan.cores)
         block = block if not left else max(block // height * height, 1)
-        choices.append(Tile(rows, block, "peel", f"{shared}, rows for {plan.cores} cores"))
+        words = Reason(f"{shared}, rows for {plan.cores} cores", cycles, cores)
+        choices.append(Tile(rows, block, "peel", words))
         outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
     choices += [Tile(columns, width, "mask" if count % width else "peel", why)]
@@ -216,7 +245,8 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
     aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
     order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
-    choices.append(Reorder(order, f"a panel of columns serves all rows{stays}"))
+    serves = Reason(f"a panel of columns serves all rows{stays}", *plan.worth.because.numbers)
+    choices.append(Reorder(order, serves))
     if is_short:
         aside += [r.name for r in found.folded]
     else:
@@ -224,18 +254,23 @@ def _choices(found: Product, plan: Plan) -> list[Choice]:
     choices += [Unroll(name, why) for name in (*aside, f"{columns}.1.0")]
     choices.append(Vectorize(f"{columns}.1.1", why))
     if plan.split != "nothing":
-        words = f"{shared} if {plan.cores} cores share out {plan.split}"
+        words = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
         choices.append(Parallelize(around[0], plan.cores, words))
     return choices
 
 
-def _packed(found: Product, plan: Plan, around: list[str]) -> list[Choice]:
+def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
     """The panel of one tile of columns in scratch memory, where it is read often enough."""
     rows = found.rows.extent // (plan.cores if plan.split == "rows" else 1)
-    uses = -(-rows // plan.height)
-    if not plan.worth.is_packed(uses):
-        return []
+    uses, worth = -(-rows // plan.height), plan.worth
+    limit = [] if worth.uses is None else [
+        Number("tiles of rows that read a panel", uses, "", "worth a copy from", worth.uses)
+    ]
+    if not worth.is_packed(uses):
+        words = f"read by {uses} tiles of rows; {worth.because}"
+        return [Refused("pack", Reason(words, *limit, *worth.because.numbers))]
     is_whole = found.columns.extent <= plan.width
     there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]
-    words = f"read by {uses} tiles of rows, from end to end; {plan.worth.because}"
-    return [Pack(found.panel.argument.slot, there[-1] if there else "", words)]
+    words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
+    why = Reason(words, *limit, *worth.because.numbers)
+    return [Pack(found.panel.argument.slot, there[-1] if there else "", why)]

@@ -4,12 +4,15 @@ import itertools
 
 from compiler.loops.accesses import Accesses
 from compiler.loops.axes import next_number
-from compiler.loops.choices import Choice, Choices, Keep, Prefetch
+from compiler.loops.choices import Choices, Keep, Prefetch, Refused, Row, chosen
 from compiler.loops.keep import repeated
 from compiler.loops.lanes import (
+    against_lanes,
+    against_order,
     has_lanes,
     in_vectors,
     is_read_in_order,
+    kept_on_one_core,
     lanes_along,
     shared_out,
     streamed,
@@ -17,10 +20,15 @@ from compiler.loops.lanes import (
 from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
 from compiler.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 from compiler.node import toposort
+from compiler.reason import Number, Reason
 
 ACCUMULATORS = 4
 """Vectors that a cheap fold adds to by turns: an addition waits only for the fourth before it."""
-DEAR_ONES = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR)
+WORTH_KEEPING = 0.1
+"""Nanoseconds of an operation from which its result is better kept than computed again."""
+DEAR_ONES = frozenset(
+    op for op, ns in EXPENSIVE.items() if ns >= WORTH_KEEPING and op not in NEVER_VECTOR
+)
 """Operations that take longer than to keep their result near, and to read it again."""
 DEAR = 2
 """The same where each value is dear to compute, which takes registers and hides the wait."""
@@ -32,67 +40,92 @@ LEAST = {16: 9, 8: 12}
 """By lanes: turns from which vectors, a masked one at the end, beat loops that LLVM unrolls."""
 
 
-def rows(seen: Accesses, model: MachineModel) -> Choices | None:
+def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Vectors along every reduction and the output's innermost axis; cores over the rows."""
-    if not seen.reductions or any(len(r.ranges) != 1 for r in seen.reductions):
-        return None
+    if not seen.reductions:
+        return Reason("it does not fold")
+    if any(len(r.ranges) != 1 for r in seen.reductions):
+        return Reason("it folds several loops at once")
     folded = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
     apart = [r for r in seen.ranges[-1:] if all(r not in seen.needs[f] for f in seen.reductions)]
     lanes = lanes_along(seen, [*folded, *apart], model)
-    if not all(_is_row(seen, axis) and _fills(seen, axis, lanes) for axis in folded):
-        return None
+    for axis in folded:
+        against = _against_row(seen, axis, lanes)
+        if against:
+            return against
     inner = seen.ranges[-1] if seen.ranges else None
     is_written = inner is not None and _is_written_along(seen, inner, lanes)
     passes = [*folded, inner] if inner is not None and is_written else folded
-    choices: list[Choice] = _kept(seen, passes, lanes, model)
+    choices: list[Row] = _kept(seen, passes, lanes, model)
     for axis in folded:
         side = _side_by_side(seen, axis)
         choices += in_vectors(axis.name, axis.extent, lanes, side, "a fold along a row")
     if inner is not None and is_written:
         choices += in_vectors(inner.name, inner.extent, lanes, DEAR, "the row that is written")
         choices += streamed(seen, inner, lanes, model)
+    elif inner is not None and inner in apart:
+        why = against_order(seen, inner) or against_lanes(seen, inner, lanes, LEAST.get(lanes, 0))
+        choices.append(Refused("vectorize", why))
     if len(seen.ranges) > is_written:
         choices += shared_out(seen, seen.ranges[0].name, seen.ranges[0].extent, model)
-    return Choices((*choices, *_fetched(seen, passes, choices, model)))
+    else:
+        choices += kept_on_one_core(seen, model)
+    return chosen((*choices, *_fetched(seen, passes, choices, model)))
 
 
 def _fetched(
-    seen: Accesses, passes: list[Range], chosen: list[Choice], model: MachineModel
-) -> list[Choice]:
+    seen: Accesses, passes: list[Range], made: list[Row], model: MachineModel
+) -> list[Row]:
     """The row that follows, asked for by the pass over a row that computes longest."""
-    keeps = [row for row in chosen if isinstance(row, Keep)]
+    keeps = [row for row in made if isinstance(row, Keep)]
     outside = [r for r in seen.ranges if r not in passes]
-    if not keeps or not outside or seen.nbytes < model.cache_bytes[1]:
-        return []  # without dear passes memory is busy anyway; what is near need not be fetched
+    if not keeps or not outside:
+        return []  # without dear passes memory is busy anyway
+    near = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
+    if seen.nbytes < model.cache_bytes[1]:
+        return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", near))]
     along = next(axis for axis in passes if axis.name == keeps[0].axis)
     kept = f"i{next_number(seen.body)}"
-    slots = {
-        a.argument.slot
+    steps = {
+        a.argument.slot: (a.step(outside[-1]) or 0) * a.argument.element.itemsize
         for a in seen.loads
         if a.step(along) == 1
-        and (step := a.step(outside[-1]))
-        and step * a.argument.element.itemsize >= PAGE
     }
+    longest = Number("longest row read", max(steps.values(), default=0), "bytes", "a page", PAGE)
+    slots = [slot for slot, step in steps.items() if step >= PAGE]
+    if not slots:
+        words = "the processor fetches rows as short as these by itself"
+        return [Refused("prefetch", Reason(words, near, longest))]
     words = f"memory brings the next {along.extent} elements while these are computed with"
-    return [Prefetch(slot, kept, outside[-1].name, words) for slot in sorted(slots)]
+    why = Reason(words, near, longest)
+    return [Prefetch(slot, kept, outside[-1].name, why) for slot in sorted(slots)]
 
 
 def _kept(
     seen: Accesses, passes: list[Range], lanes: int, model: MachineModel
-) -> list[Choice]:
+) -> list[Row]:
     """What two passes over a row compute, once, where it is dear and a row is near."""
-    number, choices = next_number(seen.body), list[Choice]()
+    number, choices = next_number(seen.body), list[Row]()
     for axis, into in itertools.combinations(passes, 2):
-        is_near = lanes < axis.extent <= model.cache_bytes[1] // 2 // seen.widest
-        if axis.sources != into.sources or not is_near:
-            continue  # and what is one vector is computed again before it could be read again
+        most = model.cache_bytes[1] // 2 // seen.widest
+        if axis.sources != into.sources or axis.extent <= lanes:
+            continue  # what is one vector is computed again before it could be read again
         pairs = repeated(seen.body, axis, into)
         dear = {n.op for value, _ in pairs for n in _own(seen, value, axis) if n.op in DEAR_ONES}
         if not dear:
             continue
         names = " and ".join(sorted(dear))
+        row = axis.extent * seen.widest
+        near = Number("bytes of a row", row, "bytes", "half the level-2 cache", most * seen.widest)
+        if axis.extent > most:
+            words = f"a row of {axis.extent:,} elements does not stay near: {names} again"
+            choices.append(Refused("keep", Reason(words, near)))
+            continue
         words = f"{names} again for {axis.extent} elements costs more than {seen.widest} bytes each"
-        choices.append(Keep(axis.name, into.name, words))
+        took = max(EXPENSIVE[name] for name in dear)
+        dearest = Number("the dearest operation", took, "ns", "worth keeping from", WORTH_KEEPING)
+        more = Number("elements of a row", axis.extent, "", "lanes", lanes)
+        choices.append(Keep(axis.name, into.name, Reason(words, dearest, near, more)))
         for _ in pairs:
             choices += in_vectors(f"i{number}", axis.extent, lanes, DEAR, "the row that is kept")
             number += 1
@@ -106,10 +139,18 @@ def _own(seen: Accesses, value: ScalarNode, axis: Range) -> list[Alu]:
     return [n for n in order if isinstance(n, Alu) and axis in seen.needs[n]]
 
 
-def _is_row(seen: Accesses, axis: Range) -> bool:
-    """Whether some load goes along `axis` one by one, and none jumps."""
-    along = [a.step(axis) for a in seen.loads if axis in seen.needs[a.node]]
-    return 1 in along and set(along) <= {0, 1}
+def _against_row(seen: Accesses, axis: Range, lanes: int) -> Reason:
+    """Why `axis` is no row of vectors: a load jumps along it, or it is short; empty if it is."""
+    along = {a.step(axis) for a in seen.loads if axis in seen.needs[a.node]}
+    if 1 not in along:
+        return Reason(f"nothing is read one element after the other along {axis.name}")
+    jumps = along - {0, 1}
+    if jumps:
+        known = max((step for step in jumps if step is not None), key=abs, default=None)
+        words = f"a load jumps along {axis.name}"
+        step = () if known is None else (Number(f"step of {axis.name}", known, "", "at most", 1),)
+        return Reason(words, *step)
+    return against_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
 
 
 def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:

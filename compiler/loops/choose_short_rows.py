@@ -11,11 +11,12 @@ as well with the plain loops, which it unrolls.
 import math
 
 from compiler.loops.accesses import Accesses
-from compiler.loops.choices import Choice, Choices, Tile, Unroll, Vectorize
-from compiler.loops.lanes import has_lanes, lane_count, shared_out
+from compiler.loops.choices import Choices, Row, Tile, Unroll, Vectorize, chosen
+from compiler.loops.lanes import against_lanes, lane_count, shared_out
 from compiler.loops.levels import length
 from compiler.loops.nodes import Alu, Range
 from compiler.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.reason import Number, Reason
 
 DEAR = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR)
 """Operations that take longer than a gather does for one lane."""
@@ -26,22 +27,34 @@ MOST = 16
 """Dear operations of one row up to which the code of all columns stays small."""
 
 
-def short_rows(seen: Accesses, model: MachineModel) -> Choices | None:
+def short_rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Vectors across rows, all columns side by side; cores over the rows."""
     lanes = lane_count(seen, model)
     columns = _columns(seen, lanes)
     rows = [r for r in seen.ranges if r not in columns]
-    if not columns or not rows or not _is_strided(seen, rows[-1], columns):
-        return None
+    if not columns:
+        return Reason("it has no rows shorter than a vector to fold")
+    if not rows or not _is_strided(seen, rows[-1], columns):
+        return Reason("its rows are not read one element after the other")
     count = sum(_turns(seen, n, columns) for n in seen.order if isinstance(n, Alu) and n.op in DEAR)
-    if not ENOUGH <= count <= MOST or not has_lanes(seen, rows[-1], lanes):
-        return None
+    least = Number("dear operations of a row", count, "", "at least", ENOUGH)
+    most = Number("dear operations of a row", count, "", "at most", MOST)
+    if not ENOUGH <= count <= MOST:
+        words = f"rows of {columns[0].extent} have {count} dear operations each"
+        return Reason(words, least if count < ENOUGH else most)
+    against = against_lanes(seen, rows[-1], lanes)
+    if against:
+        return against
     axis, turns = rows[-1].name, rows[-1].extent
-    words = f"rows of {columns[0].extent}: {lanes} rows fill a vector, {count} dear operations each"
-    choices: list[Choice] = [Tile(axis, lanes, "peel", words), Vectorize(f"{axis}.1", words)]
+    short = Number("elements of a row", columns[0].extent, "", "lanes", lanes)
+    words = Reason(
+        f"rows of {columns[0].extent}: {lanes} rows fill a vector, {count} dear operations each",
+        short, least, most,
+    )  # fmt: skip
+    choices: list[Row] = [Tile(axis, lanes, "peel", words), Vectorize(f"{axis}.1", words)]
     choices += [Unroll(column.name, words) for column in columns]
     outer, number = (rows[0].name, rows[0].extent) if rows[1:] else (f"{axis}.0", turns // lanes)
-    return Choices((*choices, *shared_out(seen, outer, number, model)))
+    return chosen((*choices, *shared_out(seen, outer, number, model)))
 
 
 def _columns(seen: Accesses, lanes: int) -> list[Range]:

@@ -14,19 +14,29 @@ Where rows of the input are a multiple of 4096 bytes long, the block is a single
 
 from compiler.loops.accesses import Accesses
 from compiler.loops.choices import (
-    Choice,
     Choices,
     Parallelize,
     Prefetch,
+    Refused,
     Reorder,
+    Row,
     Tile,
     Unroll,
     Vectorize,
+    chosen,
 )
-from compiler.loops.lanes import has_lanes, is_worth_threads, lane_count, shared_out, streamed
+from compiler.loops.lanes import (
+    against_lanes,
+    is_worth_threads,
+    lane_count,
+    shared_out,
+    streamed,
+    turns_in,
+)
 from compiler.loops.levels import length
 from compiler.loops.nodes import Range
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 
 TILES = 4
 """Tiles next to each other in a row of the output: what is written of it in one go."""
@@ -37,20 +47,27 @@ MOST_LANES = 16
 FEWEST_LANES = 4
 
 
-def transposes(seen: Accesses, model: MachineModel) -> Choices | None:
+def transposes(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Tiles of lanes by lanes, turned in registers."""
-    if seen.reductions or len(seen.ranges) < 2 or seen.store.step(seen.ranges[-1]) != 1:
-        return None
+    if seen.reductions:
+        return Reason("it folds")
+    if len(seen.ranges) < 2:
+        return Reason("one loop has nothing to turn")
     inner = seen.ranges[-1]
+    if seen.store.step(inner) != 1:
+        return Reason("the output is not written one element after the other")
     across = _across(seen, inner)
     if across is None:
-        return None
+        return Reason("its input does not run along one other loop")
     lanes = _lanes(seen, across, inner, model)
-    is_tiled = has_lanes(seen, inner, lanes) and has_lanes(seen, across, lanes)
-    if lanes < FEWEST_LANES or not is_tiled:
-        return None
+    if lanes < FEWEST_LANES:
+        words = f"tiles of {lanes} by {lanes} are too small"
+        return Reason(words, Number("lanes of a tile", lanes, "", "at least", FEWEST_LANES))
+    against = against_lanes(seen, inner, lanes) or against_lanes(seen, across, lanes)
+    if against:
+        return against
     choices = _tiles(seen, across, inner, lanes, model)
-    return Choices((*choices, *streamed(seen, inner, lanes, model)))
+    return chosen((*choices, *streamed(seen, inner, lanes, model)))
 
 
 def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> int:
@@ -61,17 +78,21 @@ def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> 
 
 def _tiles(
     seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
-) -> list[Choice]:
+) -> list[Row]:
     """The cuts, the order of the loops, and their levels."""
-    words = f"input runs along {across.name}, output along {inner.name}: {lanes} by {lanes}"
+    words = Reason(
+        f"input runs along {across.name}, output along {inner.name}: {lanes} by {lanes}",
+        turns_in(across.name, across.extent, "rows of a tile", lanes),
+        turns_in(inner.name, inner.extent, "columns of a tile", lanes),
+    )
     one, outside = across.name, seen.ranges[0]
     cuts, pieces, loops = _rows(seen, inner, lanes, model)
     middle = [r.name for r in seen.ranges if r not in (across, inner)]
     if outside not in (across, inner):
         cuts += shared_out(seen, outside.name, outside.extent, model)
-    elif not Choices(tuple(cuts)).of(Parallelize) and _is_long(seen, across, lanes, model):
+    elif not chosen(cuts).of(Parallelize) and _is_long(seen, across, lanes, model):
         block = across.extent // model.cores // lanes * lanes
-        part = f"{across.extent} rows of the output, a part for each core"
+        part = _parts(f"{across.extent} rows of the output", across, lanes, model)
         cuts.append(Tile(one, block, "peel", part))
         cuts += shared_out(seen, f"{one}.0", model.cores, model)
         middle.insert(0, f"{one}.0")
@@ -93,13 +114,13 @@ def _tiles(
 
 def _rows(
     seen: Accesses, inner: Range, lanes: int, model: MachineModel
-) -> tuple[list[Choice], list[str], list[str]]:
+) -> tuple[list[Row], list[str], list[str]]:
     """Rows of the input, shared out and cut into blocks: the cuts, what becomes tiles, loops."""
-    cuts, pieces, loops = list[Choice](), list[str](), list[str]()
+    cuts, pieces, loops = list[Row](), list[str](), list[str]()
     name, turns, width = inner.name, inner.extent, TILES * lanes
     if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
         block = turns // model.cores // lanes * lanes
-        words = f"{turns} rows of the input, a part for each core"
+        words = _parts(f"{turns} rows of the input", inner, lanes, model)
         cuts.append(Tile(name, block, "peel", words))
         cuts += shared_out(seen, f"{name}.0", model.cores, model)
         pieces += [f"{name}.2"] * (turns - model.cores * block >= lanes)
@@ -108,12 +129,21 @@ def _rows(
     if _is_evicting(seen, inner):
         loops.append(f"{name}.0")  # a block of one tile
     elif turns >= 2 * width:
-        words = f"{width} elements of a row of the output are written in one go"
+        words = Reason(
+            f"{width} elements of a row of the output are written in one go",
+            turns_in(name, turns, "two blocks", 2 * width),
+        )
         cuts.append(Tile(name, width, "peel", words))
         pieces += [f"{name}.2"] * (turns % width >= lanes)
         loops.append(f"{name}.0")
         name = f"{name}.1"
     return cuts, [name, *pieces], loops
+
+
+def _parts(what: str, axis: Range, lanes: int, model: MachineModel) -> Reason:
+    """Why an axis is cut into parts for the cores."""
+    least = turns_in(axis.name, axis.extent, "a tile for each core", lanes * model.cores)
+    return Reason(f"{what}, a part for each core", least)
 
 
 def _is_evicting(seen: Accesses, inner: Range) -> bool:
@@ -125,12 +155,16 @@ def _is_evicting(seen: Accesses, inner: Range) -> bool:
     )
 
 
-def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Choice]:
+def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Row]:
     """The next columns of a block, asked for: the processor follows fewer rows than it has."""
-    if _is_evicting(seen, inner) or seen.nbytes < model.cache_bytes[1]:
-        return []
+    touched = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
+    if _is_evicting(seen, inner):
+        why = Reason(f"rows of the input are a multiple of {SAME_SET:,} bytes apart: one tile each")
+        return [Refused("prefetch", why)]
+    if seen.nbytes < model.cache_bytes[1]:
+        return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", touched))]
     slots = sorted({a.argument.slot for a in seen.loads if a.step(inner) not in (0, 1)})
-    words = "a block has more rows than the processor follows by itself"
+    words = Reason("a block has more rows than the processor follows by itself", touched)
     return [Prefetch(slot, inner.name, columns, words) for slot in slots]
 
 

@@ -15,22 +15,25 @@ from dataclasses import dataclass
 
 from compiler.loops.accesses import Access, Accesses, accesses
 from compiler.loops.choices import (
-    Choice,
     Choices,
     Pack,
     Parallelize,
+    Refused,
     Reorder,
+    Row,
     Tail,
     Tile,
     Unroll,
     Vectorize,
+    chosen,
 )
-from compiler.loops.lanes import is_worth_threads, lane_count
+from compiler.loops.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
 from compiler.loops.levels import length, obstacle
 from compiler.loops.nodes import Alu, Const, Range, Reduce
 from compiler.loops.symbolic import as_sum
 from compiler.loops.tile import tile
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 from compiler.trace import Provenance
 
 VECTORS = (1, 2, 3, 4)
@@ -102,18 +105,21 @@ class Shape:
         return self.lanes * self.vectors
 
 
-def windows(seen: Accesses, model: MachineModel) -> Choices | None:
+def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Register tiles of channels by pixels; cores over images, lines or channels."""
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
-        return None
+        return Reason("it is not one sum for each of several rows")
     cut = _groups(seen)
     if cut is not None:
         return _in_groups(seen, cut, model)
     found = _windows(seen)
     if found is None:
-        return None
+        return Reason("no windows slide past weights in it")
     best = min(_shapes(seen, found, lane_count(seen, model)), key=_rank, default=None)
-    return None if best is None else _chosen(seen, found, best, model)
+    if best is not None:
+        return _chosen(seen, found, best, model)
+    name, pixels = found.pixels.name, found.pixels.extent
+    return Reason("no tile of its windows fits", turns_in(name, pixels, "at least", SHORTEST))
 
 
 def _groups(seen: Accesses) -> Tile | None:
@@ -124,16 +130,19 @@ def _groups(seen: Accesses) -> Tile | None:
             case Alu(op="idiv", sources=(Range() as axis, Const() as size)):
                 turns = int(size.value)
                 if axis in seen.ranges and turns > 0 and axis.extent % turns == 0:
-                    words = f"{axis.extent // turns} groups of {turns} channels"
+                    of = Number(f"turns of {axis.name}", axis.extent, "", "of a group", turns)
+                    words = Reason(f"{axis.extent // turns} groups of {turns} channels", of)
                     return Tile(axis.name, turns, "peel", words)
     return None
 
 
-def _in_groups(seen: Accesses, cut: Tile, model: MachineModel) -> Choices | None:
+def _in_groups(seen: Accesses, cut: Tile, model: MachineModel) -> Choices | Reason:
     """The choices once the groups are an axis of their own."""
     parted = accesses(tile(seen.body, Choices((cut,)), Provenance()))
-    rest = None if parted is None else windows(parted, model)
-    return None if rest is None else Choices((cut, *rest))
+    if parted is None:
+        return Reason("it does not write one value alone")
+    rest = windows(parted, model)
+    return rest if isinstance(rest, Reason) else chosen((cut, *rest, *rest.refused))
 
 
 def _windows(seen: Accesses) -> Windows | None:
@@ -268,7 +277,7 @@ def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) ->
     assert along is not None
     why = _reason(found, best, across, along)
     tail: Tail = "mask" if along.extent % best.width else "peel"
-    choices: list[Choice] = [
+    choices: list[Row] = [
         Tile(across.name, best.height, "peel", why),
         Tile(along.name, best.width, tail, why),
         Tile(f"{along.name}.1", best.lanes, "peel", why),
@@ -287,19 +296,31 @@ def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) ->
     choices.append(Vectorize(lanes[1], why))
     if shared:
         words = f"{blocks[shared]} turns of {shared} for {model.cores} cores"
-        choices.append(Parallelize(shared, model.cores, words))
-    return Choices(tuple(choices))
+        turns = turns_in(shared, blocks[shared], "cores", model.cores)
+        choices.append(Parallelize(shared, model.cores, Reason(words, turns)))
+    else:
+        choices += kept_on_one_core(seen, model) or [_uneven(blocks, model)]
+    return chosen(choices)
 
 
-def _written_out(found: Windows, best: Shape) -> list[Choice]:
+def _uneven(blocks: dict[str, int], model: MachineModel) -> Row:
+    """That no loop around the tiles has turns for all cores, and which has most."""
+    name = max(blocks, key=lambda each: blocks[each])
+    most = turns_in(name, blocks[name], f"{MANY} for each core", MANY * model.cores)
+    words = f"no loop around the tiles comes out even for {model.cores} cores, or has many turns"
+    return Refused("parallelize", Reason(words, most))
+
+
+def _written_out(found: Windows, best: Shape) -> list[Row]:
     """The innermost turns of a short sum side by side: lines then share what they load."""
-    choices: list[Choice] = []
+    choices: list[Row] = []
     terms = best.vectors * best.height
     for axis in reversed(found.fold.ranges):
         terms *= axis.extent
         if terms <= TERMS:
             words = f"{found.taps} taps, {terms} terms side by side, at most {TERMS}"
-            choices.append(Unroll(axis.name, words))
+            most = Number("terms side by side", terms, "", "at most", TERMS)
+            choices.append(Unroll(axis.name, Reason(words, most)))
     return choices
 
 
@@ -313,18 +334,23 @@ def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str
     whole = weights.argument.size // found.channels.extent * best.width * blocks[block]
     words = f"weights of {best.width} channels next to each other, for all pixels"
     is_own = bool(own) and (names[0] == block or whole > MOST)
-    return Pack(weights.argument.slot, own[-1] if is_own else "", words)
+    why = Reason(words, Number("weights of all blocks", whole, "", "packed at a time", MOST))
+    return Pack(weights.argument.slot, own[-1] if is_own else "", why)
 
 
-def _reason(found: Windows, best: Shape, across: Range, along: Range) -> str:
+def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:
     """What was looked at, in words."""
     kind = "pixels" if best.is_along_pixels else "channels"
     words = {found.lines: "lines", found.channels: "channels", found.pixels: "pixels"}
     rows = words[across]
-    return (
+    return Reason(
         f"{best.vectors} vectors of {best.lanes} {kind} by {best.height} {rows}, of "
         f"{along.extent} {kind}, {across.extent} {rows}, sums of {found.taps}: "
-        f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers"
+        f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers",
+        Number("accumulators", best.vectors * best.height, "", "at most", ACCUMULATORS),
+        turns_in(along.name, along.extent, f"{kind} of a tile", best.width),
+        turns_in(across.name, across.extent, f"{rows} of a tile", best.height),
+        Number("a line of tiles", best.cycles, "cycles"),
     )
 
 

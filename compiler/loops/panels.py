@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from compiler.loops.accesses import extents
 from compiler.loops.products import Product
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 
 WAYS = 8
 """Lines of a level-2 cache that share a set."""
@@ -38,7 +39,7 @@ class Worth:
     """A copy is worth it from so many uses on, never if `uses` is None; and why."""
 
     uses: int | None
-    because: str
+    because: Reason
     apart: float = 0.0
     """Cycles to copy the elements of one piece one by one."""
 
@@ -60,17 +61,22 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
     if not found.is_panel_in_order:
         is_square = extents(found.folded) * itemsize >= model.vector_bytes
         each = 0.0 if is_square else width * ACROSS
-        return Worth(0, "the panel lies across the columns", each)
+        return Worth(0, Reason("the panel lies across the columns"), each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
     turns, piece = extents(along), width * itemsize
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
     where = f"{turns:,} pieces of {piece} bytes, {apart:,} apart"
-    if _ways(turns, apart, PAGE, TABLE_WAY) > TABLE_WAYS:
-        return Worth(USES_LOST, f"{where}: the addresses of so many pages are not kept")
-    if turns * piece * NEAR <= cache and _ways(turns, apart, piece, cache // WAYS) <= WAYS:
-        return Worth(None, f"{where}, stay in the level-2 cache")
-    return Worth(USES_FAR, f"{where}, do not stay in the level-2 cache")
+    pages, sets = _ways(turns, apart, PAGE, TABLE_WAY), _ways(turns, apart, piece, cache // WAYS)
+    looked_up = Number("pages that share an entry", pages, "", "entries", TABLE_WAYS)
+    size = Number(f"panel, times {NEAR}", turns * piece * NEAR, "bytes", "level-2 cache", cache)
+    shared = Number("pieces that share a set", sets, "", "lines of a set", WAYS)
+    if pages > TABLE_WAYS:
+        words = f"{where}: the addresses of so many pages are not kept"
+        return Worth(USES_LOST, Reason(words, looked_up))
+    if turns * piece * NEAR <= cache and sets <= WAYS:
+        return Worth(None, Reason(f"{where}, stay in the level-2 cache", size, shared))
+    return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
 
 
 def _ways(turns: int, apart: int, piece: int, way: int) -> float:

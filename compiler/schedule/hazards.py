@@ -28,6 +28,7 @@ from typing import TypeAlias
 from compiler.graph.effects import Assign
 from compiler.graph.nodes import Contiguous, Sink, TensorNode
 from compiler.node import toposort, users
+from compiler.reason import Number, Reason
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.kahn import never_free
 from compiler.schedule.partition import Choice, is_in_memory
@@ -63,11 +64,16 @@ def separate(root: Sink) -> tuple[Sink, list[Choice]]:
     done: dict[TensorNode, TensorNode] = {}
     for node in order:
         done[node] = node.with_sources(_sources(node, done, kept, copied))
-    choices = [Choice(done[node], False, OUTLIVED) for node in order if node in kept]
-    choices += [Choice(done[a].sources[1], False, OVERWRITTEN) for a in assigns if a in copied]
+    choices = [_choice(done[node], OUTLIVED) for node in order if node in kept]
+    choices += [_choice(done[a].sources[1], OVERWRITTEN) for a in assigns if a in copied]
     result = done[root]
     assert isinstance(result, Sink)
     return result, choices
+
+
+def _choice(node: TensorNode, why: str) -> Choice:
+    """That a value is copied, and how much that is."""
+    return Choice(node, False, Reason(why, Number("copied", node.nbytes, "bytes")))
 
 
 def _sources(

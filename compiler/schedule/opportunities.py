@@ -14,6 +14,7 @@ Relies on: items are in order; `reasons` says why a buffer's value was not fused
 Ensures: each pair once, the greatest score first; among equal ones in order of items.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from compiler.graph.nodes import Buffer, Reduce, TensorNode
 from compiler.graph.words import operation, short
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
+from compiler.reason import Number, Reason, numbers_of
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
 
@@ -71,7 +73,8 @@ def opportunities(
         saved = _bytes_saved(shared, readers, results, is_sibling)
         time = model.launch_ns + saved / model.read[model.level(saved)]
         kind = _fusion_type(a, b)
-        reason = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
+        why = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
+        reason = Reason(why, *numbers_of(why), *_saved(saved, time, total))
         ids = a.item_id, b.item_id
         made = FusionOpportunity(*ids, kind, min(time / total, 1.0), saved, reason)
         if ids not in found or made.score > found[ids].score:
@@ -100,12 +103,22 @@ def taken(
             saved = node.nbytes + node.nbytes // len(inside)
             time = model.launch_ns / len(inside) + saved / model.read[model.level(saved)]
             kind: FusionType = "reduction" if isinstance(node, Reduce) else "elementwise"
-            reason = choice.reason.partition("; saves")[0]
+            why = choice.reason.partition("; saves")[0]
+            looked_at = (n for n in numbers_of(choice.reason) if n.name != "never written")
+            reason = Reason(why, *looked_at, *_saved(saved, time, total + time))
             word = f"{operation(node)} {short(node)}"
             ids = item.item_id, item.item_id
             score = time / (total + time)
             found.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word))
     return tuple(sorted(found, key=lambda o: (-o.score, o.first, o.value)))
+
+
+def _saved(nbytes: int, time: float, total: float) -> tuple[Number, Number]:
+    """What one kernel in place of two saves."""
+    return (
+        Number("bytes not moved", nbytes, "bytes"),
+        Number("time saved", time, "ns", "the program without", total),
+    )
 
 
 def _pairs(
@@ -193,7 +206,9 @@ def _spaces(a: ScheduleItem, b: ScheduleItem) -> str:
     words = [" × ".join(str(n) for n in shape if n != 1) or "1" for shape in shapes]
     if len(set(words)) < 2:
         return ""
-    return f"different iteration spaces: {words[0]} and {words[1]}"
+    first, second = (math.prod(shape) for shape in shapes)
+    seen = Number("elements the first writes", first, "", "the second", second)
+    return Reason(f"different iteration spaces: {words[0]} and {words[1]}", seen)
 
 
 def _name(buffer: Buffer) -> str:

@@ -6,7 +6,10 @@ Fused, each load is under a gate, `0 <= y + k - 1 < 32 & …`, and there is one 
 output channel. Written to memory with its zeros, the image is read without any.
 """
 
+from dataclasses import dataclass
+
 from compiler.graph.nodes import MOVEMENT, Elementwise, Expand, Pad, Reduce, TensorNode
+from compiler.reason import Number, Reason
 from compiler.schedule.demand import Demand
 
 GATE_NS = 0.02
@@ -37,20 +40,44 @@ def _paddings(node: TensorNode) -> list[TensorNode]:
     return found[:1]
 
 
-def against_gates(node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float) -> str:
-    """Why a padding is written once, with both costs; "" where gates are cheaper."""
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The two ways to have zeros around a value, nanoseconds each."""
+
+    loads: int
+    """Those in sums, each of which asks whether it is inside."""
+    sides: int
+    """Comparisons that each makes."""
+    nbytes: int
+    asked: float
+    memory: float
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the zeros are written to memory."""
+        return self.asked > self.memory
+
+    @property
+    def reason(self) -> Reason:
+        """Both costs, in words and as numbers."""
+        return Reason(
+            f"{self.loads:,} loads in sums would ask whether they are inside, {self.sides} "
+            f"comparisons each, {self.asked / 1000:,.1f} µs; {self.nbytes:,} bytes written with "
+            f"their zeros, then read without asking, cost {self.memory / 1000:,.1f} µs",
+            Number("asked by each load", self.asked, "ns", "zeros in memory", self.memory),
+            Number("loads in sums", self.loads),
+            Number("comparisons of each", self.sides),
+            Number("written with zeros", self.nbytes, "bytes"),
+        )
+
+
+def gates(node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float) -> Gates:
+    """What it costs to ask at each load, and to write the padding once."""
     assert isinstance(node, Pad)
     loads = sum(demand.evaluations for demand in demands if demand.is_in_reduction)
     sides = sum(width != 0 for pair in node.widths for width in pair)
-    gates = loads * sides * GATE_NS
     memory = node.nbytes * (1 + len(demands)) * byte_ns + fixed_ns
-    if gates <= memory:
-        return ""
-    return (
-        f"{loads:,} loads in sums would ask whether they are inside, {sides} comparisons each, "
-        f"{gates / 1000:,.1f} µs; {node.nbytes:,} bytes written with their zeros, then read "
-        f"without asking, cost {memory / 1000:,.1f} µs"
-    )
+    return Gates(loads, sides, node.nbytes, loads * sides * GATE_NS, memory)
 
 
 def below(node: TensorNode) -> TensorNode:

@@ -51,6 +51,7 @@ from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
 from compiler.node import toposort
 from compiler.options import Options
+from compiler.reason import Number, Reason, numbers_of
 from compiler.schedule import padding, repeating
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched
@@ -65,7 +66,13 @@ LOOKAHEAD = 64
 
 _PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
-
+MOVED = Reason("movement of elements: a part of the index of what reads them, never computed")
+ONCE = Reason(
+    "read at one place, so each element is computed once, there",
+    Number("indices under which it is read", 1, "", "at most", 1),
+    Number("times each element is computed", 1, "", "at most", 1),
+)
+EMPTY = Reason("it has no elements")
 
 ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
 """Kinds of node that are always in memory."""
@@ -94,14 +101,19 @@ class Choice:
     node: TensorNode
     is_fused: bool
     reason: str
+    """With the numbers that were looked at, where there are some (`reason.py`)."""
 
 
 @dataclass(slots=True)
 class Partition:
-    """The result: nodes written to memory in dependency order, and the choices made."""
+    """The result: nodes written to memory in dependency order, and the choices made.
+
+    `plain` has the nodes that left no choice, with what became of them.
+    """
 
     realized: list[TensorNode] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
+    plain: list[Choice] = field(default_factory=list)
 
 
 def partition(root: Sink, options: Options) -> Partition:
@@ -133,6 +145,7 @@ class _Walk:
         """What is padded in a kernel of its own."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
+        self.plain: list[Choice] = []
 
     def run(self) -> Partition:
         """Visit users before sources; collect what must be in memory."""
@@ -149,7 +162,10 @@ class _Walk:
             else:
                 # what transfers and loops read through movement is demanded by no kernel
                 self._pass_on(node, list(self.demands.get(node, ())))
-        return Partition(list(reversed(self.realized)), list(reversed(self.choices)))
+        found = Partition(list(self.realized), self.choices, self.plain)
+        for each in (found.realized, found.choices, found.plain):
+            each.reverse()
+        return found
 
     def _is_made(self, node: TensorNode) -> bool:
         """Whether `node` needs no data, yet a kernel must write it: a result, or read there."""
@@ -167,13 +183,17 @@ class _Walk:
     def _is_realized(self, node: TensorNode) -> bool:
         """Whether `node` goes to memory; records the choice where there was one."""
         required = self._required(node)
-        if required is not None:
-            if required:
-                self.choices.append(Choice(node, False, required))
+        if required:
+            asked = "asked for by fuse(), but " if node in self.fused else ""
+            is_told = bool(asked) or self._is_told(node)
+            found = Choice(node, False, f"{asked}{required}")
+            (self.choices if is_told else self.plain).append(found)
             return True
         if node in self.padded and self._is_padded_once(node):
             return True
         if isinstance(node, (*MOVEMENT, Fuse)):
+            if node not in self.padded:
+                self.plain.append(Choice(node, True, MOVED))
             return False
         if node in self.fused:
             self.choices.append(Choice(node, True, "asked for by fuse()"))
@@ -185,42 +205,51 @@ class _Walk:
         if is_choice:
             favour = reason or self._in_favour(node, demands)
             self.choices.append(Choice(node, not reason, favour))
+        else:
+            self.plain.append(Choice(node, True, ONCE if node.size else EMPTY))
         return bool(reason)
 
     def _is_padded_once(self, node: TensorNode) -> bool:
         """Whether the zeros around `node` are written; what is padded may then be in memory."""
         demands = list(self.demands.get(node, ()))
-        reason = padding.against_gates(node, demands, LAUNCH_NS, BYTE_NS)
-        if reason:
-            self.choices.append(Choice(node, False, reason))
+        gates = padding.gates(node, demands, LAUNCH_NS, BYTE_NS)
+        if gates.is_written:
+            self.choices.append(Choice(node, False, gates.reason))
             self.bare.add(padding.below(node))
-        return bool(reason)
+        else:
+            self.plain.append(Choice(node, True, gates.reason))
+        return gates.is_written
 
-    def _required(self, node: TensorNode) -> str | None:
-        """Why `node` must be in memory, "" where nobody needs to be told; None if it need not."""
-        asked = "asked for by fuse(), but " if node in self.fused else ""
+    def _required(self, node: TensorNode) -> str:
+        """Why `node` must be in memory; "" if it need not."""
         if isinstance(node, Kernel):
             return (
-                f"{asked}kernel {node.name} was asked for: one call, nothing fused into it, and "
+                f"kernel {node.name} was asked for: one call, nothing fused into it, and "
                 "nothing cut out of it; a reduction read under several indices is repeated inside"
             )
         if node in self.inputs:
-            return f"{asked}it is an input of kernel {self.inputs[node].name}, which reads memory"
+            return f"it is an input of kernel {self.inputs[node].name}, which reads memory"
         if node in self.results:
-            return asked and f"{asked}it is a result: it has to be in memory"
+            return "it is a result: it has to be in memory"
         if node in self.copied:
-            return asked and f"{asked}a copy, a loop or a function reads it in memory"
+            return "a copy, a loop or a function reads it in memory"
         if isinstance(node, Scatter):
-            return asked + _SCATTERED
-        if is_in_memory(node):
-            return asked and f"{asked}{operation(node)}() asks for memory"
-        return None
+            return _SCATTERED
+        return f"{operation(node)}() asks for memory" if is_in_memory(node) else ""
+
+    def _is_told(self, node: TensorNode) -> bool:
+        """Whether what must be in memory is no matter of course."""
+        if isinstance(node, Kernel) or node in self.inputs:
+            return True
+        return isinstance(node, Scatter) and node not in self.results | self.copied
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why `node` must not be computed inside its users; "" if it may."""
         limit = self.options.kernel_operations
-        if max(d.plan.operations for d in demands) >= limit:
-            return f"the kernel that reads it already has {limit} operations"
+        most = max(d.plan.operations for d in demands)
+        if most >= limit:
+            words = f"the kernel that reads it already has {limit} operations"
+            return Reason(words, Number("operations in that kernel", most, "", "fewer than", limit))
         if node in self.bare and (isinstance(node, Reduce) or node in self.above_reductions):
             return _PADDED
         if isinstance(node, Reduce):
@@ -233,7 +262,7 @@ class _Walk:
         if repeated:
             return repeated
         costs = self._costs(node, demands)
-        return "" if costs.is_fused else str(costs)
+        return "" if costs.is_fused else costs.reason
 
     def _against_fold(self, node: Reduce, demands: list[Demand]) -> str:
         """Why a reduction must not be computed inside its users, with the costs of either."""
@@ -241,7 +270,7 @@ class _Walk:
         if not reason or len(demands) < 2:
             return reason
         costs = repeating.fold_costs(node, demands, self.evaluation_ns, self.options.model)
-        return f"{reason}: {costs}"
+        return Reason(f"{reason}: {costs}", *numbers_of(reason), *costs.numbers)
 
     def _costs(self, node: TensorNode, demands: list[Demand]) -> repeating.Costs:
         """What it costs to compute `node` where it is read, and to write it to memory."""
@@ -250,11 +279,14 @@ class _Walk:
     def _in_favour(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why a node is computed inside its users."""
         saved = f"saves {node.nbytes:,} bytes"
+        kept = Number("never written", node.nbytes, "bytes")
         if isinstance(node, Reduce):
             axes = union(demands[0].dependence)
             per = "once per " + demands[0].describe() if axes else "once"
-            return f"computed {per}, in the loop nest of its only reader; {saved}"
-        return f"{self._costs(node, demands)}; {saved}"
+            words = f"computed {per}, in the loop nest of its only reader; {saved}"
+            return Reason(words, *_readers(demands), _repeats(demands[0]), kept)
+        costs = self._costs(node, demands)
+        return Reason(f"{costs}; {saved}", *costs.numbers, kept)
 
     def _repeated_reduction(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why a reduction below `node` could be fused only if `node` is not; "" if none."""
@@ -272,7 +304,8 @@ class _Walk:
         alone = self._reductions_below(node, [Demand(plan, plan.dependence)])
         for reduction, reason in refused.items():
             if not _against_reduction(reduction, list(alone.get(reduction, {}))):
-                return f"it ends the kernel of a reduction: {reason}"
+                words = f"it ends the kernel of a reduction: {reason}"
+                return Reason(words, *numbers_of(reason))
         return ""
 
     def _reductions_below(
@@ -320,21 +353,41 @@ def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
     """Why a reduction must not be computed inside its users; "" if it may."""
     if not demands:
         return ""
-    kernels = {id(d.plan) for d in demands}
-    if len(kernels) > 1:
-        return f"{len(kernels)} kernels read the result; fused, each would repeat the reduction"
+    kernels = len({id(d.plan) for d in demands})
+    if kernels > 1:
+        words = f"{kernels} kernels read the result; fused, each would repeat the reduction"
+        return Reason(words, *_readers(demands))
     if len(demands) > 1:
-        return f"it is read under {len(demands)} different indices; fused, it would be repeated"
+        words = f"it is read under {len(demands)} different indices; fused, it would be repeated"
+        return Reason(words, *_readers(demands))
     demand = demands[0]
     if is_data(demand.dependence):
-        return "it is read at positions found in data; fused, each read would repeat the reduction"
+        words = "it is read at positions found in data; fused, each read would repeat the reduction"
+        return Reason(words, Number("reads", demand.evaluations, "", "elements", node.size))
     repeats = demand.repeats
     if repeats > 1:
-        return f"it would be computed {repeats:,} times: {demand.blocking_axes()}"
+        words = f"it would be computed {repeats:,} times: {demand.blocking_axes()}"
+        return Reason(words, _repeats(demand))
     is_full = not union(demand.dependence) and demand.plan.size > 1
-    if is_full and node.sources[0].size > SERIAL_REDUCTION:
-        return (
-            f"a reduction of all {node.sources[0].size:,} elements would hold up "
+    folded = node.sources[0].size
+    if is_full and folded > SERIAL_REDUCTION:
+        words = (
+            f"a reduction of all {folded:,} elements would hold up "
             f"every element of the {demand.plan.size:,} that read it"
         )
+        return Reason(words, Number("elements folded", folded, "", "at most", SERIAL_REDUCTION))
     return ""
+
+
+def _readers(demands: list[Demand]) -> tuple[Number, Number]:
+    """In how many kernels, and under how many indices, a value is read."""
+    kernels = len({id(d.plan) for d in demands})
+    return (
+        Number("kernels that read it", kernels, "", "at most", 1),
+        Number("indices under which it is read", len(demands), "", "at most", 1),
+    )
+
+
+def _repeats(demand: Demand) -> Number:
+    """How often each element would be computed where it is read."""
+    return Number("times each element is computed", demand.repeats, "", "at most", 1)

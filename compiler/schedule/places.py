@@ -5,13 +5,15 @@
     free [128, 512)     joins the gap behind it: [128, 640)
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from compiler.graph.nodes import Buffer
+from compiler.reason import Number, Reason
 
+SHARES, ALONE = "shares ", "memory of its own"
 Span: TypeAlias = tuple[int, int]
 
 
@@ -105,12 +107,12 @@ class Arena:
 
 def explained(placed: Mapping[Buffer, Place]) -> dict[Buffer, Place]:
     """The same places with their reasons."""
-    tenants = _tenants(placed.values())
+    tenants, lives = _tenants(placed.values()), Lives(placed.values())
     beside = _overlapping(tenants)
     result: dict[Buffer, Place] = {}
     for buffer, place in placed.items():
         below = [tenants[other] for other in beside.get(span(place), ())]
-        result[buffer] = replace(place, reason=_reason(place, below))
+        result[buffer] = replace(place, reason=_reason(place, below, lives))
     return result
 
 
@@ -142,7 +144,12 @@ def _overlapping(spans: Iterable[Span]) -> dict[Span, list[Span]]:
     return result
 
 
-def _reason(place: Place, below: list[Tenants]) -> str:
+def shares(place: Place) -> bool:
+    """Whether a buffer uses memory that another one uses before or after it."""
+    return place.reason.startswith(SHARES)
+
+
+def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
     """`shares 65,536 bytes with tmp3: dead since level 1`"""
     if not place.size:
         return "empty"
@@ -152,12 +159,63 @@ def _reason(place: Place, below: list[Tenants]) -> str:
     rows = [found[count - 1] for found, count in zip(below, counts, strict=True) if count]
     others = sum(counts) - (0 if before else 1)
     if not others:
-        return "memory of its own"
+        return lives.why_alone(place)
     if not before:
         rows = [row for found in below for row in found[-2:] if row[3] is not place]
     other = max(rows, key=lambda row: row[:3])[3]
-    name = other.buffer.name or str(other.buffer.shape)
+    name = name_of(other)
     common = min(span(place)[1], span(other)[1]) - max(span(place)[0], span(other)[0])
     when = f"dead since level {other.last}" if before else f"not needed before level {other.first}"
     more = f", and {others - 1} more" if others > 1 else ""
-    return f"shares {common:,} bytes with {name}: {when}{more}"
+    first, second, names = (
+        (other.last, place.first, (f"last level of {name}", "its own first"))
+        if before
+        else (place.last, other.first, ("its own last level", f"first of {name}"))
+    )
+    return Reason(
+        f"{SHARES}{common:,} bytes with {name}: {when}{more}",
+        Number(names[0], first, "", names[1], second),
+        Number("bytes in common", common, "bytes", "its size", place.size),
+    )
+
+
+def name_of(place: Place) -> str:
+    """What a buffer is called: by its shape where it has no name."""
+    return place.buffer.name or str(place.buffer.shape)
+
+
+class Lives:
+    """All places of an arena: which of them are needed together."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self.places = sorted((p for p in places if p.size), key=lambda p: -p.size)
+        self.firsts = sorted(p.first for p in self.places)
+        self.lasts = sorted(p.last for p in self.places)
+
+    def meeting(self, place: Place) -> int:
+        """How many others are needed in some level in which `place` is."""
+        later = len(self.firsts) - bisect_right(self.firsts, place.last)
+        return len(self.places) - 1 - later - bisect_left(self.lasts, place.first)
+
+    def why_alone(self, place: Place) -> Reason:
+        """Why nobody uses the memory of `place` at another time."""
+        meeting, others = self.meeting(place), len(self.places) - 1
+        count = Number("buffers needed while it is", meeting, "", "other buffers", others)
+        if not others:
+            return Reason(f"{ALONE}: there is no other buffer to share it with", count)
+        if meeting == others:
+            return Reason(f"{ALONE}: every other buffer is needed while it is", count)
+        other = next(p for p in self.places if not p.meets(place))
+        name = name_of(other)
+        size = Number(f"size of {name}", other.size, "bytes", "its own", place.size)
+        words = f"{ALONE}: of those needed at other times, {name} is the largest"
+        if other.size < place.size:
+            return Reason(f"{words}, and too small", count, size)
+        begin, end = span(other)
+        there = (p for p in self.places if p is not place and p.meets(place))
+        third = next((p for p in there if span(p)[0] < end and begin < span(p)[1]), None)
+        if third is None:
+            return Reason(f"{words}; to stand there would not make the arena smaller", count, size)
+        tenant = name_of(third)
+        lives = Number(f"first level of {tenant}", third.first, "", "its own last", place.last)
+        return Reason(f"{words}, and {tenant} is there meanwhile", count, size, lives)

@@ -15,6 +15,7 @@ from compiler.graph.markers import Fuse
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
 from compiler.graph.placement import WITHOUT_SOURCES
 from compiler.machine import MachineModel
+from compiler.reason import Number, Reason
 from compiler.schedule.demand import Demand
 
 MOST_NS = 1e6
@@ -23,8 +24,12 @@ MOST_NS = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The two ways to have a value, nanoseconds each; `evaluations` are those where it is read."""
+    """The two ways to have a value of so many `elements`, nanoseconds each.
 
+    `evaluations` are those where it is read.
+    """
+
+    elements: int
     evaluations: int
     again: float
     memory: float
@@ -33,6 +38,19 @@ class Costs:
     def is_fused(self) -> bool:
         """Whether it is computed where it is read."""
         return self.again <= self.memory
+
+    @property
+    def numbers(self) -> tuple[Number, Number]:
+        """What was compared."""
+        return (
+            Number("computed where it is read", self.again, "ns", "once, in memory", self.memory),
+            Number("evaluations", self.evaluations, "", "elements", self.elements),
+        )
+
+    @property
+    def reason(self) -> Reason:
+        """Both costs, in words and as numbers."""
+        return Reason(str(self), *self.numbers)
 
     def __str__(self) -> str:
         return (
@@ -49,7 +67,8 @@ def costs(
     level, itemsize = model.level(node.nbytes), node.dtype.itemsize
     read, write = itemsize / model.read[level], itemsize / model.write[level]
     written = node.size * (each[node] + write) + model.launch_ns
-    return Costs(evaluations, evaluations * each[node], written + evaluations * read)
+    again = evaluations * each[node]
+    return Costs(node.size, evaluations, again, written + evaluations * read)
 
 
 def fold_costs(

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compiler.loops.choices import text
+from compiler.reason import Decision, Number, Reason
 from compiler.stage import Stage
-from compiler.trace import Decision, Line, empty_graph
+from compiler.trace import Line, empty_graph
 from compiler.tune.duel import Duel
 from compiler.tune.trials import Trial, duration
 
@@ -93,7 +94,22 @@ class Tuning(Stage):
     def decision(self, entity: str) -> Decision:
         """The outcome as a decision about the loops of the kernel."""
         chosen = f"tuned: {text(self.best.choices) or 'plain'}; " if self.is_faster else "tuned: "
-        return Decision(entity, "tune", self.is_faster, chosen + self.words)
+        reason = Reason(chosen + self.words, *self._numbers)
+        return Decision(entity, "tune", self.is_faster, reason)
+
+    @property
+    def _numbers(self) -> tuple[Number, ...]:
+        """What was measured and compared; nothing where nothing ran."""
+        won, count = self.found.duel, Number("choices tried", len(self.tried))
+        if self.why_not or self.tried[0].seconds is None:
+            return ()
+        if not won.rounds:
+            return (Number("the default", self.tried[0].seconds * 1e9, "ns"), count)
+        return (
+            Number("the fastest tried", won.second * 1e9, "ns", "the default", won.first * 1e9),
+            Number("difference", won.difference * 1e9, "ns", "noise", won.needed * 1e9),
+            count,
+        )
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -4,6 +4,8 @@ import { ChangesTab } from "./comparechanges.js";
 import { GraphsTab } from "./comparegraphs.js";
 import { TextsTab } from "./comparetexts.js";
 import { button, h } from "./dom.js";
+import { isConnected } from "./kernel.js";
+import { keepKeys } from "./keys.js";
 import { Model } from "./model.js";
 import { Requests } from "./requests.js";
 import { SIDES } from "./sides.js";
@@ -116,6 +118,7 @@ class Page {
         onkeydown: (event) => this.key(event) },
       h("div", { class: "compare-frame" }, this.heading(), this.tools, this.pane, this.status),
     );
+    keepKeys(this.root);
     comparison.subscribe(() => this.show());
   }
 
@@ -175,7 +178,7 @@ export function markOf(pair) {
 
 /** The page of a comparison, for the widget and for exports. */
 export function renderComparison({ model, el, fullPage = false }) {
-  const requests = new Requests(model);
+  const requests = new Requests(model, isConnected(el));
   const comparison = new Comparison(model.get("wire"), model.get("state"), requests);
   const page = new Page(comparison, fullPage);
   el.append(page.root);
@@ -186,7 +189,7 @@ export function renderComparison({ model, el, fullPage = false }) {
   const publish = () => {
     isOurs = true;
     model.set("state", { ...comparison.state });
-    model.save_changes();
+    if (!requests.obstacle) model.save_changes(); // else nobody is there to take them
     isOurs = false;
   };
   const adopt = () => { if (!isOurs) comparison.set(model.get("state")); };
@@ -200,5 +203,6 @@ export function renderComparison({ model, el, fullPage = false }) {
     model.off("change:state", adopt);
     requests.close();
     watcher.disconnect();
+    page.root.remove();
   };
 }

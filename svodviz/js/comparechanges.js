@@ -11,10 +11,9 @@ export class ChangesTab {
     this.all = false;
     this.measured = null;
     this.root = h("div", { class: "changes", tabindex: "0" });
-    comparison.requests.onLive(() => {
-      this.isLive = true;
-      if (this.root.isConnected) this.fill();
-    });
+    const refill = () => { if (this.root.isConnected) this.fill(); };
+    comparison.requests.onLive(refill);
+    comparison.requests.onLost(refill);
   }
 
   show() {
@@ -53,10 +52,12 @@ export class ChangesTab {
 
   /** The button that runs both programs, or why there is none. */
   measure() {
-    if (!this.isLive) {
-      const isKnown = this.comparison.wire.figures.some(([name]) => name.startsWith("measured"));
+    const { requests, wire } = this.comparison;
+    if (!requests.isLive) {
+      const isKnown = this.measured || wire.figures.some(([name]) => name.startsWith("measured"));
       return !isKnown && h("p", { class: "hint" },
-        "Times measured on this machine need a kernel: this page shows what was recorded.");
+        "Times measured on this machine need a kernel. ",
+        requests.obstacle || "None has answered yet.");
     }
     this.words = h("span", { class: "hint", role: "status" });
     return h("p", {}, button("Measure both", () => this.ask()), " ", this.words);

@@ -247,7 +247,7 @@ export class GraphView {
     if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
       this.fill(size);
     }
-    this.minimap.draw(this.picture, view);
+    this.minimap.draw(this.picture, view, size);
     this.look.onStatus();
   }
 

@@ -4,6 +4,7 @@ import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { matchedPart } from "./matched.js";
+import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
 
@@ -92,7 +93,7 @@ export class Inspector {
 
   rest(entity) {
     const kernel = kernelSections(this, kernelOf(this.store.model, entity));
-    return [this.decisions(entity), this.rule(entity), whyNotSection(this, entity),
+    return [decisionSection(this, entity, LISTED), this.rule(entity), whyNotSection(this, entity),
       this.biography(entity), ...kernel];
   }
 
@@ -156,24 +157,6 @@ export class Inspector {
       to.length > 0 && this.section("Inputs", this.links(list(to, 0))),
       from.length > 0 && this.section("Users", this.links(list(from, 1))),
     ].filter(Boolean);
-  }
-
-  decisions(entity) {
-    const { model } = this.store;
-    // Those on a kernel's loops stand with the kernel.
-    const all = model.decisions.filter(([it]) => !model.kernelBodies.has(it));
-    const related = model.related(entity);
-    const own = all.filter(([it]) => it === entity);
-    const others = all.filter(([it]) => it !== entity && related.has(it));
-    const rows = [...own, ...others].slice(0, LISTED);
-    if (!rows.length) return null;
-    return this.section("Decisions", ...rows.map(([subject, kind, taken, reason]) => h(
-      "div", { class: "decision" },
-      h("p", {},
-        h("span", { class: `verdict ${taken ? "taken" : "refused"}` }, taken ? "✓ " : "✗ ", kind),
-        " ", reason),
-      subject !== entity && this.link(subject),
-    )));
   }
 
   rule(entity) {

@@ -4,6 +4,7 @@ import { bytes, count, duration, h } from "./dom.js";
 import { share } from "./fusion.js";
 import { kernelSections } from "./kernelsheet.js";
 import { rateOf, ratioOf } from "./measured.js";
+import { numbersTable } from "./reasons.js";
 
 const LISTED = 24;
 
@@ -99,6 +100,7 @@ function fusions(inspector, schedule, row) {
     "div", { class: "reason" },
     inspector.link(it.e),
     h("p", { class: "reason-words" }, schedule.verdict(it)),
+    numbersTable(it.numbers),
   )));
 }
 
@@ -138,7 +140,8 @@ function plan(inspector, schedule, { number }) {
   ];
   const before = place.after.map((it) =>
     inspector.link(schedule.buffers[places[it].buffer].e, "after"));
-  return inspector.section("Memory plan", inspector.facts(facts), inspector.links(before));
+  return inspector.section("Memory plan", inspector.facts(facts), numbersTable(place.numbers),
+    inspector.links(before));
 }
 
 function fusion(inspector, schedule, row) {
@@ -149,6 +152,7 @@ function fusion(inspector, schedule, row) {
   return [
     h("p", { class: `fusion-verdict ${row.taken ? "taken" : "refused"}` }, schedule.verdict(row)),
     inspector.facts(facts),
+    numbersTable(row.numbers),
     inspector.section("Items", inspector.links(ends)),
   ];
 }

@@ -1,6 +1,7 @@
 // What the inspector says of one kernel: how its loops were transformed, and what LLVM did to it.
 
 import { button, bytes, h } from "./dom.js";
+import { decisionRow, numbersTable } from "./reasons.js";
 
 /** Stages whose parts are kernels, one part for each. */
 const BY_KERNEL = new Set(["loops", "lowered", "llvm", "optimized", "asm"]);
@@ -29,14 +30,18 @@ function machineCode(inspector, row) {
     ["tasks", row.tasks > 1 ? `${row.tasks}, which may run at once` : "1: one thread runs it"],
     ["scratch", row.scratch ? `${bytes(row.scratch)} for each task` : ""],
   ].filter(([, value]) => value);
-  return inspector.section(`How ${row.name} runs`, inspector.facts(facts));
+  return inspector.section(`How ${row.name} runs`, inspector.facts(facts),
+    numbersTable(row.numbers));
 }
 
 function transformations(inspector, row) {
   const { model } = inspector.store;
+  const refused = (row.refused || []).map(([name, reason, numbers]) =>
+    decisionRow([row.e, name, false, reason, numbers]));
   if (!row.choices.length) {
     return inspector.section(`Loops of ${row.name}`,
-      h("p", { class: "hint" }, "Left as they are: no choice was made for this kernel."));
+      h("p", { class: "hint" }, "Left as they are: no choice was made for this kernel."),
+      ...refused);
   }
   return inspector.section(
     `Loops of ${row.name}: ${row.choices.length} choices`,
@@ -44,7 +49,9 @@ function transformations(inspector, row) {
       "div", { class: "choices" },
       ...choices.map(([name, text]) => choice(inspector, model, row.name, name, text)),
       h("p", { class: "reason-words" }, reason || "as asked"),
+      numbersTable(choices[0][3]),
     )),
+    ...refused,
     h("details", { class: "as-text" },
       h("summary", {}, "As text, to edit and pass back"),
       h("pre", { class: "block" }, program(row))),

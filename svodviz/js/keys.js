@@ -70,8 +70,21 @@ function isTyping(event) {
   return target.matches("input:not([type=checkbox]), select, textarea");
 }
 
+/**
+ * Keeps plain keys from the shortcuts of the notebook around us. JupyterLab looks at keys after us,
+ * Notebook before us; both leave alone what has this attribute. Ctrl+S and the like stay theirs.
+ */
+export function keepKeys(root) {
+  const mark = (event) => {
+    const isTheirs = event.ctrlKey || event.metaKey || event.altKey;
+    root.toggleAttribute("data-lm-suppress-shortcuts", !isTheirs);
+  };
+  for (const kind of ["focusin", "keydown", "keyup"]) root.addEventListener(kind, mark, true);
+}
+
 /** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
 export function listenToKeys(root, table) {
+  keepKeys(root);
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isOurs = !isTyping(event);

@@ -2,12 +2,8 @@
 
 import { CodePane, lineOfIr } from "./codepane.js";
 import { button, count, counted, duration, h } from "./dom.js";
-import { differing, sizeOf, textsOf } from "./llvmtexts.js";
+import { differing, LEVELS, sizeOf, textsOf } from "./llvmtexts.js";
 
-const LEVELS = [
-  [-1, "the passes that make the code which runs"], [1, "LLVM's whole pipeline, level 1"],
-  [2, "LLVM's whole pipeline, level 2"], [3, "LLVM's whole pipeline, level 3"],
-];
 const CONTEXT = 3;
 
 export class LlvmPassesView {
@@ -15,17 +11,21 @@ export class LlvmPassesView {
     this.store = store;
     this.look = look;
     this.position = 0;
-    this.level = -1;
     this.isWhole = false;
     this.answers = new Map();
     this.build();
     store.requests.onLive(() => this.root.isConnected && this.show());
   }
 
+  get level() {
+    return this.store.state.level;
+  }
+
   build() {
+    const { store } = this;
     this.choice = h("select", {
       "aria-label": "Which of LLVM's passes",
-      onchange: () => { this.level = Number(this.choice.value); this.position = 0; this.show(); },
+      onchange: () => store.set({ level: Number(this.choice.value), llvm_pass: 0 }),
     }, ...LEVELS.map(([level, words]) => h("option", { value: level }, words)));
     this.whole = h("input", {
       type: "checkbox", onchange: () => { this.isWhole = this.whole.checked; this.showChange(); },
@@ -56,6 +56,7 @@ export class LlvmPassesView {
 
   show() {
     const { question } = this;
+    this.choice.value = String(this.level);
     const key = JSON.stringify(question);
     this.key_ = key;
     const run = this.answers.get(key);
@@ -98,14 +99,18 @@ export class LlvmPassesView {
   }
 
   display(run) {
+    const last = Math.max(0, run.changes.length - 1);
+    const position = Math.min(this.store.state.llvm_pass, last);
+    const isMoved = position !== this.position;
+    this.position = position;
     if (this.shown === run) {
-      this.pane.mark();
+      if (isMoved) this.showChange();
+      else this.pane.mark();
       return;
     }
     this.shown = run;
     this.body.hidden = !run.changes.length;
     this.words.textContent = this.summary(run);
-    this.position = Math.min(this.position, Math.max(0, run.changes.length - 1));
     this.showRemarks(run);
     this.showList(run);
     this.showChange();
@@ -178,8 +183,7 @@ export class LlvmPassesView {
   }
 
   choose(position) {
-    this.position = position;
-    this.showChange();
+    this.store.set({ llvm_pass: position });
   }
 
   showChange() {

@@ -1,5 +1,11 @@
 // The texts between LLVM's passes, and what differs from one to the next. Pure.
 
+/** Which of LLVM's passes can be looked at: the level, and what it is called. */
+export const LEVELS = [
+  [-1, "the passes that make the code which runs"], [1, "LLVM's whole pipeline, level 1"],
+  [2, "LLVM's whole pipeline, level 2"], [3, "LLVM's whole pipeline, level 3"],
+];
+
 /**
  * @typedef {[string, ...number[]]} Row text, and lines of the generated IR
  * @typedef {[number, number, Row[]]} Edit line of the text before, how many lines go, what comes

@@ -12,15 +12,18 @@ export class MachineView {
   constructor(store, look) {
     this.store = store;
     this.look = look;
-    this.machine = HERE;
     this.build();
+  }
+
+  get machine() {
+    return this.store.state.machine;
   }
 
   build() {
     const { machines } = this.store.model;
     this.choice = h("select", {
       "aria-label": "Machine",
-      onchange: () => { this.machine = this.choice.value; this.show(); },
+      onchange: () => this.store.set({ machine: this.choice.value }),
     }, h("option", { value: HERE }, "this machine"),
     ...machines.map(([id, title]) => h("option", { value: id }, title)));
     this.words = h("p", { class: "machine-words", role: "status" });
@@ -38,6 +41,7 @@ export class MachineView {
 
   show() {
     this.source.show("llvm");
+    this.choice.value = this.machine;
     if (this.machine === HERE) this.presentOwn();
     else this.ask();
     this.source.revealSelection();

@@ -2,6 +2,7 @@
 
 import { button, h } from "./dom.js";
 import { Inspector } from "./inspector.js";
+import { isConnected } from "./kernel.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
@@ -24,6 +25,7 @@ class Explorer {
     this.keys = keyTable(this.store, this);
     this.help = keyPage(this.keys, () => this.toggleHelp());
     this.build(fullPage);
+    if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys);
     this.store.subscribe(() => this.show());
   }
@@ -41,6 +43,7 @@ class Explorer {
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.pane = h("div", { class: "pane" });
+    this.obstacle = h("span", { class: "obstacle", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.tools = h(
@@ -55,10 +58,20 @@ class Explorer {
         new Ribbon(this.store).root,
         new Passes(this.store).root,
         h("main", { class: "centre" }, this.tools, this.pane,
-          h("div", { class: "status" }, this.status, this.legend)),
+          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
         this.inspector.root),
       this.help,
     );
+  }
+
+  /** In a notebook a reader expects answers: where there are none, the page says why. */
+  tellOfKernel(requests) {
+    const tell = () => {
+      this.obstacle.textContent = requests.obstacle && `○ ${requests.obstacle}`;
+    };
+    requests.onLive(tell);
+    requests.onLost(tell);
+    tell();
   }
 
   get view() {
@@ -69,6 +82,8 @@ class Explorer {
     const { state } = this.store;
     this.root.dataset.stage = state.stage;
     this.root.dataset.view = state.view;
+    this.views.timeline.critical = state.critical;
+    this.views.graph.critical = state.critical && state.stage === "schedule";
     this.showTabs();
     this.showUnits();
     if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
@@ -126,9 +141,8 @@ class Explorer {
       return;
     }
     this.searchField.value = "";
-    this.setCritical(false);
     this.search();
-    this.store.select(-1);
+    this.store.set({ selected: "", critical: false });
     this.root.focus();
   }
 
@@ -140,13 +154,7 @@ class Explorer {
   }
 
   toggleCritical() {
-    this.setCritical(!this.views.timeline.critical);
-  }
-
-  setCritical(isOn) {
-    this.views.timeline.critical = isOn;
-    this.views.graph.critical = isOn && this.store.state.stage === "schedule";
-    this.view.light?.();
+    this.store.set({ critical: !this.store.state.critical });
   }
 
   toggleHelp() {
@@ -174,11 +182,12 @@ class Explorer {
 
 /** Keeps the state of the page and the model's `state` equal, without echoes. */
 function sync(store, model) {
+  const { requests } = store;
   let isOurs = false;
   const publish = () => {
     isOurs = true;
     model.set("state", { ...store.state });
-    model.save_changes();
+    if (!requests.obstacle) model.save_changes(); // else nobody is there to take them
     isOurs = false;
   };
   store.subscribe(publish);
@@ -204,7 +213,7 @@ export async function render(context) {
 }
 
 function renderExplorer({ model, el, fullPage = false }) {
-  const requests = new Requests(model);
+  const requests = new Requests(model, isConnected(el));
   const data = new Model(model.get("wire"));
   const explorer = new Explorer(data, model.get("state"), fullPage, requests);
   const { root } = explorer;
@@ -224,6 +233,7 @@ function renderExplorer({ model, el, fullPage = false }) {
     model.off("change:recorded", adopt);
     requests.close();
     watcher.disconnect();
+    root.remove(); // the notebook keeps `el` even when its output is gone
   };
 }
 

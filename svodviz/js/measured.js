@@ -1,19 +1,29 @@
 // What one run took (see measured.py): asked for when somebody wants it, kept with the schedule's
 // items. Pure but for the requests.
 
-/** @typedef {{ns: number, low: number, high: number, rounds: number, start: number, late: number,
- *   cost: number, critical: boolean, bound: string}} Time */
+/**
+ * @typedef {{ns: number, low: number, high: number, rounds: number, start: number, late: number,
+ *   cost: number, critical: boolean, bound: string}} Time
+ * @typedef {Object} Item of the schedule
+ * @property {number} cost its estimate, nanoseconds
+ * @property {number | null} [measured]
+ * @property {(Time & {finish: number, slack: number}) | null} [run]
+ *
+ * @typedef {{items: Item[]}} Schedule
+ * @typedef {{problem?: string, items: (Time | null)[], whole: number | null, call: number,
+ *   rounds: number, machine: string, notes: string[], results: any[]}} Answer
+ */
 
 const NO_KERNEL = "the program was not run when this page was made, and no Python kernel answers: "
   + "run the notebook's cell again, or make the page with explore(x, measure=True)";
 
 /**
  * Writes `measured` (nanoseconds) and `run` (when it ran, see `schedule.js`) into the items.
- * @param {any} schedule
+ * @param {Schedule} schedule
  * @param {(Time | null)[]} rows
  */
 export function takeTimes(schedule, rows) {
-  schedule.items.forEach((/** @type {any} */ item, /** @type {number} */ position) => {
+  schedule.items.forEach((item, position) => {
     const row = rows[position] ?? null;
     item.measured = row && row.ns;
     item.run = row && { ...row, finish: row.start + row.cost, slack: row.late - row.start };
@@ -22,10 +32,10 @@ export function takeTimes(schedule, rows) {
 
 /**
  * Measured beside estimated: "1.25×".
- * @param {any} item of the schedule
+ * @param {Item} item
  */
 export function ratioOf(item) {
-  const ratio = item.measured / Math.max(1, item.cost);
+  const ratio = (item.measured ?? 0) / Math.max(1, item.cost);
   return `${ratio >= 100 ? Math.round(ratio) : Number(ratio.toPrecision(3))}×`;
 }
 
@@ -40,19 +50,26 @@ export function rateOf(amount, ns) {
 
 /** The measurement of one page. `state` is "none", "asking", "failed" or "known". */
 export class Measured {
+  /**
+   * @param {{schedule: Schedule | null, stageById: Map<string, {units: any[]}>}} model
+   * @param {import("./requests.js").Requests} requests
+   */
   constructor(model, requests) {
     this.schedule = model.schedule;
     this.requests = requests;
-    this.isPossible = Boolean(model.stageById.get("run")?.units.length);
+    this.isPossible = Boolean(this.schedule && model.stageById.get("run")?.units.length);
     this.state = "none";
     this.version = 0;
     this.problem = "";
     this.progress = "";
+    /** @type {Answer | null} */
     this.answer = null;
+    /** @type {(() => void)[]} */
     this.listeners = [];
     if (!this.isPossible) return;
     this.read();
     requests.onLive(() => this.tell());
+    requests.onLost(() => this.tell());
   }
 
   get isKnown() {
@@ -63,6 +80,7 @@ export class Measured {
     return this.requests.isLive;
   }
 
+  /** @param {() => void} listener */
   onChange(listener) {
     this.listeners.push(listener);
   }
@@ -85,11 +103,12 @@ export class Measured {
     if (this.isPossible && this.read()) this.tell();
   }
 
+  /** @param {Answer} answer */
   take(answer) {
     this.answer = answer;
     this.problem = answer.problem ?? "";
     this.state = this.problem ? "failed" : "known";
-    if (!this.problem) takeTimes(this.schedule, answer.items);
+    if (!this.problem && this.schedule) takeTimes(this.schedule, answer.items);
   }
 
   /** Asks unless it was asked for before, where Python answers. */
@@ -103,7 +122,7 @@ export class Measured {
     this.state = "asking";
     this.progress = "running the program a few times …";
     this.tell();
-    const show = (words) => { this.progress = words; this.tell(); };
+    const show = (/** @type {string} */ words) => { this.progress = words; this.tell(); };
     this.requests.ask("measure", {}, show, true)
       .then((answer) => this.take(answer), (error) => {
         this.state = "failed";

@@ -1,10 +1,12 @@
 // Where the view stands in a graph that is larger than the pane.
 
+import { freeCorner } from "./corners.js";
 import { h } from "./dom.js";
 import { holds } from "./geometry.js";
 
 const WIDTH = 132;
 const HEIGHT = 110;
+const REST = 200; // ms without a move after which it looks for a corner where it covers nothing
 
 export class Minimap {
   /** @param {(x: number, y: number) => void} centre moves the view to a point of the drawing */
@@ -13,28 +15,60 @@ export class Minimap {
     this.frame = h("div", { class: "minimap-view" });
     this.root = h("div", { class: "minimap", "aria-hidden": "true", hidden: true },
       this.canvas, this.frame);
-    const move = (event) => {
-      if (!event.buttons) return;
-      const area = this.root.getBoundingClientRect();
-      centre((event.clientX - area.left) / this.scale + this.picture.box[0],
-        (event.clientY - area.top) / this.scale + this.picture.box[1]);
-    };
-    this.root.addEventListener("pointerdown", move);
-    this.root.addEventListener("pointermove", move);
+    this.root.addEventListener("pointerdown", (event) => {
+      this.isDragged = false;
+      event.target.setPointerCapture?.(event.pointerId);
+      if (!this.isCovering) this.move(event, centre);
+    });
+    this.root.addEventListener("pointermove", (event) => {
+      this.isDragged ||= event.buttons > 0;
+      this.move(event, centre);
+    });
+    this.root.addEventListener("click", (event) => this.passOn(event));
   }
 
-  draw(picture, view) {
+  move(event, centre) {
+    if (!event.buttons) return;
+    const area = this.root.getBoundingClientRect();
+    centre((event.clientX - area.left) / this.scale + this.picture.box[0],
+      (event.clientY - area.top) / this.scale + this.picture.box[1]);
+  }
+
+  /** A click on the frame where a node is below: it was meant for the node. */
+  passOn(event) {
+    if (!this.isCovering || this.isDragged) return;
+    const { clientX, clientY } = event;
+    const below = this.root.getRootNode().elementsFromPoint(clientX, clientY)
+      .find((it) => !this.root.contains(it));
+    event.stopPropagation();
+    below?.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX, clientY }));
+  }
+
+  /** Goes where it covers no node; where there is no such corner, clicks pass through it. */
+  settle(picture, view, size) {
+    const own = [this.root.offsetWidth, this.root.offsetHeight];
+    const corner = freeCorner(view, size, own, picture.nodes.map(({ box }) => box));
+    this.root.dataset.corner = corner || "top right";
+    this.isCovering = !corner;
+    this.root.classList.toggle("covering", this.isCovering);
+  }
+
+  draw(picture, view, size) {
     const { box } = picture;
     this.root.hidden = holds(view, box);
+    clearTimeout(this.resting);
     if (this.root.hidden) return;
     const [left, top, right, bottom] = box;
     this.scale = Math.min(WIDTH / (right - left), HEIGHT / (bottom - top));
     this.root.style.width = `${Math.max(24, (right - left) * this.scale)}px`;
     this.root.style.height = `${Math.max(24, (bottom - top) * this.scale)}px`;
     const theme = this.root.closest(".svodviz")?.dataset.theme;
-    if (this.picture !== picture || this.theme !== theme) this.paint(picture);
+    const isNew = this.picture !== picture;
+    if (isNew || this.theme !== theme) this.paint(picture);
     Object.assign(this, { picture, theme });
     this.place(view, box);
+    if (isNew) this.settle(picture, view, size);
+    else this.resting = setTimeout(() => this.settle(picture, view, size), REST);
   }
 
   place(view, [left, top, right, bottom]) {

@@ -21,12 +21,25 @@ export class Model {
     this.stageOf = (entity) => this.entities[entity].split(":", 1)[0];
     this.kernelByName = new Map(wire.kernels.map((row) => [row.name, row]));
     this.kernelBodies = new Set(wire.kernels.map((row) => row.e));
+    this.plainOf = this.indexPlain(wire.plain);
     this.closures = new Map();
     this.texts = new Map();
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.indexNodes();
     this.indexLines();
     this.indexRewrites();
+  }
+
+  /** For each node that left no choice what became of it, as rows of decisions. */
+  indexPlain(plain) {
+    const found = new Map();
+    for (const [kind, reason, numbers, entities] of plain) {
+      for (const it of entities) {
+        if (!found.has(it)) found.set(it, []);
+        found.get(it).push([it, kind, true, reason, numbers]);
+      }
+    }
+    return found;
   }
 
   /** Where each entity is drawn: its rows in the scenes of stages, then in films. */

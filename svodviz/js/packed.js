@@ -15,6 +15,7 @@ export async function unpacked(given) {
 /** A model that gives `wire` as data, and everything else as `model` does. */
 export function withWire(model, wire) {
   return {
+    widget_manager: model.widget_manager,
     get: (name) => (name === "wire" ? wire : model.get(name)),
     set: (name, value) => model.set(name, value),
     save_changes: () => model.save_changes(),

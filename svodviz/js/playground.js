@@ -20,7 +20,9 @@ export class PlaygroundView {
     this.results = h("div", { class: "play-results" });
     this.root = h("div", { class: "playground-view", tabindex: "0", role: "group",
       "aria-label": "Playground" });
-    store.requests?.onLive(() => this.goLive());
+    this.notice = h("p", { class: "hint" });
+    store.requests?.onLive(() => this.showIfSeen());
+    store.requests?.onLost(() => this.showIfSeen());
   }
 
   get recorded() {
@@ -44,7 +46,7 @@ export class PlaygroundView {
     return Boolean(this.store.requests?.isLive);
   }
 
-  goLive() {
+  showIfSeen() {
     if (this.root.isConnected) this.show();
   }
 
@@ -153,15 +155,13 @@ export class PlaygroundView {
       headline(point, this.kernel), this.history(), ...sections, this.tuning() ?? ""));
     if (this.root.firstChild !== this.controls.root) {
       this.root.replaceChildren(this.controls.root, h("div", { class: "play-main" },
-        this.notice(), this.state, this.results));
+        this.notice, this.state, this.results));
     }
-    this.look.onStatus();
-  }
-
-  notice() {
-    const words = this.isLive ? "" : "No kernel is running: what was tried can be looked at, "
+    this.notice.hidden = this.isLive;
+    const why = this.store.requests?.obstacle || "No kernel has answered yet.";
+    this.notice.textContent = `${why} What was tried can be looked at, `
       + "new choices cannot be tried.";
-    return h("p", { class: "hint", hidden: !words }, words);
+    this.look.onStatus();
   }
 
   history() {

@@ -1,6 +1,7 @@
 // Predict, then reveal: one question at a time, graded here; the answers are saved and shared.
 
 import { button, h } from "./dom.js";
+import { keepKeys } from "./keys.js";
 import { followTheme } from "./theme.js";
 import { tokens } from "./tokens.js";
 
@@ -28,6 +29,7 @@ class QuizPage {
       // The notebook must not take keys for commands.
       onkeydown: (event) => event.stopPropagation(),
     }, this.tools, this.dots, this.sheet);
+    keepKeys(this.root);
   }
 
   get state() {
@@ -155,5 +157,6 @@ export function renderQuiz({ model, el, fullPage = false }) {
   return () => {
     stopTheme();
     model.off("change:state", adopt);
+    page.root.remove();
   };
 }

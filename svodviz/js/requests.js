@@ -1,9 +1,12 @@
 // Questions to Python, where a kernel is there to answer (see requests.py). Pure but for the model.
 
+import { followKernel } from "./kernel.js";
+
 /**
  * @typedef {Object} Host what anywidget gives; an exported page's stand-in has no `send`
  * @property {(message: object) => void} [send]
  * @property {(name: string) => any} [get]
+ * @property {{kernel?: import("./kernel.js").Kernel | null}} [widget_manager]
  * @property {(event: string, listener: (message: any) => void) => void} on
  * @property {(event: string, listener: (message: any) => void) => void} off
  *
@@ -13,7 +16,10 @@
  * @property {(words: string) => void} onProgress
  */
 
+const ABSENT = "No kernel: this page can only show what was recorded.";
 const LOST = "The kernel that made this explorer has ended: run its cell again.";
+const ENDED = "This explorer was closed in Python: run its cell again.";
+const CLOSED = "The explorer was closed.";
 
 /**
  * A question as one text, the same as Python makes of it.
@@ -26,37 +32,56 @@ export function keyOf(name, args) {
 
 /** Sends requests and hands out their answers. */
 export class Requests {
-  /** @param {Host} model */
-  constructor(model) {
+  /** @param {Host | null} model @param {boolean} isConnected false for one of a saved notebook */
+  constructor(model, isConnected = true) {
     this.model = model;
     this.isLive = false;
-    this.isLost = false;
+    /** Why nothing is answered, in words; "" while there is hope. */
+    this.obstacle = model?.send && isConnected ? "" : ABSENT;
     /** @type {Map<number, Asked>} */
     this.waiting = new Map();
     /** @type {(() => void)[]} */
-    this.listeners = [];
+    this.liveListeners = [];
+    /** @type {(() => void)[]} */
+    this.lostListeners = [];
     this.last = 0;
-    if (!model?.send) return;
+    if (model && !this.obstacle) this.follow(model);
+  }
+
+  /** @param {Host} model */
+  follow(model) {
     /** @param {any} message */
-    this.take = (message) => this.receive(message);
-    model.on("msg:custom", this.take);
-    this.lost = () => this.lose();
-    model.on("comm_live_update", this.lost);
-    this.greet();
+    const take = (message) => this.receive(message);
+    const end = () => { if (model.get?.("ended")) this.lose(ENDED); };
+    model.on("msg:custom", take);
+    model.on("change:ended", end);
+    const leave = followKernel(model, () => this.lose(LOST));
+    this.forget = () => {
+      leave();
+      model.off("msg:custom", take);
+      model.off("change:ended", end);
+    };
+    if (model.get?.("ended")) this.obstacle = ENDED;
+    else this.greet();
   }
 
   greet() {
     this.ask("ping").then(() => {
-      Object.assign(this, { isLive: true, isLost: false });
-      this.listeners.splice(0).forEach((listener) => listener());
+      Object.assign(this, { isLive: true, obstacle: "" });
+      this.liveListeners.forEach((listener) => listener());
     }, () => {});
   }
 
-  /** The kernel went away or came back: what was asked of the old one gets no answer any more. */
-  lose() {
-    Object.assign(this, { isLive: false, isLost: true });
-    this.refuse(LOST);
-    this.greet();
+  /**
+   * Python went away: what was asked of it gets no answer any more. It may come back all the same.
+   * @param {string} words
+   */
+  lose(words) {
+    if (this.obstacle === words) return;
+    Object.assign(this, { isLive: false, obstacle: words });
+    this.refuse(words);
+    if (words === LOST) this.greet();
+    this.lostListeners.forEach((listener) => listener());
   }
 
   /** @param {string} words */
@@ -67,12 +92,20 @@ export class Requests {
   }
 
   /**
-   * Calls `listener` once Python has answered for the first time; at once if it has.
+   * Calls `listener` whenever Python has answered for the first time; at once if it has.
    * @param {() => void} listener
    */
   onLive(listener) {
+    this.liveListeners.push(listener);
     if (this.isLive) listener();
-    else this.listeners.push(listener);
+  }
+
+  /**
+   * Calls `listener` whenever Python is there no more.
+   * @param {() => void} listener
+   */
+  onLost(listener) {
+    this.lostListeners.push(listener);
   }
 
   /**
@@ -96,15 +129,15 @@ export class Requests {
   ask(name, args = {}, onProgress = () => {}, isFresh = false) {
     const recorded = isFresh ? undefined : this.recorded(name, args);
     if (recorded !== undefined) return Promise.resolve(recorded);
-    const { model } = this;
-    if (!model?.send) {
-      return Promise.reject(new Error("No kernel: this page can only show what was recorded."));
+    const { model, obstacle } = this;
+    // A kernel that is lost is greeted all the same.
+    if (obstacle && (obstacle !== LOST || name !== "ping")) {
+      return Promise.reject(new Error(obstacle));
     }
-    if (this.isLost && name !== "ping") return Promise.reject(new Error(LOST));
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onProgress });
-      model.send?.({ kind: "request", id, name, arguments: args });
+      model?.send?.({ kind: "request", id, name, arguments: args });
     });
   }
 
@@ -122,8 +155,8 @@ export class Requests {
   }
 
   close() {
-    if (this.take) this.model.off("msg:custom", this.take);
-    if (this.lost) this.model.off("comm_live_update", this.lost);
-    this.refuse("The explorer was closed.");
+    this.forget?.();
+    Object.assign(this, { isLive: false, obstacle: CLOSED });
+    this.refuse(CLOSED);
   }
 }

@@ -1,6 +1,7 @@
 // The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
 
 import { FOLDINGS } from "./groupings.js";
+import { LEVELS } from "./llvmtexts.js";
 import { Measured } from "./measured.js";
 import { overlaysOf } from "./overlay.js";
 import { Requests } from "./requests.js";
@@ -8,11 +9,14 @@ import { Requests } from "./requests.js";
 export const COLUMNS = 3;
 
 /**
- * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay}; all is
- * saved and restored. stage: its place in the ribbon · unit: position of the kernel · view: see
- * views.py · pass: position · step: see frames.js · selected: entity string or "" · columns: three
- * stages · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
- * are drawn, with their neighbours · overlay: see overlay.js.
+ * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay,
+ * critical, machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon
+ * · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js ·
+ * selected: entity string or "" · columns: three stages · folding: see groupings.js · open:
+ * groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
+ * overlay: see overlay.js · critical: whether only the critical path stands out · machine: whose
+ * assembly is shown, "" for this one's · level: which of LLVM's passes, -1 for those that make
+ * the code which runs · llvm_pass: position among those.
  */
 export class Store {
   constructor(model, saved = {}, requests = null) {
@@ -29,7 +33,8 @@ export class Store {
       stage: "graph", unit: 0, view: first.view, selected: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]),
-      folding: "", open: [], only: [], overlay: "",
+      folding: "", open: [], only: [], overlay: "", critical: false,
+      machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = null;
@@ -85,6 +90,10 @@ export class Store {
     state.only = state.only.filter((it) => this.model.entity(it) >= 0);
     if (!["", "none", ...FOLDINGS.map(([id]) => id)].includes(state.folding)) state.folding = "";
     if (!overlaysOf(this.model).some(([id]) => id === state.overlay)) state.overlay = "";
+    state.critical = Boolean(state.critical);
+    if (!this.model.machines.some(([id]) => id === state.machine)) state.machine = "";
+    if (!LEVELS.some(([level]) => level === state.level)) state.level = LEVELS[0][0];
+    if (!Number.isInteger(state.llvm_pass) || state.llvm_pass < 0) state.llvm_pass = 0;
     const columns = Array.isArray(state.columns) ? state.columns : before.columns;
     state.columns = before.columns.map((id, i) =>
       (stageById.has(columns[i]) && this.model.text(columns[i]).length ? columns[i] : id));

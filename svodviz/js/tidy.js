@@ -19,7 +19,8 @@ export class Tidy {
     this.stop = button("stop", () => this.end(), { title: "Stop the layout" });
     this.root = h("span", { class: "tidy", hidden: true }, this.words, this.start, this.stop);
     this.stop.hidden = true;
-    store.requests?.onLive(() => { this.isLive = true; this.update(); });
+    store.requests?.onLive(() => this.update());
+    store.requests?.onLost(() => this.update());
   }
 
   /** @param picture what is on screen @param scene null where places must not change */
@@ -31,7 +32,7 @@ export class Tidy {
 
   update() {
     const isOurs = this.picture?.engine === "the page" && this.picture.nodes.length >= FEW;
-    this.root.hidden = !this.isLive || (!isOurs && !this.words.textContent);
+    this.root.hidden = !this.store.requests?.isLive || (!isOurs && !this.words.textContent);
     this.start.hidden = Boolean(this.job) || !isOurs;
     this.stop.hidden = !this.job;
   }

@@ -64,12 +64,14 @@ export class TimelineView {
     this.end = ends.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
     this.hasTimes = items.some((it) => it.finish > it.start);
     this.scroll.classList.toggle("both", this.isMeasured);
+    this.scroll.dataset.by = this.by;
     this.arrange();
   }
 
   /** Draws critical path, slack and arrows by the estimates, or as measured. */
   followPath(by) {
     this.by = by;
+    this.scroll.dataset.by = by;
     this.tools.show();
     this.place = "";
     this.draw();
@@ -210,7 +212,8 @@ export class TimelineView {
     const width = Math.max(2, this.x(finish) - this.x(start));
     const words = (items.length > 1 ? `${counted(items.length, "turn")} together`
       : `${this.schedule.nameOf(items[0])}, ${duration((finish - start) * 1e-9)}`) + kind;
-    const isCritical = !kind && items.some((it) => this.when(it).critical);
+    const isDrawn = (kind ? "measured" : "estimated") === this.by;
+    const isCritical = isDrawn && items.some((it) => this.when(it).critical);
     return h("span", {
       class: `bar turn${kind}${isCritical ? " critical" : ""}`, title: words,
       "data-entity": items.length > 1 ? null : items[0].e,

@@ -4,6 +4,9 @@ import { s } from "./dom.js";
 import { HEAD, ROW } from "./rows.js";
 
 const MOST = 1200;
+// Of the bars that arrows join: their middle, upper and lower edge within a row.
+const ALONE = [ROW / 2, 6, ROW - 6];
+const BOTH = { estimated: [11.5, 4, 20], measured: [25.5, 21, 30] };
 
 export class TimelineArrows {
   /** @param view the timeline, which knows its rows and what stands where */
@@ -55,10 +58,11 @@ export class TimelineArrows {
     const [a, b] = [edge.from, edge.to].map((it) => schedule.items[it]);
     const [from, to] = [edge.from, edge.to].map((it) => view.rowOf.get(it));
     const x1 = view.x(view.when(a).finish);
-    const y1 = HEAD + from.top + ROW / 2 + 4 * beside;
+    const [middle, upper, lower] = view.isMeasured ? BOTH[view.by] : ALONE;
+    const y1 = HEAD + from.top + middle + 4 * beside;
     const isDown = to.top > from.top;
     const x2 = Math.max(view.x(view.when(b).start) + 6, x1 - 1) + 8 * beside;
-    const tip = HEAD + to.top + (isDown ? 6 : ROW - 6);
+    const tip = HEAD + to.top + (isDown ? upper : lower);
     const back = isDown ? -6 : 6;
     const line = `M${x1} ${y1}C${x1 + 12} ${y1} ${x2} ${(y1 + tip) / 2} ${x2} ${tip}`;
     const isCritical = schedule.isCritical(edge, view.by);

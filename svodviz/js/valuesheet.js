@@ -19,11 +19,23 @@ export function nearestValue(entity, parents, has) {
   return -1;
 }
 
+/** Why what is inside a kernel has no values, where that is known; else nothing. */
+function unseenWords(model, entity) {
+  const [stage, number] = model.entities[entity].split(":");
+  if (stage !== "loops" && stage !== "lowered") return "";
+  const row = model.unseen.find(([of, kernel]) => (!of || of === stage)
+    && (kernel < 0 || kernel === Number(number)));
+  return row ? `Not computed: ${row[2]}.` : "";
+}
+
 /** The section of the inspector; null where nothing is known. */
 export function valueSection(inspector, entity) {
   const { model } = inspector.store;
   const from = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined);
-  if (from < 0) return null;
+  const unseen = from === entity ? "" : unseenWords(model, entity);
+  if (from < 0) {
+    return unseen ? inspector.section("Value", h("p", { class: "note" }, unseen)) : null;
+  }
   const value = model.values[from];
   const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
   const facts = [
@@ -35,6 +47,7 @@ export function valueSection(inspector, entity) {
   ].filter(Boolean);
   return inspector.section(
     "Value",
+    unseen && h("p", { class: "note" }, unseen),
     from !== entity && h("p", { class: "hint" }, "That of what it comes from:"),
     from !== entity && inspector.links([inspector.link(from)]),
     value.picture && picture(value),

@@ -98,7 +98,7 @@ LEFT: tuple[tuple[str, TensorNode], ...] = (
     ("by rows", Reduce((buffer(64, 4096, 16),), "sum", (1,))),
     ("to write and read", Reduce((buffer(256, 1 << 15),), "max", (0,))),
     ("to write and read", Reduce((buffer(64, 1 << 14),), "sum", (0,))),
-    ("equal parts", Reduce((buffer(2, 4, 1 << 16),), "sum", (0, 1))),
+    ("equal parts", Reduce((buffer(2, 4, 1 << 18),), "sum", (0, 1))),
     ("unrolled", Reduce((buffer(1 << 20),), "sum", (0,), 4)),
 )
 

@@ -28,6 +28,8 @@ class Python {
     if (this.isLive) listener();
   }
 
+  onLost() {}
+
   ask(name, args, onProgress, isFresh) {
     onProgress("running");
     return new Promise((resolve, reject) => this.asked.push({ name, isFresh, resolve, reject }));

@@ -10,6 +10,7 @@ from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, tex
 from compiler.loops.choose import choose
 from compiler.loops.choose_products import products
 from compiler.machine import DEFAULT
+from compiler.reason import Reason
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
 
 NAMES = ("matmul", "matmul of integers", "x @ w.T", "x.T @ w", "bmm")
@@ -104,6 +105,24 @@ def test_a_short_sum_stands_side_by_side() -> None:
     assert "r2" not in {c.axis for c in chosen("matmul", 64, 64, 5).of(Unroll)}
 
 
+@pytest.mark.parametrize(("name", "sizes"), [
+    ("matmul", (300, 2, 5)), ("x.T @ w", (1000, 2, 17)), ("matmul", (1000, 3, 3)),
+    ("x @ w.T", (3, 1000, 3)), ("matmul", (100, 3, 100)),
+])  # fmt: skip
+def test_what_llvm_makes_vectors_of_is_left_to_it(name: str, sizes: tuple[int, int, int]) -> None:
+    assert not len(chosen(name, *sizes))
+    expected, found = on_machine(name, *sizes, "auto")
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [
+    ("matmul", (1000, 2, 17)), ("x @ w.T", (2, 1000, 17)), ("matmul", (97, 4, 89)),
+    ("x.T @ w", (100, 3, 100)), ("matmul", (64, 8, 64)),
+])  # fmt: skip
+def test_and_no_more_than_that(name: str, sizes: tuple[int, int, int]) -> None:
+    assert len(chosen(name, *sizes))
+
+
 def test_rows_of_short_sums_are_left_to_llvm_unless_cores_share_them() -> None:
     assert not len(chosen("matmul", 64, 64, 3))
     assert chosen("matmul", 2048, 1024, 3).of(Parallelize)
@@ -116,7 +135,7 @@ def test_reasons_name_the_values_looked_at() -> None:
 
 def test_few_results_stay_plain() -> None:
     seen = accesses(body_of("matmul", 2, 3, 100))
-    assert seen is not None and products(seen, DEFAULT) is None
+    assert seen is not None and isinstance(products(seen, DEFAULT), Reason)
 
 
 def test_the_text_of_a_usual_product() -> None:

@@ -59,7 +59,8 @@ def test_reasons_name_the_last_that_was_there_or_the_next_that_will_be() -> None
         f"shares 64 bytes with {names[4]}: not needed before level 5, and 2 more",
         f"shares 64 bytes with {names[0]}: dead since level 1",
         f"shares 64 bytes with {names[1]}: dead since level 3, and 1 more",
-        "memory of its own",
+        f"memory of its own: of those needed at other times, {names[4]} is the largest, "
+        f"and {names[0]} is there meanwhile",
         f"shares 64 bytes with {names[2]}: dead since level 4, and 2 more",
     ]
     assert {span(place) for place in made.values()} == {(0, 64), (64, 128)}

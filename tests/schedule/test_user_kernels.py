@@ -25,7 +25,7 @@ def calls(made: Compilation) -> list[str]:
 
 
 def reasons(made: Compilation) -> list[tuple[bool, str]]:
-    return [(d.taken, d.reason) for d in made.decisions]
+    return [(d.taken, d.reason) for d in made.decisions if d.kind == "fuse"]
 
 
 def test_a_kernel_is_one_call_and_its_input_is_in_memory() -> None:

@@ -11,6 +11,7 @@ import pytest
 from compiler import Tensor
 from svodviz.explorer import Explorer
 from svodviz.subject import compilation_of
+from tests.svodviz.lab import Server, serve
 from tests.svodviz.sample import rich, sample
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -36,6 +37,13 @@ def chromium() -> Iterator[Any]:
         browser = runner.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of JupyterLab and Notebook."""
+    with serve(tmp_path_factory.mktemp("jupyter")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

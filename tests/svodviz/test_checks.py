@@ -59,7 +59,7 @@ def test_rules_come_with_their_code(checked: Explorer) -> None:
 
 def test_why_not_is_answered(checked: Explorer) -> None:
     sent: list[Any] = []
-    book = {(stage, name): rules for stage, name, rules in checked.wire["rulebook"]}
+    book = {(stage, name): rules for stage, name, rules, _ in checked.wire["rulebook"]}
     assert "reduce_twice" in book["graph", "simplify"] and book["graph", "turned"] == ["turned"]
     for rule, entity in (("reduce_twice", "graph:1"), ("nothing", "graph:1")):
         asked = {"rule": rule, "entity": entity}

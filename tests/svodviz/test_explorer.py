@@ -123,3 +123,14 @@ def test_listeners_hear_of_every_explorer() -> None:
     stop()
     svodviz.explore(sample())
     assert heard == [first]
+
+
+def test_a_closed_explorer_tells_the_page_and_keeps_its_view(explorer: Explorer) -> None:
+    sent: list[str] = []
+    explorer.comm.publish_msg = lambda kind, *_, **__: sent.append(kind)
+    explorer.close()
+    explorer.close()
+    assert explorer.ended
+    assert sent == ["comm_msg"]  # no "comm_close", at which notebooks take views away
+    explorer.selected = "graph:5"
+    assert explorer.state["selected"] == "graph:5"

@@ -29,7 +29,7 @@ def test_a_kernel_with_choices() -> None:
     made = product(CHOSEN)
     data = wire(made)
     (row,) = data["kernels"]
-    assert row["choices"][0] == ["tile", "tile i0 8 peel", "rows for a core"]
+    assert row["choices"][0] == ["tile", "tile i0 8 peel", "rows for a core", []]
     assert parse(row["text"]) == parse(repr(made.choices["k0"])[9:-2])
     assert row["tasks"] == 2 and row["scratch"] == 40 * 32 * 4
     assert (row["level"], row["because"]) == (made.levels["k0"].done, made.levels["k0"].because)
@@ -57,6 +57,6 @@ def test_compilations_that_say_nothing_of_kernels() -> None:
 
 def test_values_that_are_too_large_are_counted() -> None:
     x = Tensor(np.ones((200, 200), np.float32), name="x")
-    (note,) = wire(compiler.compile(x @ x))["notes"]
-    assert note.startswith("no values of") and "or follow from" in note
-    assert wire(compiler.compile(x * 2))["notes"] == []
+    notes = wire(compiler.compile(x @ x))["notes"]
+    assert [it for it in notes if it.startswith("no values of") and "or follow from" in it]
+    assert not [it for it in wire(compiler.compile(x * 2))["notes"] if "or follow from" in it]

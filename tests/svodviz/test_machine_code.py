@@ -99,11 +99,12 @@ def test_hostile_words_arrive_printable() -> None:
     assert HOSTILE[0] in json.loads(text)[next(iter(recorded(hostile())))]["kernel"]
 
 
-def test_a_stack_machine_has_no_flow() -> None:
-    (listing, *_) = sample().assembly_for("wasm")
-    assert flow_row(listing) is None
-    (listing, *_) = sample().assembly_for("riscv-v")
-    assert flow_row(listing) is not None
+def test_every_machine_has_a_flow_that_covers_its_lines() -> None:
+    for machine in ("wasm", "riscv-v"):
+        (listing, *_) = sample().assembly_for(machine)
+        found = flow_row(listing)
+        assert found is not None
+        assert sum(end - first for _, first, end, _ in found["blocks"]) == len(listing.rows)
 
 
 def test_the_stage_is_named_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def test_decisions_on_unknown_entities_are_kept() -> None:
     data = wire(plain)
     ((entity, *rest),) = data["decisions"]
     assert data["entities"][entity] == "graph:999"
-    assert rest == ["fuse", False, "gone"]
+    assert rest == ["fuse", False, "gone", []]
 
 
 def test_rule_places_do_not_name_this_machine() -> None:
