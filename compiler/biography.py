@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from compiler.printable import printable
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -51,7 +52,8 @@ class Coverage:
     def __str__(self) -> str:
         reasons = sorted({line.alone for line in self.alone if line.alone})
         words = f"   the others: {'; '.join(reasons)}" if reasons else ""
-        return f"{self.title:<18} {self.linked:>5} of {self.lines:>5} lines linked{words}"
+        title = printable(self.title)
+        return f"{title:<18} {self.linked:>5} of {self.lines:>5} lines linked{words}"
 
 
 def coverage(stages: Iterable[Stage]) -> tuple[Coverage, ...]:

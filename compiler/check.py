@@ -20,6 +20,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
+from compiler.printable import printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
@@ -100,7 +101,7 @@ class Report:
 
     def __str__(self) -> str:
         marks = {True: "✓", False: "✗", None: "–"}
-        return "\n".join(
+        return printout(
             f"{marks[row.ok]} {row.stage:<24} max abs {row.max_abs:<10.3g} "
             f"max rel {row.max_rel:<10.3g} {row.note}".rstrip()
             for row in self.rows

@@ -32,6 +32,7 @@ from compiler.options import Options
 from compiler.origin import Origin, no_origin
 from compiler.passes import Passes
 from compiler.pipeline import run_passes
+from compiler.printable import printable
 from compiler.reason import Decision
 from compiler.schedule.calls import KernelGraph, buffer_of
 from compiler.schedule.operations import device_of
@@ -393,7 +394,7 @@ class Compilation(MachineCode):
         return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:
-        return f"Compilation({self.name}, {len(self._scheduled.items)} items)"
+        return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"
 
     def __str__(self) -> str:
-        return "\n\n".join(f"== {stage.title} ==\n{stage}" for stage in self.stages)
+        return "\n\n".join(f"== {printable(stage.title)} ==\n{stage}" for stage in self.stages)

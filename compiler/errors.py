@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from compiler.origin import Origin, caller, current
+from compiler.printable import printout
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,7 +59,7 @@ class CompileError(Exception):
             ("hint", self.hint),
         )
         parts += [f"  {name + ':':<10}{value}" for name, value in rows if value]
-        return "\n".join(parts)
+        return printout(line for part in parts for line in part.split("\n"))
 
 
 class ShapeError(CompileError, ValueError):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
 from compiler.errors import PassError
+from compiler.printable import printable, printout
 
 StageName = Literal["graph", "schedule", "loops", "lowered", "llvm"]
 
@@ -129,10 +130,10 @@ class Passes:
 
     def __str__(self) -> str:
         width = max((len(row.place) for row in self.rows), default=0)
-        return "\n".join(f"{row.place:<{width}}  {row.because}" for row in self.rows)
+        return printout(f"{row.place:<{width}}  {row.because}" for row in self.rows)
 
     def __repr__(self) -> str:
-        return f"Passes({', '.join(row.place for row in self.rows)})"
+        return f"Passes({', '.join(printable(row.place) for row in self.rows)})"
 
 
 def _row(added: Added) -> Step:

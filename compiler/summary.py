@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from compiler.graph.nodes import Sink
 from compiler.llvm.level import Level
 from compiler.node import Node, toposort
+from compiler.printable import printout
 from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled
 from compiler.sharding import traffic
@@ -36,7 +37,7 @@ def summary(
         *_machine_code([level for _, _, level in kernels]),
     ]
     moved = ", ".join(map(str, traffic(scheduled.items)))
-    return "\n".join([*lines, f"moved {moved}"] if moved else lines)
+    return printout([*lines, f"moved {moved}"] if moved else lines)
 
 
 def _machine_code(levels: Sequence[Level]) -> list[str]:

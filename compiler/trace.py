@@ -18,6 +18,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from compiler.node import Node, toposort
+from compiler.printable import printable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -34,12 +35,15 @@ def empty_graph() -> "nx.DiGraph[Any]":
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a printed stage; `alone` says why, where it comes from nothing earlier."""
+    """One printable line of a stage; `alone` says why, where it comes from nothing earlier."""
 
     text: str
     entity: str | None = None
     parents: tuple[str, ...] = ()
     alone: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +298,7 @@ class Replay:
         after = self._final(after)
         if before != after:
             self.became[before] = after
-        touched = {**made, **{n: self.known[n] for n in self.readers.get(before, ())}}
-        self._reread(touched)
+        self._reread({**made, **{n: self.known[n] for n in self.readers.get(before, ())}})
         if self.root in self.became:
             old, self.root = self.root, self._final(self.root)
             self._count([self.root], 1)
@@ -346,8 +349,7 @@ class Replay:
         stack = [self.root]
         while stack:
             node, operands = self.known[stack[-1]]
-            missing = [o for o in operands if o not in made]
-            if missing:
+            if missing := [o for o in operands if o not in made]:
                 stack += missing
             else:
                 made[stack.pop()] = node.with_sources(tuple(made[o] for o in operands))
@@ -376,14 +378,12 @@ class Replay:
 
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""
-        prefix = self.record.prefix
+        prefix, nodes = self.record.prefix, self.nodes
         graph: nx.DiGraph[str] = empty_graph()
-        nodes = self.nodes
         for number, (node, _) in nodes.items():
             graph.add_node(f"{prefix}{number}", **self._facts(node))
         for number, (_, operands) in nodes.items():
             for position, operand in enumerate(operands):
-                graph.add_edge(
-                    f"{prefix}{operand}", f"{prefix}{number}", operand=position, kind="data"
-                )
+                ends = f"{prefix}{operand}", f"{prefix}{number}"
+                graph.add_edge(*ends, operand=position, kind="data")
         return graph

@@ -32,6 +32,12 @@ class Checks:
     stages: dict[str, Any] = field(default_factory=dict)
     note: str = ""
 
+    @property
+    def is_right(self) -> bool:
+        """Whether something ran, and nothing was wrong."""
+        ran = [row.ok for it in (self.passes, self.steps, self.stages) for row in it.values()]
+        return True in ran and False not in ran
+
 
 def check_all(compilation: Any) -> Checks:
     """Every pass and stage run on the program's inputs; rewrites as far as time allows."""

@@ -8,8 +8,10 @@
 
 A program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
 calls that never, its last module-level Tensor or Compilation. A program that raises has its
-exception printed with the traceback of its own frames. The exit code is 0, or 1 where something is
-wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is wrong.
+exception printed with the traceback of its own frames. With `--check`, `explore` and `show` run
+every pass and stage on the program's inputs and print which are right. The exit code is 0, or 1
+where something is wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is
+wrong. Whatever names and texts the program has, what is printed is fit for a terminal.
 """
 
 import argparse
@@ -17,12 +19,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from compiler.errors import CompileError
+from compiler.printable import printout
+from svodviz.check_text import check_text
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, Comparison
 from svodviz.decision_text import decision_text
+from svodviz.escape import terminal_text, visible
 from svodviz.program import Found, NothingFound, ProgramError, run
 from svodviz.save import ENDINGS, encode, form_of
 from svodviz.side_by_side import SideBySide
@@ -35,7 +40,20 @@ EPILOG = (
 )
 
 
+RIGHT, WRONG = 0, 1
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
+CHECK = (
+    "run every pass and stage on the program's inputs, and mark which are right; the exit code is "
+    "1 where one is wrong, or where none can be run"
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints do not hand on what a terminal would obey."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong with the arguments, and ends."""
+        super().error(terminal_text(message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,14 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ProgramError, NothingFound, CompileError, ValueError, OSError) as error:
-        print(error, file=sys.stderr)
-        return TROUBLE if is_diff else 1
+        print(terminal_text(error), file=sys.stderr)
+        return TROUBLE if is_diff else WRONG
     return code
 
 
 def _one(chosen: argparse.Namespace) -> int:
-    _COMMANDS[chosen.command](_found(chosen.program, chosen.arguments), chosen)
-    return 0
+    return _COMMANDS[chosen.command](_found(chosen.program, chosen.arguments), chosen)
 
 
 def _found(program: str, arguments: list[str]) -> list[Found]:
@@ -67,7 +84,7 @@ def _found(program: str, arguments: list[str]) -> list[Found]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="svodviz", description=__doc__.split("\n")[0])
+    parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     explore = commands.add_parser("explore", help="write the explorer as one HTML page")
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
@@ -84,6 +101,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="the format (default: by the output's ending, else svg)")  # fmt: skip
     export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export.add_argument("-o", "--output", help="the file (default: standard output)")
+    for command in (explore, show):
+        command.add_argument("--check", action="store_true", help=CHECK)
     for command in (explore, show, export):
         command.epilog = EPILOG
         command.add_argument("program", help="a Python program")
@@ -102,22 +121,31 @@ def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
 
 
-def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
+def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
     first = Path(chosen.output or Path(chosen.program).with_suffix(".html").name)
-    for position, it in enumerate(found):
+    checks = [it.check() if chosen.check else None for it in found]
+    for position, (it, made) in enumerate(zip(found, checks, strict=True)):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        page = it.page(machine_code=chosen.machine_code, measure=chosen.measure)
+        page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
         _write_page(path, page, sys.stdout)
+        if made:
+            print(check_text(made, it.compilation))
+    return RIGHT if all(it is None or it.is_right for it in checks) else WRONG
 
 
 def _write_page(path: Path, page: str, told: TextIO) -> None:
     path.write_text(page, "utf-8")
-    print(f"{path}: {len(page.encode()) / 1000:.0f} kB", file=told)
+    print(f"{visible(path)}: {len(page.encode()) / 1000:.0f} kB", file=told)
 
 
-def _show(found: list[Found], chosen: argparse.Namespace) -> None:
-    print("\n\n".join(_text(it.compilation, chosen) for it in found))
+def _show(found: list[Found], chosen: argparse.Namespace) -> int:
+    checks = [it.check() for it in found] if chosen.check else []
+    texts = [_text(it.compilation, chosen) for it in found]
+    for position, made in enumerate(checks):
+        texts[position] += f"\n\n{check_text(made, found[position].compilation)}"
+    print("\n\n".join(texts))
+    return RIGHT if all(it.is_right for it in checks) else WRONG
 
 
 def _text(compilation: object, chosen: argparse.Namespace) -> str:
@@ -130,7 +158,7 @@ def _text(compilation: object, chosen: argparse.Namespace) -> str:
     return text_of(compilation, chosen.stage)
 
 
-def _export(found: list[Found], chosen: argparse.Namespace) -> None:
+def _export(found: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
     data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
     if chosen.output:
@@ -139,6 +167,7 @@ def _export(found: list[Found], chosen: argparse.Namespace) -> None:
         sys.stdout.buffer.write(data)
     else:
         print(data.decode(), end="")
+    return RIGHT
 
 
 def _diff(chosen: argparse.Namespace) -> int:
@@ -151,7 +180,7 @@ def _diff(chosen: argparse.Namespace) -> int:
         return SAME if made.is_same else DIFFERENT
     lines = _unified(made, chosen.stage, chosen.kernel)
     if lines:
-        print("\n".join(lines))
+        print(printout(lines))
     return DIFFERENT if lines else SAME
 
 

@@ -31,7 +31,7 @@ def compare(a: Any, b: Any, *, names: Names | None = None, measure: bool = False
     return Comparison(
         a=a,
         b=b,
-        names=names or _names(a, b),
+        names=tuple(map(visible, names)) if names else _names(a, b),
         passes=tuple(_passes(a, b, pairs)),
         kernels=tuple(_kernels(a, b, pairs, stages)),
         stages=stages,

@@ -16,12 +16,13 @@ def comparison_text(comparison: Comparison) -> str:
     head = [f"a  {first}", f"b  {second}"]
     if comparison.is_same:
         return "\n".join([*head, "no difference"])
-    parts = [head, _figures(comparison), _passes(comparison), _kernels(comparison)]
+    parts = [head, figure_lines(comparison), _passes(comparison), _kernels(comparison)]
     parts += [[f"{stage} is missing: {why}"] for stage, why in comparison.missing.items()]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _figures(comparison: Comparison) -> list[str]:
+def figure_lines(comparison: Comparison) -> list[str]:
+    """The numbers of both beside each other, in aligned columns."""
     rows = [
         (EQUAL if it.is_same else DIFFERENT, it.name, written(it.a, it.unit),
          written(it.b, it.unit), change(it))

@@ -10,28 +10,26 @@ import json
 import re
 from typing import Any
 
+from compiler.printable import printable, printout
+
 # Characters that XML 1.0 cannot carry at all, not even escaped, and lone surrogates.
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Direction marks would reorder the text around them, so they are shown as what they are.
-_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
-_VISIBLE = {
-    **{code: f"\\u{code:04x}" for code in _DIRECTIONS},
-    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))},
-    ord("\n"): "\\n",
-    ord("\r"): "\\r",
-    ord("\t"): "\\t",
-}
 _IN_SCRIPTS = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 
 
 def visible(text: object) -> str:
-    """One printable line: control characters and direction marks as their escapes."""
+    """One printable line: control characters, tabs too, and direction marks as their escapes."""
     words = str(text)
-    if words.isascii() and words.isprintable():
+    if words.isprintable():
         return words
-    return _NOT_XML.sub("\ufffd", words.translate(_VISIBLE))
+    return _NOT_XML.sub("\ufffd", printable(words).replace("\t", "\\t"))
+
+
+def terminal_text(text: object) -> str:
+    """Text of several lines for a terminal: lines and tabs stay, whatever else acts is shown."""
+    return printout(str(text).split("\n"))
 
 
 def markup(text: object) -> str:

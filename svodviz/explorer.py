@@ -1,6 +1,5 @@
 """The widget: one compilation, every stage linked, in a notebook or as a page of its own."""
 
-import base64
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,6 @@ import traitlets
 from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
 from svodviz.checks import Checks, check_all
-from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
 from svodviz.live import Live
@@ -19,7 +17,7 @@ from svodviz.machine_code import recorded
 from svodviz.matched import recorded_matches
 from svodviz.measured import SECONDS, recorded_run
 from svodviz.page_widget import PageWidget
-from svodviz.picture import still
+from svodviz.picture import stand_ins, still
 from svodviz.requests import respond
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
@@ -156,15 +154,8 @@ class Explorer(PageWidget):
         """The widget with what stands in for it: text, and a picture where no widget can run."""
         answer = super()._repr_mimebundle_(**arguments)
         data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
-        picture = still(self.compilation)
-        encoded = base64.b64encode(picture.encode()).decode()
-        words = markup(f"graph of {name_of(self.compilation)}")
-        data |= {
-            "text/plain": repr(self),
-            "image/svg+xml": picture,
-            "text/html": f'<img alt="{words}" src="data:image/svg+xml;base64,{encoded}">',
-        }
-        return data, metadata
+        caption = f"graph of {name_of(self.compilation)}"
+        return data | stand_ins(repr(self), still(self.compilation), caption), metadata
 
 
 Shown = Explorer | SideBySide

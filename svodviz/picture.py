@@ -1,11 +1,13 @@
 """A stage's graph as a still SVG: for saved notebooks, for GitHub, for documents."""
 
+import base64
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from svodviz.escape import markup
+from svodviz.escape import markup, visible
 from svodviz.graphs import Box, Drawing, draw, shorten
 from svodviz.layout import Layout, lay_out
 from svodviz.palette import Theme, colour, edge_of, inner, kind_of, outline
@@ -16,6 +18,17 @@ MOST = 150  # nodes of a picture that can still be read
 MARGIN = 12
 BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+MARKS = {"+": "added", "−": "removed", "~": "related"}
+"""What may stand at a node's corner, with its colour."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something drawn with its upper left corner at the origin."""
+
+    content: str
+    width: int
+    height: int
 
 
 def still(compilation: Any, theme: Theme = "light") -> str:
@@ -28,41 +41,68 @@ def still(compilation: Any, theme: Theme = "light") -> str:
         if 0 < graph.number_of_nodes() <= MOST:
             return svg(graph, theme, title=f"{name_of(compilation)}: {stage.title}")
     words = f"{name_of(compilation)}: too large for a picture"
-    return _page(420, 60, [_words(16, 34, words)], theme, words)
+    return page(420, 60, [words_at(16, 34, words)], theme, words)
+
+
+def stand_ins(words: str, picture: str, caption: str) -> dict[str, str]:
+    """What a notebook shows where no widget can run: the words, and the SVG by itself and in HTML.
+
+    Some front ends show SVG only as an image of an HTML output.
+    """
+    encoded = base64.b64encode(picture.encode()).decode()
+    image = f'<img alt="{markup(visible(caption))}" src="data:image/svg+xml;base64,{encoded}">'
+    return {"text/plain": words, "image/svg+xml": picture, "text/html": image}
 
 
 def svg(graph: Any, theme: Theme = "light", *, title: str = "") -> str:
     """A networkx graph of a stage as SVG text."""
-    drawing = draw(graph)
+    drawn = part(graph, theme)
+    height = drawn.height + 2 * MARGIN + (22 if title else 0)
+    head = [words_at(MARGIN, 20, title, weight="600")] if title else []
+    moved = place(drawn, MARGIN, height - drawn.height - MARGIN)
+    return page(drawn.width + 2 * MARGIN, height, [*head, moved], theme, title)
+
+
+def part(graph: Any, theme: Theme, marks: Mapping[str, str] | None = None) -> Part:
+    """A networkx graph of a stage, with a sign of `MARKS` at the nodes that have one."""
+    drawing, marks = draw(graph), marks or {}
     layout = lay_out(drawing)
     parts = [*_groups(layout, theme), *_arrows(drawing, layout, theme)]
-    parts += [_box(box, *layout.places[box.entity], theme) for box in drawing.boxes]
-    height = layout.height + 2 * MARGIN + (22 if title else 0)
-    moved = f'<g transform="translate({MARGIN} {height - layout.height - MARGIN})">'
-    head = [_words(MARGIN, 20, title, weight="600")] if title else []
-    return _page(layout.width + 2 * MARGIN, height, [*head, moved, *parts, "</g>"], theme, title)
+    parts += [
+        _box(box, *layout.places[box.entity], theme, marks.get(box.entity, ""))
+        for box in drawing.boxes
+    ]
+    return Part("\n".join(parts), layout.width, layout.height)
 
 
-def _page(width: int, height: int, parts: Iterable[str], theme: Theme, title: str) -> str:
+def place(drawn: Part, x: int, y: int) -> str:
+    """A part with its upper left corner at (x, y)."""
+    return f'<g transform="translate({x} {y})">\n{drawn.content}\n</g>'
+
+
+def page(width: int, height: int, parts: Iterable[str], theme: Theme, title: str) -> str:
+    """A whole picture."""
     body = "\n".join(parts)
     text = colour("text", theme)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="{markup(FONT)}" font-size="12" '
-        f'fill="{text}" role="img">\n<title>{markup(title)}</title>\n'
+        f'fill="{text}" role="img">\n<title>{markup(visible(title))}</title>\n'
         f'<rect width="100%" height="100%" fill="{colour("page", theme)}"/>\n{body}\n</svg>\n'
     )
 
 
-def _words(x: float, y: float, text: str, *, weight: str = "400", size: int = 12) -> str:
-    return f'<text x="{x}" y="{y}" font-weight="{weight}" font-size="{size}">{markup(text)}</text>'
+def words_at(x: float, y: float, text: str, *, weight: str = "400", size: int = 12) -> str:
+    """One line of text."""
+    shown = markup(visible(text))
+    return f'<text x="{x}" y="{y}" font-weight="{weight}" font-size="{size}">{shown}</text>'
 
 
 def _groups(layout: Layout, theme: Theme) -> list[str]:
     return [
         f'<rect x="{it.x}" y="{it.y}" width="{it.width}" height="{it.height}" rx="6" '
         f'fill="{colour("panel", theme)}" stroke="{colour("rule", theme)}"/>'
-        + _words(it.x + 8, it.y + 13, shorten(it.label, max(2, (it.width - 14) // 6)), size=10)
+        + words_at(it.x + 8, it.y + 13, shorten(it.label, max(2, (it.width - 14) // 6)), size=10)
         for it in layout.groups
     ]
 
@@ -101,21 +141,23 @@ def _head(route: str) -> str:
     return f"M{left}L{x} {y}L{right}"
 
 
-def _box(box: Box, x: int, y: int, theme: Theme) -> str:
+def _box(box: Box, x: int, y: int, theme: Theme, mark: str = "") -> str:
     kind = kind_of(box.kind)
     ink = kind.dark if theme == "dark" else kind.light
-    is_critical = bool(box.facts.get("critical"))
-    border = colour("critical", theme) if is_critical else ink.border
+    sign = mark or ("◆" if box.facts.get("critical") else "")
+    border = colour(MARKS.get(sign, "critical"), theme) if sign else ink.border
     shape = outline(kind.shape, box.width, box.height)
     lines = _block_lines(box) if "text" in box.facts else _label_lines(box)
     if kind.shape == "double":
         second = inner(box.width, box.height)
         lines.insert(0, f'<path d="{second}" fill="none" stroke="{ink.border}"/>')
-    sign = f'<text x="{box.width - 4}" y="4" fill="{border}">◆</text>' if is_critical else ""
-    stroke = f'stroke="{border}" stroke-width="{2.5 if is_critical else 1.2}"'
+    bold = 'font-weight="700" font-size="14"' if mark else ""
+    corner = f'<text x="{box.width - 4}" y="4" fill="{border}" {bold}>{sign}</text>' if sign else ""
+    stroke = f'stroke="{border}" stroke-width="{2.5 if sign else 1.2}"'
+    dashes = ' stroke-dasharray="5 3"' if mark == "−" else ""
     return (
-        f'<g transform="translate({x} {y})"><path d="{shape}" fill="{ink.fill}" {stroke}/>'
-        f"{''.join(lines)}{sign}</g>"
+        f'<g transform="translate({x} {y})"><path d="{shape}" fill="{ink.fill}" {stroke}{dashes}/>'
+        f"{''.join(lines)}{corner}</g>"
     )
 
 
@@ -130,6 +172,6 @@ def _label_lines(box: Box) -> list[str]:
 
 def _block_lines(box: Box) -> list[str]:
     return [
-        _words(12, 17 + 16 * index, line, weight="400" if index else "600", size=12 - bool(index))
+        words_at(12, 17 + 16 * index, line, weight="400" if index else "600", size=12 - bool(index))
         for index, line in enumerate(box.label)
     ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from svodviz.checks import Checks, check_all
 from svodviz.explorer import Explorer, Shown, listen
 from svodviz.subject import compilation_of, is_explorable
 
@@ -38,12 +39,29 @@ class Found:
     compilation: Any
     shown: Shown | None = None
 
-    def page(self, *, machine_code: bool = False, measure: bool = False) -> str:
+    def check(self) -> Checks:
+        """Its checks, made now unless the program asked for them; ValueError for two at once."""
+        match self.shown:
+            case Explorer(checks=Checks() as checks):
+                return checks
+            case Explorer() | None:
+                return check_all(self.compilation)
+            case _:
+                raise ValueError("check: two programs side by side have no marks; explore one")
+
+    def page(
+        self, *, machine_code: bool = False, measure: bool = False, checks: Checks | None = None
+    ) -> str:
         """Its page; with `machine_code` an explorer's has all that can be asked of LLVM.
 
         With `measure` the program is run for it, and every item timed.
         """
-        shown = self.shown or Explorer(self.compilation)
+        shown = self.shown
+        if shown is None:
+            shown = Explorer(self.compilation, checks)
+        elif checks is not None and isinstance(shown, Explorer) and shown.checks is not checks:
+            before, shown = shown, Explorer(self.compilation, checks, **shown.state)
+            shown.recorded = before.recorded
         if isinstance(shown, Explorer):
             if measure:
                 shown.record_run()

@@ -7,12 +7,14 @@ import traitlets
 
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, DECIDING, Comparison
+from svodviz.comparison_picture import still_of_two
 from svodviz.comparison_text import comparison_text
 from svodviz.comparison_wire import comparison_wire, figure_row
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.figures import measured_figure
 from svodviz.page_widget import PageWidget
+from svodviz.picture import stand_ins
 from svodviz.requests import Json, Progress, request, respond
 
 State = dict[str, Any]
@@ -72,8 +74,8 @@ class SideBySide(PageWidget):
         """The widget with what stands in for it where no widget can run."""
         answer = super()._repr_mimebundle_(**arguments)
         data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
-        data |= {"text/plain": repr(self), "text/html": f"<pre>{markup(repr(self))}</pre>"}
-        return data, metadata
+        words = repr(self)
+        return data | stand_ins(words, still_of_two(self.comparison), words), metadata
 
 
 def side_by_side(a: Any, b: Any, **state: Any) -> SideBySide:

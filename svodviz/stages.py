@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from svodviz.escape import visible
+from compiler.printable import printout
 
 View = Literal["graph", "text", "timeline", "llvm_passes", "run"]
 
@@ -93,6 +93,4 @@ def _asked(compilation: Any, row: StageRow) -> Iterator[Unit]:
 def printed(stage: Any) -> str:
     """The stage as text that a terminal can be shown, whatever names stand in it."""
     lines = getattr(stage, "lines", None)
-    plain = str(stage).split("\n") if lines is None else [line.text for line in lines]
-    texts = (text.split("\t") for text in plain)
-    return "\n".join("\t".join(visible(part) for part in parts) for parts in texts)
+    return printout(str(stage).split("\n") if lines is None else [line.text for line in lines])

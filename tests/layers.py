@@ -5,7 +5,8 @@
 LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
             "compiler.trace", "compiler.stage", "compiler.reason", "compiler.machine",
-            "compiler.garbage", "compiler.passes", "compiler.options", "compiler.user_cache",
+            "compiler.garbage", "compiler.printable", "compiler.passes", "compiler.options",
+            "compiler.user_cache",
             "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),

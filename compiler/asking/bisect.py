@@ -24,6 +24,7 @@ from compiler.check import (
     run_machine,
 )
 from compiler.loops.interpret import interpret
+from compiler.printable import printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
 from compiler.trace import Match, PassRecord
@@ -52,7 +53,7 @@ class Bisection:
         return self.record.matches[self.step - 1] if self.record and self.step else None
 
     def __str__(self) -> str:
-        return "\n".join([*self._verdict(), *(f"  {_shown(row)}" for row in self.tried)])
+        return printout([*self._verdict(), *(f"  {_shown(row)}" for row in self.tried)])
 
     def _verdict(self) -> list[str]:
         """What is wrong, in words."""

@@ -27,6 +27,7 @@ from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import no_origin
 from compiler.pipeline import PASSES
+from compiler.printable import printout
 from compiler.trace import PassRecord, code_of
 
 LONGEST = 80
@@ -61,7 +62,7 @@ class WhyNot:
     def __str__(self) -> str:
         lines = [f"{self.rule} at {self.node}: {self.words}"]
         lines += [f"  {self.condition}   {self.place}"] if self.condition else []
-        return "\n".join([*lines, *(f"  {name} = {value}" for name, value in self.values)])
+        return printout([*lines, *(f"  {name} = {value}" for name, value in self.values)])
 
 
 def rules_of(record: PassRecord, options: Options) -> tuple[Rule, ...]:

@@ -13,6 +13,7 @@ from compiler.loops.choices import Choices, text
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.playground.caches import CacheReport
+from compiler.printable import printout
 from compiler.tune.trials import duration
 
 
@@ -115,7 +116,7 @@ class Point:
         head = f"{self.name}  {self.text}"
         rows = [head if not self.label else f"{self.label}: {head}"]
         if self.refused:
-            return "\n".join([*rows, f"  not possible: {self.refused}"])
+            return printout([*rows, *f"  not possible: {self.refused}".split("\n")])
         if self.timing is not None:
             ratio = self.timing.usual / self.timing.seconds
             rows.append(
@@ -125,4 +126,4 @@ class Point:
         rows += [f"  not measured: {self.unmeasured}"] if self.unmeasured else []
         rows += [f"  accesses are not known: {self.unseen}"] if self.unseen else []
         rows += [f"  {line}" for line in repr(self.cache).splitlines()] if self.cache else []
-        return "\n".join(rows)
+        return printout(rows)

@@ -25,6 +25,7 @@ from compiler.graph.nodes import Buffer, Reduce, TensorNode
 from compiler.graph.words import operation, short
 from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
+from compiler.printable import printable
 from compiler.reason import Number, Reason, numbers_of
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
@@ -54,7 +55,7 @@ class FusionOpportunity:
         pair = str(self.first) if self.taken else f"{self.first} + {self.second}"
         saved = f"saves {self.bytes_saved:>11,} bytes {100 * self.score:5.1f} %"
         reason = f"✓ {self.value}: {self.reason}" if self.taken else self.reason
-        return f"{pair:<9} {self.fusion_type:<11} {saved}   {reason}"
+        return f"{pair:<9} {self.fusion_type:<11} {saved}   {printable(reason)}"
 
 
 def opportunities(

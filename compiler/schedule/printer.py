@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.nodes import Buffer
+from compiler.printable import printable
 from compiler.schedule.analysis import is_critical
 from compiler.schedule.items import (
     WORDS,
@@ -220,6 +221,7 @@ def _name(buffer: Buffer) -> str:
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     """The rows with their columns under each other: words to the left, quantities to the right."""
+    rows = [tuple(map(printable, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

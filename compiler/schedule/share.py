@@ -26,6 +26,7 @@ from typing import TypeAlias
 from compiler.errors import InternalError
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
+from compiler.printable import printout
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.levels import level_of, levels
 from compiler.schedule.memory import made_buffers
@@ -77,7 +78,7 @@ class MemoryPlan:
             f"peak {self.peak:,} bytes; without sharing {self.unshared:,}, "
             f"at least {self.live:,} are alive at once"
         )
-        return "\n".join([*lines, total])
+        return printout([*lines, total])
 
 
 def share(

@@ -8,10 +8,17 @@ export const MOST = 3000; // rows of one text that are shown
  * @property {string} type "equal", "changed", "a" (only there), "b", or "gap"
  * @property {number} a position of the line in a, or -1
  * @property {number} b the same in b
- * @property {number[]} [hidden] of a gap: first line in a, in b, and how many
+ * @property {number[]} [hidden] of a gap: where its equal lines begin in a, in b (those shown
+ *   around it included), and how many are left out
  */
 
-/** All rows; long runs of equal lines become a gap unless its start is in `opened`. */
+/** @typedef {[string, number, number, number, number]} Block tag; from and to in a, in b */
+
+/**
+ * All rows; long runs of equal lines become a gap unless its start is in `opened`.
+ * @param {Block[]} blocks @param {Set<number>} opened
+ * @returns {Row[]}
+ */
 export function rowsOf(blocks, opened = new Set()) {
   return blocks.flatMap(([tag, i, j, m, n], at) => {
     if (tag !== "equal") return pairs(i, j, m, n);
@@ -25,6 +32,10 @@ export function rowsOf(blocks, opened = new Set()) {
   });
 }
 
+/**
+ * @param {number} i @param {number} j @param {number} m @param {number} n
+ * @returns {Row[]}
+ */
 function pairs(i, j, m, n) {
   return Array.from({ length: Math.max(j - i, n - m) }, (_, k) => {
     const [a, b] = [i + k < j ? i + k : -1, m + k < n ? m + k : -1];
@@ -32,7 +43,10 @@ function pairs(i, j, m, n) {
   });
 }
 
-/** Where two lines differ: [common start, end in a, end in b]. */
+/**
+ * Where two lines differ: [common start, end in a, end in b].
+ * @param {string} a @param {string} b
+ */
 export function differing(a, b) {
   let start = 0;
   while (start < Math.min(a.length, b.length) && a[start] === b[start]) start += 1;
@@ -42,7 +56,10 @@ export function differing(a, b) {
   return [start, a.length - end, b.length - end];
 }
 
-/** The next position after (`by` 1) or before (-1) `at` in a sorted list, around the end. */
+/**
+ * The next position after (`by` 1) or before (-1) `at` in a sorted list, around the end.
+ * @param {number[]} positions @param {number} at @param {number} by
+ */
 export function nextOf(positions, at, by) {
   if (!positions.length) return -1;
   const found = by > 0

@@ -2,7 +2,7 @@
 
 import { ranksOf } from "./layers.js";
 
-/** @typedef {[number, number]} Ends */
+/** @typedef {[number, number, ...any[]]} Ends from node, to node; what else an edge has */
 /**
  * @typedef {Object} Group
  * @property {string} name its key, and which of the connected parts with that key
@@ -13,6 +13,8 @@ import { ranksOf } from "./layers.js";
  * @property {number[]} nodes one node, or all of a folded group
  * @property {number} group position of the folded group, -1 for a single node
  * @property {number} frame position of the open group it stands in, -1 for none
+ *
+ * @typedef {{from: number, to: number, edges: number[]}} Link an edge between parts
  */
 
 export const FOLD_ABOVE = 1500; // nodes above which a graph opens folded
@@ -167,10 +169,10 @@ export function partsOf(count, groups, open, shown = null) {
  * @param {Ends[]} edges
  * @param {Part[]} parts
  * @param {Int32Array} partOf
- * @returns {{from: number, to: number, edges: number[]}[]}
+ * @returns {Link[]}
  */
 export function linksOf(edges, parts, partOf) {
-  /** @type {Map<number, {from: number, to: number, edges: number[]}>} */
+  /** @type {Map<number, Link>} */
   const links = new Map();
   edges.forEach(([source, target], edge) => {
     const [from, to] = [partOf[source], partOf[target]];

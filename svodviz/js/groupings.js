@@ -2,25 +2,42 @@
 
 import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
 
-/** What nodes can be grouped by: [id, words], the first that helps is taken where one must be. */
+/**
+ * @typedef {import("./model.js").Model} Model
+ * @typedef {import("./wire.js").Scene} Scene
+ * @typedef {import("./wire.js").NodeRow} NodeRow
+ */
+
+/**
+ * What nodes can be grouped by: [id, words], the first that helps is taken where one must be.
+ * @type {[string, string][]}
+ */
 export const FOLDINGS = [
   ["module", "function of the program"], ["kernel", "kernel"], ["pass", "pass that made it"],
   ["depth", "depth"],
 ];
 
-/** The keys of a scene's nodes under one way of folding; kept with the scene. */
+/** @type {Record<string, (model: Model, row: NodeRow, stage: string) => string>} */
+const KEYS = { module: moduleKey, kernel: kernelKey, pass: passKey };
+
+/**
+ * The keys of a scene's nodes under one way of folding; kept with the scene.
+ * @param {Model} model @param {Scene} scene @param {string} stage @param {string} folding
+ */
 export function keysOf(model, scene, stage, folding) {
   scene.keys ??= new Map();
-  if (!scene.keys.has(folding)) {
-    const make = { module: moduleKey, kernel: kernelKey, pass: passKey }[folding];
-    scene.keys.set(folding, make
-      ? withLeaves(scene.nodes.map((row) => make(model, row, stage)), scene.edges)
-      : stretchesOf(scene.nodes.length, scene.edges));
-  }
-  return scene.keys.get(folding);
+  const make = KEYS[folding];
+  const found = scene.keys.get(folding) ?? (make
+    ? withLeaves(scene.nodes.map((row) => make(model, row, stage)), scene.edges)
+    : stretchesOf(scene.nodes.length, scene.edges));
+  scene.keys.set(folding, found);
+  return found;
 }
 
-/** The ways of folding that make groups of a scene. */
+/**
+ * The ways of folding that make groups of a scene.
+ * @param {Model} model @param {Scene | null} scene @param {string} stage
+ */
 export function foldingsOf(model, scene, stage) {
   if (!scene || scene.nodes.length < 4) return [];
   scene.foldings ??= FOLDINGS.filter(([id]) => {
@@ -33,6 +50,7 @@ export function foldingsOf(model, scene, stage) {
 
 /**
  * How a scene is folded: as asked for; else large ones so that little enough is left to be read.
+ * @param {Model} model @param {Scene | null} scene @param {string} stage
  * @param {string} wanted an id of FOLDINGS, "none", or "" for what suits
  */
 export function foldingFor(model, scene, stage, wanted) {
@@ -45,15 +63,20 @@ export function foldingFor(model, scene, stage, wanted) {
   return scene.suits;
 }
 
+/** @param {Model} model @param {Scene} scene @param {string} stage @param {string} folding */
 function sizeOf(model, scene, stage, folding) {
   const groups = groupsOf(keysOf(model, scene, stage, folding), scene.edges);
   return partsOf(scene.nodes.length, groups, new Set()).parts.length;
 }
 
-/** "network/attention" of the tensor node that a node is, or comes from. */
+/**
+ * "network/attention" of the tensor node that a node is, or comes from.
+ * @param {Model} model @param {NodeRow} row
+ */
 function moduleKey(model, row) {
   if (row.module) return row.module;
   model.modules ??= modulesByEntity(model);
+  /** @type {Map<string, number>} */
   const counts = new Map();
   for (const parent of model.parents[row.e]) {
     const found = model.modules.get(parent);
@@ -62,29 +85,38 @@ function moduleKey(model, row) {
   return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most), ["", 0])[0];
 }
 
+/**
+ * @param {Model} model
+ * @returns {Map<number, string>}
+ */
 function modulesByEntity(model) {
-  const graph = model.stageById.get("graph");
-  const rows = graph.units.flatMap((unit) => unit.scene?.nodes ?? []);
-  return new Map(rows.filter((row) => row.module).map((row) => [row.e, row.module]));
+  const units = model.stageById.get("graph")?.units ?? [];
+  const rows = units.flatMap((unit) => unit.scene?.nodes ?? []);
+  return new Map(rows.flatMap((row) => (row.module ? [[row.e, row.module]] : [])));
 }
 
 /**
  * The kernel that computes a tensor node: of one item, so that each call is a group. What several
  * compute, each for itself, belongs to none.
+ * @param {Model} model @param {NodeRow} row @param {string} stage
  */
 function kernelKey(model, row, stage) {
   if (stage !== "graph") return row.kind === "call" || row.kind === "kernel" ? row.name ?? "" : "";
   const [item, ...more] = itemsOf(model, row.e);
   if (item === undefined || more.length) return "";
-  return `${model.schedule.items[item].name} (item ${item})`;
+  return `${model.schedule?.items[item].name} (item ${item})`;
 }
 
+/** @param {Model} model @param {NodeRow} row */
 function passKey(model, row) {
   const made = model.madeBy.get(row.e);
   return made ? `made by ${model.passes[made.pass].name}` : "as written";
 }
 
-/** The schedule items that compute an entity, or what it became; none for inputs and constants. */
+/**
+ * The schedule items that compute an entity, or what it became; none for inputs and constants.
+ * @param {Model} model @param {number} entity
+ */
 export function itemsOf(model, entity) {
   model.itemsByEntity ??= itemsByEntity(model);
   const found = new Set(model.itemsByEntity.get(entity));
@@ -95,12 +127,16 @@ export function itemsOf(model, entity) {
   return found;
 }
 
-/** From each item up to its call, and from there to the tensor nodes it computes. */
+/**
+ * From each item up to its call, and from there to the tensor nodes it computes.
+ * @param {Model} model
+ */
 function itemsByEntity(model) {
+  /** @type {Map<number, Set<number>>} */
   const found = new Map();
+  /** @param {number} entity @param {number} item */
   const note = (entity, item) => {
-    if (!found.has(entity)) found.set(entity, new Set());
-    found.get(entity).add(item);
+    found.set(entity, (found.get(entity) ?? new Set()).add(item));
   };
   model.schedule?.items.forEach(({ e }, item) => {
     note(e, item);

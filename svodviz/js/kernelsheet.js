@@ -54,7 +54,7 @@ function transformations(inspector, row) {
     ...refused,
     h("details", { class: "as-text" },
       h("summary", {}, "As text, to edit and pass back"),
-      h("pre", { class: "block" }, program(row))),
+      h("pre", { class: "block", tabindex: "0" }, program(row))),
   );
 }
 

@@ -4,7 +4,10 @@
 // the page (folded groups, a neighbourhood) and for graphs too large to wait for. The same graph
 // gives the same places everywhere, in time that grows little faster than the graph.
 
-/** @typedef {[number, number]} Point */
+/**
+ * @typedef {[number, number]} Point
+ * @typedef {import("./folding.js").Ends} Ends
+ */
 /**
  * @typedef {Object} Placed
  * @property {Point[]} places upper left corners of the boxes
@@ -75,7 +78,7 @@ export function route(from, to, bends) {
 /**
  * The layer of each node: below all its producers, and what has none right above its first user.
  * Edges that would close a cycle lead upwards.
- * @param {number} count @param {Point[]} edges
+ * @param {number} count @param {Ends[]} edges
  */
 export function ranksOf(count, edges) {
   const { users, waiting } = degrees(count, withoutCycles(count, edges));
@@ -99,7 +102,7 @@ export function ranksOf(count, edges) {
 
 /**
  * The edges less those that lead back on a walk from where the graph begins.
- * @param {number} count @param {Point[]} edges
+ * @param {number} count @param {Ends[]} edges
  */
 function withoutCycles(count, edges) {
   const { users, waiting } = degrees(count, edges);
@@ -129,7 +132,7 @@ function withoutCycles(count, edges) {
   return back.size ? edges.filter(([from, to]) => !back.has(from * count + to)) : edges;
 }
 
-/** @param {number} count @param {Point[]} edges */
+/** @param {number} count @param {Ends[]} edges */
 function degrees(count, edges) {
   /** @type {number[][]} */
   const users = Array.from({ length: count }, () => []);

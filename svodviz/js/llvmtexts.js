@@ -1,6 +1,9 @@
 // The texts between LLVM's passes, and what differs from one to the next. Pure.
 
-/** Which of LLVM's passes can be looked at: the level, and what it is called. */
+/**
+ * Which of LLVM's passes can be looked at: the level, and what it is called.
+ * @type {[number, string][]}
+ */
 export const LEVELS = [
   [-1, "the passes that make the code which runs"], [1, "LLVM's whole pipeline, level 1"],
   [2, "LLVM's whole pipeline, level 2"], [3, "LLVM's whole pipeline, level 3"],

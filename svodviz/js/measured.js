@@ -124,7 +124,7 @@ export class Measured {
     this.tell();
     const show = (/** @type {string} */ words) => { this.progress = words; this.tell(); };
     this.requests.ask("measure", {}, show, true)
-      .then((answer) => this.take(answer), (error) => {
+      .then((answer) => this.take(answer), (/** @type {Error} */ error) => {
         this.state = "failed";
         this.problem = error.message;
       }).then(() => this.tell());

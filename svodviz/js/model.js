@@ -1,4 +1,4 @@
-// One compilation, decoded from the wire (see wire.py) and indexed for the views.
+// One compilation, decoded from the wire (see wire.py) and indexed for the views. Pure.
 
 import { arrow } from "./geometry.js";
 import { childrenOf, closure, descend } from "./links.js";
@@ -6,37 +6,77 @@ import { ScheduleData } from "./schedule.js";
 
 const VERSION = 4;
 
+/**
+ * @typedef {import("./wire.js").Wire} Wire
+ * @typedef {{pass: number, step: number, rule: import("./wire.js").Rule, before: number,
+ *   after: number}} Rewrite which rewrite it was, and what it turned into what
+ * @typedef {{stage: string, unit?: number, film?: number, node: number,
+ *   row: import("./wire.js").NodeRow}} Place where an entity is drawn
+ * @typedef {{text: string, entity: number, alone?: string, number: number, heading: boolean,
+ *   unit: number}} TextRow
+ */
+
 export class Model {
+  /** @type {Wire["entities"]} */ entities;
+  /** @type {Wire["parents"]} */ parents;
+  /** @type {Wire["stages"]} */ stages;
+  /** @type {Wire["films"]} */ films;
+  /** @type {Wire["passes"]} */ passes;
+  /** @type {Wire["rules"]} */ rules;
+  /** @type {Wire["machines"]} */ machines;
+
+  /** @param {Wire} wire */
   constructor(wire) {
     if (wire.format !== "svodviz" || wire.version !== VERSION) {
       throw new Error(`This page reads svodviz data of version ${VERSION}, not ${wire.version}.`);
     }
     Object.assign(this, wire);
+    ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
+      passes: this.passes, rules: this.rules, machines: this.machines } = wire);
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);
     this.numbers = new Map(wire.entities.map((name, entity) => [name, entity]));
     this.stageById = new Map(wire.stages.map((stage) => [stage.id, stage]));
     this.shapes = new Map(wire.legend.map(([kind, shape]) => [kind, shape]));
+    /** @param {number} entity */
     this.stageOf = (entity) => this.entities[entity].split(":", 1)[0];
     this.kernelByName = new Map(wire.kernels.map((row) => [row.name, row]));
     this.kernelBodies = new Set(wire.kernels.map((row) => row.e));
+    /** @type {Map<number, any[][]>} */
     this.plainOf = this.indexPlain(wire.plain);
+    /** @type {Map<number, Set<number>>} */
     this.closures = new Map();
+    /** @type {Map<string, TextRow[]>} */
     this.texts = new Map();
+    /** @type {Map<number, Place[]>} */
+    this.nodesOf = new Map();
+    /** @type {Map<number, TextRow & {stage: string, index: number}>} */
+    this.lineOf = new Map();
+    /** @type {Map<number, Rewrite>} */
+    this.madeBy = new Map();
+    /** @type {Map<number, Rewrite>} */
+    this.gaveWayIn = new Map();
+    /** @type {Map<number, string> | null} kept by what groups nodes */
+    this.modules = null;
+    /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
+    this.itemsByEntity = null;
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.indexNodes();
     this.indexLines();
     this.indexRewrites();
   }
 
-  /** For each node that left no choice what became of it, as rows of decisions. */
+  /**
+   * For each node that left no choice what became of it, as rows of decisions.
+   * @param {[string, string, any[], number[]][]} plain
+   */
   indexPlain(plain) {
+    /** @type {Map<number, any[][]>} */
     const found = new Map();
     for (const [kind, reason, numbers, entities] of plain) {
       for (const it of entities) {
-        if (!found.has(it)) found.set(it, []);
-        found.get(it).push([it, kind, true, reason, numbers]);
+        found.set(it, [...(found.get(it) ?? []), [it, kind, true, reason, numbers]]);
       }
     }
     return found;
@@ -44,12 +84,15 @@ export class Model {
 
   /** Where each entity is drawn: its rows in the scenes of stages, then in films. */
   indexNodes() {
-    this.nodesOf = new Map();
+    /**
+     * @param {import("./wire.js").Scene} scene
+     * @param {{stage: string, unit?: number, film?: number}} place
+     */
     const take = (scene, place) => {
       scene.arrows = new Map();
       scene.nodes.forEach((row, node) => {
         if (!this.nodesOf.has(row.e)) this.nodesOf.set(row.e, []);
-        this.nodesOf.get(row.e).push({ ...place, node, row });
+        this.nodesOf.get(row.e)?.push({ ...place, node, row });
       });
     };
     this.stages.forEach((stage) => stage.units.forEach((unit, position) => {
@@ -59,7 +102,6 @@ export class Model {
   }
 
   indexLines() {
-    this.lineOf = new Map();
     for (const stage of this.stages) {
       this.text(stage.id).forEach((row, index) => {
         if (row.entity >= 0 && !this.lineOf.has(row.entity)) {
@@ -71,31 +113,40 @@ export class Model {
 
   /** Which rewrite made an entity, and in which it gave way to another. */
   indexRewrites() {
-    this.madeBy = new Map();
-    this.gaveWayIn = new Map();
     this.passes.forEach((record, pass) => {
       const film = this.films[record.film];
       const deltas = film.passes[record.shot].steps;
+      /** @param {number} index @param {"n+" | "n-"} key */
       const entities = (index, key) => (deltas[index]?.[key] || []).map((it) => film.nodes[it].e);
       record.rewrites.forEach(([rule, before, after], index) => {
         const place = { pass, step: index + 1, rule: this.rules[rule], before, after };
-        const note = (map) => (entity) => { if (!map.has(entity)) map.set(entity, place); };
-        entities(index, "n+").forEach(note(this.madeBy));
-        entities(index, "n-").forEach(note(this.gaveWayIn));
+        /** @param {Map<number, Rewrite>} map @param {number[]} all */
+        const note = (map, all) => all.forEach((entity) => {
+          if (!map.has(entity)) map.set(entity, place);
+        });
+        note(this.madeBy, entities(index, "n+"));
+        note(this.gaveWayIn, entities(index, "n-"));
       });
     });
   }
 
-  /** What an entity turned into, rewrite by rewrite. */
+  /**
+   * What an entity turned into, rewrite by rewrite.
+   * @param {number} entity
+   */
   successors(entity) {
     const found = new Set([entity]);
     for (const it of found) {
-      if (this.gaveWayIn.has(it)) found.add(this.gaveWayIn.get(it).after);
+      const rewrite = this.gaveWayIn.get(it);
+      if (rewrite) found.add(rewrite.after);
     }
     return found;
   }
 
-  /** The entity's number, or -1 where there is none of that name. */
+  /**
+   * The entity's number, or -1 where there is none of that name.
+   * @param {string} name
+   */
   entity(name) {
     return this.numbers.get(name) ?? -1;
   }
@@ -103,13 +154,17 @@ export class Model {
   /**
    * All that is the same thing at other stages, the entity itself included. What a rewrite took
    * away is followed through what came in its place.
+   * @param {number} entity
+   * @returns {Set<number>}
    */
   related(entity) {
     if (entity < 0) return new Set();
-    if (!this.closures.has(entity)) this.closures.set(entity, this.follow(entity));
-    return this.closures.get(entity);
+    const found = this.closures.get(entity) ?? this.follow(entity);
+    this.closures.set(entity, found);
+    return found;
   }
 
+  /** @param {number} entity */
   follow(entity) {
     const found = closure(entity, this.parents, this.children, this.stageOf);
     if (this.children[entity].length) return found;
@@ -119,6 +174,7 @@ export class Model {
     return found;
   }
 
+  /** @param {number} entity */
   isLinked(entity) {
     return entity >= 0 && (this.parents[entity].length > 0 || this.children[entity].length > 0
       || this.gaveWayIn.has(entity));
@@ -127,35 +183,44 @@ export class Model {
   /**
    * The printed lines of a stage, all its kernels below each other under headings.
    * `alone` says why a line comes from nothing.
-   * @returns {{text: string, entity: number, alone?: string, number: number, heading: boolean,
-   *   unit: number}[]}
+   * @param {string} id
+   * @returns {TextRow[]}
    */
   text(id) {
-    if (!this.texts.has(id)) {
-      const { units } = this.stageById.get(id);
-      const rows = [];
-      units.forEach((unit, position) => {
-        if (units.length > 1) {
-          const text = unit.title || unit.name;
-          rows.push({ text, entity: -1, number: 0, heading: true, unit: position });
-        }
-        unit.lines.forEach(([text, entity, alone = ""], index) => {
-          rows.push({ text, entity, alone, number: index + 1, heading: false, unit: position });
-        });
-      });
-      this.texts.set(id, rows);
-    }
-    return this.texts.get(id);
+    const rows = this.texts.get(id) ?? this.rowsOf(id);
+    this.texts.set(id, rows);
+    return rows;
   }
 
-  /** The numbers of the program's lines that an entity comes from. */
+  /**
+   * @param {string} id
+   * @returns {TextRow[]}
+   */
+  rowsOf(id) {
+    const units = this.stageById.get(id)?.units ?? [];
+    return units.flatMap((unit, position) => {
+      const title = { text: unit.title || unit.name, entity: -1, number: 0, heading: true,
+        unit: position };
+      const rows = unit.lines.map(([text, entity, alone = ""], index) =>
+        ({ text, entity, alone, number: index + 1, heading: false, unit: position }));
+      return units.length > 1 ? [title, ...rows] : rows;
+    });
+  }
+
+  /**
+   * The numbers of the program's lines that an entity comes from.
+   * @param {number} entity
+   */
   origins(entity) {
     if (entity < 0) return [];
     const found = [...this.related(entity)].filter((it) => this.stageOf(it) === "source");
     return found.map((it) => Number(this.entities[it].split(":")[1])).sort((a, b) => a - b);
   }
 
-  /** A short name: the drawn label, else the printed line, else the entity itself. */
+  /**
+   * A short name: the drawn label, else the printed line, else the entity itself.
+   * @param {number} entity
+   */
   caption(entity) {
     const place = (this.nodesOf.get(entity) || [])[0];
     if (place) return place.row.label.slice(0, 2).join("  ");
@@ -163,31 +228,50 @@ export class Model {
       || this.entities[entity];
   }
 
-  /** Nodes and lines of a stage, for the ribbon. */
+  /**
+   * Nodes and lines of a stage, for the ribbon.
+   * @param {string} id
+   */
   size(id) {
     if (id === "passes") {
       const rewrites = this.passes.reduce((sum, it) => sum + it.rewrites.length, 0);
       return { nodes: this.passes.length, lines: rewrites };
     }
-    const units = this.stageById.get(id).units.filter((unit) => unit.name !== "after passes");
+    const all = this.stageById.get(id)?.units ?? [];
+    const units = all.filter((unit) => unit.name !== "after passes");
+    /** @param {(unit: import("./wire.js").Unit) => number} size */
     const sum = (size) => units.reduce((total, unit) => total + size(unit), 0);
     return { nodes: sum((unit) => unit.nodes), lines: sum((unit) => unit.lines.length) };
   }
 }
 
-/** The decoded path of a scene's edge in one of its layouts. */
-export function arrowIn(scene, layout, edge) {
-  const key = `${layout} ${edge}`;
-  if (!scene.arrows.has(key)) {
-    const routes = (scene.layouts[layout].byEdge ??= new Map(scene.layouts[layout].routes));
-    scene.arrows.set(key, arrow(routes.get(edge)));
-  }
-  return scene.arrows.get(key);
+/**
+ * The layout of a scene with this number, which has been made.
+ * @param {import("./wire.js").Scene} scene @param {number} layout
+ */
+export function layoutIn(scene, layout) {
+  return /** @type {import("./wire.js").Layout} */ (scene.layouts[layout]);
 }
 
-/** Where a scene's nodes stand in one of its layouts: node -> [x, y]. */
+/**
+ * The decoded path of a scene's edge in one of its layouts.
+ * @param {import("./wire.js").Scene} scene @param {number} layout @param {number} edge
+ */
+export function arrowIn(scene, layout, edge) {
+  const key = `${layout} ${edge}`;
+  const rows = layoutIn(scene, layout);
+  rows.byEdge ??= new Map(rows.routes);
+  const found = scene.arrows.get(key) ?? arrow(rows.byEdge.get(edge) ?? "");
+  scene.arrows.set(key, found);
+  return found;
+}
+
+/**
+ * Where a scene's nodes stand in one of its layouts: node -> [x, y].
+ * @param {import("./wire.js").Scene} scene @param {number} layout
+ */
 export function placesIn(scene, layout) {
-  const rows = scene.layouts[layout];
+  const rows = layoutIn(scene, layout);
   rows.byNode ??= new Map(rows.places.map(([node, x, y]) => [node, [x, y]]));
   return rows.byNode;
 }

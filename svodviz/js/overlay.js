@@ -1,13 +1,26 @@
 // Costs on a graph: each schedule item's cost shared by the nodes it computes, summed over groups.
 // Pure.
 
-import { bytes, duration } from "./dom.js";
 import { itemsOf } from "./groupings.js";
+import { bytes, duration } from "./words.js";
 
+/**
+ * @typedef {import("./model.js").Model} Model
+ * @typedef {import("./wire.js").Scene} Scene
+ * @typedef {import("./picture.js").Picture} Picture
+ * @typedef {(item: import("./wire.js").ItemRow) => number | null} Cost
+ * @typedef {[string, string, Cost | null, (sum: number) => string]} Overlay
+ */
+
+/** @param {number} number */
 const flops = (number) => `${scaled(number)} flop`;
+/** @param {number} number */
 const perByte = (number) => `${Number(number.toPrecision(3))} flop/B`;
 
-/** What can be laid over a graph: [id, words, value of an item or null, how a sum is written]. */
+/**
+ * What can be laid over a graph: [id, words, value of an item or null, how a sum is written].
+ * @type {Overlay[]}
+ */
 export const OVERLAYS = [
   ["ns", "estimated time", (item) => item.ns, (sum) => duration(sum / 1e9)],
   ["measured", "measured time", (item) => item.measured ?? null, (sum) => duration(sum / 1e9)],
@@ -16,6 +29,7 @@ export const OVERLAYS = [
   ["intensity", "operations per byte", null, perByte],
 ];
 
+/** @param {number} number */
 function scaled(number) {
   const units = ["", "k", "M", "G", "T"];
   let [size, unit] = [number, 0];
@@ -23,24 +37,30 @@ function scaled(number) {
   return `${Number(size.toPrecision(3))} ${units[unit]}`.trimEnd();
 }
 
-/** The overlays that a compilation has numbers for, or can be asked for. */
+/**
+ * The overlays that a compilation has numbers for, or can be asked for.
+ * @param {Model} model
+ */
 export function overlaysOf(model) {
   const items = model.schedule?.items ?? [];
+  const canRun = Boolean(model.stageById.get("run")?.units.length);
+  /** @param {Overlay} row */
   const isThere = ([id, , value]) => !value || items.some((item) => value(item) !== null)
-    || (id === "measured" && model.stageById.get("run")?.units.length > 0);
+    || (id === "measured" && canRun);
   return items.length ? OVERLAYS.filter(isThere) : [];
 }
 
 /**
  * The cost of each node of a picture that has one: {value, share of the greatest, text}.
  * `missing` says why there are no numbers, where there are none yet.
+ * @param {Model} model @param {Scene | null} scene @param {Picture} picture @param {string} id
  * @returns {{costs: Map<Object, {value: number, share: number, text: string}>, words: string}}
  */
 export function overlayOn(model, scene, picture, id, missing = "not known") {
   const row = overlaysOf(model).find(([it]) => it === id);
   if (!row || !scene) return { costs: new Map(), words: "" };
   const [, words, value, write] = row;
-  if (value && !model.schedule.items.some((item) => value(item) !== null)) {
+  if (value && !model.schedule?.items.some((item) => value(item) !== null)) {
     return { costs: new Map(), words: `${words}: ${missing}` };
   }
   const sums = sumsOf(model, scene, picture, id);
@@ -55,27 +75,37 @@ export function overlayOn(model, scene, picture, id, missing = "not known") {
   return { costs, words: `${words}: full bar = ${write(greatest)}${sum}` };
 }
 
+/** @param {number} share */
 const percent = (share) => (share >= 0.0995 ? `${Math.round(share * 100)} %`
   : `${Number((share * 100).toPrecision(2))} %`);
 
+/** @param {Model} model @param {Scene} scene @param {Picture} picture @param {string} id */
 function sumsOf(model, scene, picture, id) {
+  /** @param {Cost} value */
   const of = (value) => sumOver(model, scene, picture, value);
-  if (id !== "intensity") return of(OVERLAYS.find(([it]) => it === id)[2]);
+  const known = OVERLAYS.find(([it]) => it === id)?.[2];
+  if (known) return of(known);
   const [work, moved] = [of((item) => item.flops), of((item) => item.read + item.written)];
-  return new Map([...work].filter(([node]) => moved.get(node) > 0)
-    .map(([node, value]) => [node, value / moved.get(node)]));
+  return new Map([...work].flatMap(([node, value]) => {
+    const nbytes = moved.get(node) ?? 0;
+    return nbytes > 0 ? [[node, value / nbytes]] : [];
+  }));
 }
 
-/** Every item's cost, in equal parts on the nodes of the scene that it computes, summed. */
+/**
+ * Every item's cost, in equal parts on the nodes of the scene that it computes, summed.
+ * @param {Model} model @param {Scene} scene @param {Picture} picture @param {Cost} value
+ */
 function sumOver(model, scene, picture, value) {
-  const items = model.schedule.items;
+  const items = model.schedule?.items ?? [];
   scene.itemCounts ??= countsOf(model, scene);
+  /** @type {Map<import("./picture.js").PictureNode, number>} */
   const sums = new Map();
   for (const node of picture.nodes) {
     let sum = 0;
     for (const row of node.members) {
       for (const item of itemsOf(model, row.e)) {
-        sum += (value(items[item]) ?? 0) / scene.itemCounts.get(item);
+        sum += (value(items[item]) ?? 0) / (scene.itemCounts.get(item) ?? 1);
       }
     }
     sums.set(node, sum);
@@ -83,7 +113,9 @@ function sumOver(model, scene, picture, value) {
   return sums;
 }
 
+/** @param {Model} model @param {Scene} scene */
 function countsOf(model, scene) {
+  /** @type {Map<number, number>} */
   const counts = new Map();
   for (const row of scene.nodes) {
     for (const item of itemsOf(model, row.e)) counts.set(item, (counts.get(item) ?? 0) + 1);

@@ -12,15 +12,18 @@ export async function unpacked(given) {
   return JSON.parse(await new Response(stream).text());
 }
 
-/** A model that gives `wire` as data, and everything else as `model` does. */
+/**
+ * A model that gives `wire` as data, and everything else as `model` does.
+ * @param {any} model @param {any} wire
+ */
 export function withWire(model, wire) {
   return {
     widget_manager: model.widget_manager,
-    get: (name) => (name === "wire" ? wire : model.get(name)),
-    set: (name, value) => model.set(name, value),
+    get: (/** @type {string} */ name) => (name === "wire" ? wire : model.get(name)),
+    set: (/** @type {string} */ name, /** @type {any} */ value) => model.set(name, value),
     save_changes: () => model.save_changes(),
-    on: (event, listener) => model.on(event, listener),
-    off: (event, listener) => model.off(event, listener),
-    send: model.send && ((...message) => model.send(...message)),
+    on: (/** @type {string} */ event, /** @type {any} */ listener) => model.on(event, listener),
+    off: (/** @type {string} */ event, /** @type {any} */ listener) => model.off(event, listener),
+    send: model.send && ((/** @type {any[]} */ ...message) => model.send(...message)),
   };
 }

@@ -1,4 +1,5 @@
-// Bringing the inputs or the users of the selection into view, wherever they are hidden.
+// Bringing the inputs or the users of the selection into view, wherever they are hidden. Pure but
+// for the view that it moves.
 
 import { Camera, fit, holds, union } from "./geometry.js";
 

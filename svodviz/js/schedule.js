@@ -1,20 +1,35 @@
 // The schedule, decoded from the wire (see schedule.py) and indexed for its views. Pure: no page.
 
-import { bytes } from "./dom.js";
+import { bytes } from "./words.js";
+
+/**
+ * @typedef {import("./wire.js").ScheduleRows} ScheduleRows
+ * @typedef {import("./wire.js").ItemRow & {position: number, kind: string, finish: number,
+ *   slack: number}} Item
+ * @typedef {{from: number, to: number, kind: string, buffers: number[], nbytes: number,
+ *   critical: boolean}} Dependency
+ */
 
 export class ScheduleData {
+  /** @param {ScheduleRows} wire */
   constructor(wire) {
     Object.assign(this, wire);
+    this.buffers = wire.buffers;
+    this.fusions = wire.fusions;
+    /** @type {Item[]} */
     this.items = wire.items.map((row, position) => ({
       ...row, position, kind: row.op, finish: row.start + row.cost, slack: row.late - row.start,
     }));
-    const byEntity = (rows) => new Map(rows.map((row) => [row.e, row]));
-    this.itemOf = byEntity(this.items);
+    this.itemOf = new Map(this.items.map((row) => [row.e, row]));
     this.bufferOf = new Map(wire.buffers.map((row, number) => [row.e, { ...row, number }]));
-    this.fusionOf = byEntity(wire.fusions || []);
-    this.loopOf = new Map(wire.loops.flatMap((loop, number) =>
-      loop.items.map((position) => [position, number])));
+    this.fusionOf = new Map((wire.fusions || []).map((row) => [row.e, row]));
+    /** @type {Map<number, number>} */
+    this.loopOf = new Map();
+    wire.loops.forEach((loop, number) =>
+      loop.items.forEach((position) => this.loopOf.set(position, number)));
+    /** @type {Dependency[][]} */
     this.before = this.items.map(() => []);
+    /** @type {Dependency[][]} */
     this.behind = this.items.map(() => []);
     wire.dependencies.forEach(([from, to, kind, buffers, nbytes, critical]) => {
       const edge = { from, to, kind, buffers, nbytes, critical };
@@ -23,45 +38,65 @@ export class ScheduleData {
     });
   }
 
-  /** When an item runs: by the estimates or, where `by` says so and it is known, as measured. */
+  /**
+   * When an item runs: by the estimates or, where `by` says so and it is known, as measured.
+   * @param {Item} item @param {string} by
+   */
   when(item, by) {
     return (by === "measured" && item.run) || item;
   }
 
-  /** Whether the one item ends where the other begins, both without time to spare. */
+  /**
+   * Whether the one item ends where the other begins, both without time to spare.
+   * @param {Dependency} edge @param {string} by
+   */
   isCritical(edge, by) {
     const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
     if (by !== "measured" || !a.run || !b.run) return edge.critical;
     return a.run.critical && b.run.critical && a.run.finish === b.run.start;
   }
 
-  /** "kernel step, i = 2": what an item is called. */
+  /**
+   * "kernel step, i = 2": what an item is called.
+   * @param {Item} item
+   */
   nameOf(item) {
     const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");
     return [`${item.op} ${item.name}`.trim(), counters].filter(Boolean).join(", ");
   }
 
-  /** What an entity of the schedule that is neither drawn nor printed is called. */
+  /**
+   * What an entity of the schedule that is neither drawn nor printed is called.
+   * @param {number} entity
+   */
   caption(entity) {
     const fusion = this.fusionOf.get(entity);
     if (fusion?.value) return `${fusion.value} in ${this.items[fusion.from].name}`;
     if (fusion) return `${this.items[fusion.from].name} + ${this.items[fusion.to].name}`;
     const buffer = this.bufferOf.get(entity);
     if (buffer) return `buffer ${buffer.name}`;
-    return this.itemOf.has(entity) ? this.nameOf(this.itemOf.get(entity)) : "";
+    const item = this.itemOf.get(entity);
+    return item ? this.nameOf(item) : "";
   }
 
-  /** "data: hidden (8 KiB)": why one item waits for another. */
+  /**
+   * "data: hidden (8 KiB)": why one item waits for another.
+   * @param {Dependency} edge
+   */
   reasonOf({ kind, buffers, nbytes }) {
     const names = buffers.map((it) => this.buffers[it].name).join(", ");
     return `${kind}${names ? `: ${names}` : ""}${nbytes ? ` (${bytes(nbytes)})` : ""}`;
   }
 
-  /** The words of an edge of the schedule's graph. */
+  /**
+   * The words of an edge of the schedule's graph.
+   * @param {import("./picture.js").PictureEdge} edge
+   */
   edgeWords({ from, to, kind }) {
     const [a, b] = [this.itemOf.get(from.row.e), this.itemOf.get(to.row.e)];
     if (!a || !b) return kind;
     const ends = `${this.nameOf(a)} → ${this.nameOf(b)}`;
+    /** @param {{from: number, to: number}} it */
     const isBetween = (it) => it.from === a.position && it.to === b.position;
     if (kind === "fusion") {
       return [ends, ...(this.fusions || []).filter(isBetween).map((it) => this.verdict(it))]
@@ -71,18 +106,25 @@ export class ScheduleData {
     return [ends, ...edges.map((it) => this.reasonOf(it))].join("\n");
   }
 
+  /** @param {import("./wire.js").FusionRow} fusion */
   verdict({ taken, reason }) {
     return `${taken ? "✓ taken" : "✗ not taken"}: ${reason}`;
   }
 
-  /** The buffers that an entity names: a buffer itself, or the arguments of an item. */
+  /**
+   * The buffers that an entity names: a buffer itself, or the arguments of an item.
+   * @param {number} entity
+   */
   buffersAt(entity) {
     const buffer = this.bufferOf.get(entity);
     const item = this.itemOf.get(entity);
     return new Set(buffer ? [buffer.number] : (item?.args || []).map(([number]) => number));
   }
 
-  /** The positions of the items that an entity names: an item, both of a fusion, a buffer's. */
+  /**
+   * The positions of the items that an entity names: an item, both of a fusion, a buffer's.
+   * @param {number} entity
+   */
   itemsAt(entity) {
     const fusion = this.fusionOf.get(entity);
     if (fusion) return new Set([fusion.from, fusion.to]);

@@ -1,3 +1,3 @@
-// What the two sides of a comparison are called.
+// What the two sides of a comparison are called. Pure.
 
 export const SIDES = ["a", "b"];

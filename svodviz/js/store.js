@@ -1,4 +1,5 @@
 // The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
+// Pure.
 
 import { FOLDINGS } from "./groupings.js";
 import { LEVELS } from "./llvmtexts.js";
@@ -8,6 +9,7 @@ import { Requests } from "./requests.js";
 
 export const COLUMNS = 3;
 
+/** @typedef {import("./wire.js").State} State */
 /**
  * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay,
  * critical, machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon
@@ -19,25 +21,34 @@ export const COLUMNS = 3;
  * the code which runs · llvm_pass: position among those.
  */
 export class Store {
+  /**
+   * @param {import("./model.js").Model} model
+   * @param {Partial<State>} saved
+   * @param {Requests | null} requests
+   */
   constructor(model, saved = {}, requests = null) {
     this.model = model;
     this.requests = requests || new Requests(null); // one that is never answered
+    /** @type {((state: State, before: State) => void)[]} */
     this.listeners = [];
+    /** @type {((entity: number) => void)[]} */
     this.hoverListeners = [];
     this.hovered = -1;
+    /** @type {Map<string, string>} */
     this.views = new Map();
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
+    /** @type {State} */
     const start = {
-      stage: "graph", unit: 0, view: first.view, selected: "",
+      stage: "graph", unit: 0, view: first?.view ?? "", selected: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]),
       folding: "", open: [], only: [], overlay: "", critical: false,
       machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
     const wanted = { ...start, ...saved };
-    if (!saved.view) wanted.view = null;
+    if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);
     this.requests.onLive(() => this.wantCosts());
   }
@@ -47,7 +58,10 @@ export class Store {
     if (this.state.overlay === "measured") this.measured.want();
   }
 
-  /** Stages with text, the wished ones first; always three, repeated where there are fewer. */
+  /**
+   * Stages with text, the wished ones first; always three, repeated where there are fewer.
+   * @param {string[]} wished
+   */
   textStages(wished) {
     const ids = this.model.stages.filter((it) => this.model.text(it.id).length).map((it) => it.id);
     const found = [...new Set([...wished.filter((id) => ids.includes(id)), ...ids])];
@@ -55,7 +69,15 @@ export class Store {
   }
 
   get stage() {
-    return this.model.stageById.get(this.state.stage);
+    return this.stageOf(this.state);
+  }
+
+  /**
+   * The stage of a state, which has one.
+   * @param {State} state
+   */
+  stageOf(state) {
+    return /** @type {import("./wire.js").Stage} */ (this.model.stageById.get(state.stage));
   }
 
   get selected() {
@@ -68,23 +90,30 @@ export class Store {
 
   /** Rewrites of the chosen pass that can be stepped through. */
   get steps() {
-    const record = this.pass;
+    return this.stepsOf(this.pass);
+  }
+
+  /** @param {import("./wire.js").Pass | undefined} record */
+  stepsOf(record) {
     return record ? this.model.films[record.film].passes[record.shot].steps.length : 0;
   }
 
-  /** A state without impossible parts: what cannot be, stays as it is in `before`. */
+  /**
+   * A state without impossible parts: what cannot be, stays as it is in `before`.
+   * @param {State} wanted @param {State} before
+   */
   sound(wanted, before) {
     const state = { ...wanted };
     const { stageById, passes } = this.model;
+    /** @param {"unit" | "pass" | "step"} name @param {number} limit */
     const whole = (name, limit) => Number.isInteger(state[name]) && state[name] < limit;
     if (!stageById.has(state.stage)) state.stage = before.stage;
     if (!whole("pass", Math.max(1, passes.length)) || state.pass < 0) state.pass = before.pass;
-    const record = passes[state.pass];
-    const steps = record ? this.model.films[record.film].passes[record.shot].steps.length : 0;
+    const steps = this.stepsOf(passes[state.pass]);
     if (!whole("step", steps + 1) || state.step < -1) state.step = -1;
-    if (!whole("unit", stageById.get(state.stage).units.length) || state.unit < 0) state.unit = 0;
+    if (!whole("unit", this.stageOf(state).units.length) || state.unit < 0) state.unit = 0;
     if (this.model.entity(state.selected) < 0) state.selected = "";
-    for (const name of ["open", "only"]) {
+    for (const name of /** @type {const} */ (["open", "only"])) {
       if (!Array.isArray(state[name])) state[name] = before[name];
     }
     state.only = state.only.filter((it) => this.model.entity(it) >= 0);
@@ -103,24 +132,31 @@ export class Store {
 
   /** Views that a state's stage can be shown in. */
   allowedViews(state = this.state) {
-    const stage = this.model.stageById.get(state.stage);
+    const stage = this.stageOf(state);
+    /** @type {Record<string, boolean>} */
     const has = {
       "": true,
       scene: stage.id === "passes" || stage.units.some((unit) => unit.scene),
       text: stage.id !== "passes" && !stage.asked,
       schedule: Boolean(this.model.schedule),
     };
+    /** @param {{stages: string[]}} row */
     const isOffered = (row) => !row.stages.length || row.stages.includes(stage.id);
     return this.model.views.filter((row) => isOffered(row) && has[row.needs]).map((it) => it.id);
   }
 
+  /** @param {State} state */
   firstView(state) {
-    const stage = this.model.stageById.get(state.stage);
+    const stage = this.stageOf(state);
     const views = this.allowedViews(state);
-    return [this.views.get(stage.id), stage.view, views[0]].find((it) => views.includes(it));
+    return [this.views.get(stage.id) ?? "", stage.view].find((it) => views.includes(it))
+      ?? views[0];
   }
 
-  /** Changes parts of the state and tells every view. */
+  /**
+   * Changes parts of the state and tells every view.
+   * @param {Partial<State>} patch
+   */
   set(patch) {
     const before = this.state;
     const wanted = { ...before, ...patch };
@@ -135,32 +171,43 @@ export class Store {
     if (patch.overlay) this.wantCosts();
   }
 
-  /** The unit in which a state's selection is to be seen; else the one that was shown. */
+  /**
+   * The unit in which a state's selection is to be seen; else the one that was shown.
+   * @param {State} state
+   */
   unitFor(state) {
     const kept = state.stage === this.state.stage ? state.unit : 0;
-    const { units } = this.model.stageById.get(state.stage);
+    const { units } = this.stageOf(state);
     if (units.length < 2) return 0;
     const rows = this.model.text(state.stage);
     const chosen = this.model.entity(state.selected);
     const related = this.model.related(chosen);
+    /** @type {((entity: number) => boolean)[]} */
+    const tests = [(it) => it >= 0 && it === chosen, (it) => related.has(it)];
+    /** @param {number} unit @param {(entity: number) => boolean} test */
     const has = (unit, test) => rows.some((row) => row.unit === unit && test(row.entity));
     const candidates = [kept, ...units.keys()];
-    for (const test of [(it) => it >= 0 && it === chosen, (it) => related.has(it)]) {
+    for (const test of tests) {
       const found = candidates.find((unit) => has(unit, test));
       if (found !== undefined) return found;
     }
     return kept;
   }
 
+  /** @param {(state: State, before: State) => void} listener */
   subscribe(listener) {
     this.listeners.push(listener);
   }
 
+  /** @param {number} entity */
   select(entity) {
     this.set({ selected: entity < 0 ? "" : this.model.entities[entity] });
   }
 
-  /** Shows an entity where it is at home: its stage, selected. */
+  /**
+   * Shows an entity where it is at home: its stage, selected.
+   * @param {number} entity
+   */
   visit(entity) {
     const id = this.model.stageOf(entity);
     const place = (this.model.nodesOf.get(entity) || [])[0];
@@ -168,37 +215,48 @@ export class Store {
     if (this.state.view === "columns") {
       this.set({ selected });
     } else if (place && place.stage === "passes") {
-      this.visitFrame(entity, place.film, selected);
+      this.visitFrame(entity, place.film ?? 0, selected);
     } else {
       this.set({ stage: this.model.stageById.has(id) ? id : "graph", selected });
     }
   }
 
-  /** Shows a node that lives only in the frames of passes: the first pass that has it. */
+  /**
+   * Shows a node that lives only in the frames of passes: the first pass that has it.
+   * @param {number} entity @param {number} film @param {string} selected
+   */
   visitFrame(entity, film, selected) {
     const made = this.model.madeBy.get(entity) || this.model.gaveWayIn.get(entity);
     const pass = made ? made.pass : this.model.passes.findIndex((it) => it.film === film);
     this.set({ stage: "passes", pass, step: made ? made.step : -1, selected });
   }
 
+  /** @param {number} entity */
   hover(entity) {
     if (entity === this.hovered) return;
     this.hovered = entity;
     this.hoverListeners.forEach((listener) => listener(entity));
   }
 
+  /** @param {(entity: number) => void} listener */
   onHover(listener) {
     this.hoverListeners.push(listener);
   }
 
-  /** Moves to another pass by `by`; with `changed`, to the next one that changed the program. */
+  /**
+   * Moves to another pass by `by`; with `changed`, to the next one that changed the program.
+   * @param {number} by
+   */
   movePass(by, changed = false) {
     let pass = this.state.pass + by;
     while (changed && this.model.passes[pass] && !this.model.passes[pass].changed) pass += by;
     if (this.model.passes[pass]) this.set({ stage: "passes", pass, view: "graph" });
   }
 
-  /** Moves to another rewrite; past the ends it stays. */
+  /**
+   * Moves to another rewrite; past the ends it stays.
+   * @param {number} by
+   */
   moveStep(by) {
     const now = this.state.step < 0 ? (by > 0 ? -1 : this.steps + 1) : this.state.step;
     const step = Math.max(0, Math.min(this.steps, now + by));

@@ -71,7 +71,7 @@ function lines({ matches, words, condition, place, values }) {
   const [verdict, sign] = matches ? ["taken", "✓"] : ["refused", "✗"];
   return [
     h("p", { class: `verdict ${verdict}` }, `${sign} ${words}`),
-    condition && h("pre", { class: "block" }, condition),
+    condition && h("pre", { class: "block", tabindex: "0" }, condition),
     place && h("p", { class: "rule-source" }, place),
     values.length > 0 && h("dl", { class: "facts" },
       ...values.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
@@ -82,5 +82,5 @@ function lines({ matches, words, condition, place, values }) {
 export function ruleCode(code) {
   if (!code?.length) return null;
   return h("details", { class: "rule-code" },
-    h("summary", {}, "Its code"), h("pre", { class: "block" }, code.join("\n")));
+    h("summary", {}, "Its code"), h("pre", { class: "block", tabindex: "0" }, code.join("\n")));
 }

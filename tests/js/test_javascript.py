@@ -6,12 +6,14 @@ there; with CI set in the environment they are not: then what is missing fails.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from svodviz.script import FOLDER, modules
 from svodviz.wire import wire
 from tests.svodviz.sample import sample
 
@@ -19,6 +21,13 @@ HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.test.mjs"))
 TYPESCRIPT = "typescript@5.9.3"
 CACHE = HERE.parent.parent / "build" / "typescript"
+MODULES = dict(modules())
+# What a module that touches a page has: it makes elements, or works on those that it is given.
+OF_PAGES = re.compile(
+    r"\bdocument\.|\bwindow\.|createElement|querySelector|addEventListener|getRootNode"
+    r'|import \{[^}]*\b(h|s|button)\b[^}]*\} from "./dom.js"'
+)
+IMPORTED = re.compile(r'from "\.\.?/(?:\.\./svodviz/js/)?(\w+\.js)"')
 
 
 def found(program: str) -> str:
@@ -51,6 +60,34 @@ def test_modules(path: Path, data: Path) -> None:
     )  # fmt: skip
     assert "# pass 0" not in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def says_pure(text: str) -> bool:
+    """Whether the comment that a module begins with says that it touches no page."""
+    head = re.match(r"(//.*\n)+", text)
+    return bool(head and re.search(r"\bPure\b", head[0]))
+
+
+def touches_pages(name: str) -> bool:
+    """Whether a module makes or changes elements, itself or by modules that it imports."""
+    text = MODULES[name]
+    below = (it for it in IMPORTED.findall(text) if it != "dom.js")
+    return bool(OF_PAGES.search(text)) or any(touches_pages(it) for it in below)
+
+
+PURE = [name for name, text in MODULES.items() if says_pure(text)]
+
+
+def test_modules_that_touch_no_page_say_so() -> None:
+    assert [name for name in MODULES if says_pure(MODULES[name]) == touches_pages(name)] == []
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_modules_are_tested_and_typed(name: str) -> None:
+    tested = {it for path in FILES for it in IMPORTED.findall(path.read_text("utf-8"))}
+    assert name in tested, f"no test in {HERE.name}/ imports {name}"
+    typed = json.loads((HERE / "tsconfig.json").read_text("utf-8"))["files"]
+    assert f"../../{FOLDER.parent.name}/{FOLDER.name}/{name}" in typed
 
 
 def compiler() -> str:

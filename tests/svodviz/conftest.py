@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from compiler import Tensor
+from compiler.playground import playground as core
+from svodviz.checks import check_all
 from svodviz.explorer import Explorer
+from svodviz.grounds import playground
 from svodviz.subject import compilation_of
 from tests.svodviz.lab import Server, serve
 from tests.svodviz.sample import rich, sample
@@ -63,12 +66,24 @@ def rich_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def compiled_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small program as the compiler compiles it, run and measured, as an exported page."""
+def complete() -> Explorer:
+    """A small program as the compiler compiles it, with all that a page can hold recorded."""
+    compilation = compilation_of(softmax_layer())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core, "SECONDS", 0.0)
+        for loops in compilation.loops:
+            playground(compilation, kernel=loops.name, choices=["unroll i9"])
+    made = Explorer(compilation, check_all(compilation))
+    made.record_machine_code()
+    made.record_run(seconds=0.1)
+    return made
+
+
+@pytest.fixture(scope="session")
+def compiled_page(complete: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of `complete`."""
     path = tmp_path_factory.mktemp("pages") / "compiled.html"
-    explorer = Explorer(compilation_of(softmax_layer()))
-    explorer.record_run(seconds=0.1)
-    explorer.export_html(path)
+    complete.export_html(path)
     return path
 
 

@@ -1,5 +1,7 @@
-"""The sample in which every text that comes from a user's program is hostile."""
+"""The sample in which every text that comes from a user's program is hostile; pages likewise."""
 
+import fnmatch
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle
@@ -7,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from svodviz.escape import visible
 from tests.svodviz.sample import HOSTILE, hostile
 from tests.svodviz.sample_graph import Compilation, Decision, Line, PassRecord, Stage
 
@@ -111,3 +114,32 @@ def strings(value: Any) -> Iterator[str]:
 def unprintable(text: str, allowed: str = "") -> str:
     """The characters of a text that no reader should meet."""
     return "".join(it for it in UNPRINTABLE if it in text and it not in allowed)
+
+
+# What the page tells one thing from another by: names of ours, never text of a program. All other
+# text on its way to the page is made hostile; so what a new view shows is covered without a word.
+OURS = (
+    "format", "entities.*", "stages.*.id", "stages.*.view", "stages.*.units.*.name",
+    "*.routes.*.1", "legend.*.0", "legend.*.1", "edges.*.0", "edges.*.1", "views.*.0",
+    "views.*.2.*", "views.*.3", "machines.*.0", "kernels.*.name", "values.*.picture.*",
+    "schedule.items.*.op", "schedule.items.*.args.*.1", "recorded.*.kind", "recorded.*.machine",
+    "recorded.*.units.*.name", "playground.kernels.*.name",
+)  # fmt: skip
+_OURS = re.compile("|".join(fnmatch.translate(it) for it in OURS))
+
+
+def poisoned_wire(data: Any) -> Any:
+    """The data of a page with hostile text wherever there is text that could be a program's."""
+    poison = cycle([visible(it) for it in POISONS])
+    return _poisoned(data, (), poison)
+
+
+def _poisoned(value: Any, path: tuple[str, ...], poison: Iterator[str]) -> Any:
+    match value:
+        case str() if value and not _OURS.fullmatch(".".join(path)):
+            return f"{value[:40]}{next(poison)}"
+        case dict():
+            return {key: _poisoned(it, (*path, key), poison) for key, it in value.items()}
+        case list():
+            return [_poisoned(it, (*path, str(n)), poison) for n, it in enumerate(value)]
+    return value

@@ -1,5 +1,6 @@
 """The command line: what it finds in a program, what it writes, and how it fails."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,79 @@ def test_show_prints_a_stage(program: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith(f"{SUMMARY}\n  optimised  ")
     assert main(["show", str(program), "--stage", "loops"]) == 0
     assert "acc = mulacc(x[i*20 + k], w1[k*32 + j], acc)" in capsys.readouterr().out
+
+
+WRONG = """\
+import numpy as np, svodviz
+from compiler import PASSES, Tensor, compile
+from tests.svodviz.test_checks import turned
+x = Tensor(np.linspace(-2, 2, 64, dtype=np.float32))
+y = compile((x * 2.0 - 1.0).exp(), passes=PASSES.after("simplify", turned))
+"""
+RIGHT = "import numpy as np\nfrom compiler import Tensor\ny = Tensor([1.0, -2.0]).exp() + 1.0\n"
+
+
+def written(folder: Path, text: str) -> str:
+    (folder / "program.py").write_text(text)
+    return str(folder / "program.py")
+
+
+def test_show_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "--check", written(tmp_path, RIGHT)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("compilation program.py")
+    assert re.match("  ✓ graph simplify +right", next(it for it in lines if "simplify" in it))
+    assert next(it for it in lines if it.startswith("  – llvm")).endswith("made from it")
+    assert re.fullmatch(r"all \d+ that ran are right", lines[-1])
+
+
+def test_show_finds_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = written(tmp_path, WRONG)
+    assert main(["show", "--check", "--stage", "graph", program]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    first = next(it for it in lines if "✗" in it and "turned" in it)
+    assert first.startswith("  ✗ graph turned") and "instead of" in first
+    below = lines[lines.index(first) + 1]
+    assert below.startswith("    ✗ from rewrite 1 of 1 on, by turned: wrong: ")
+    assert any(it.startswith("  ✓ graph simplify") for it in lines)
+    assert any(it.startswith("  ✗ asm") for it in lines)
+    assert re.fullmatch(r"\d+ wrong of \d+ that ran", lines[-1])
+    assert main(["show", "--stage", "graph", program]) == 0
+
+
+def test_explore_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    program = written(tmp_path, WRONG + "svodviz.explore(y, stage='loops')\n")
+    assert main(["explore", "--check", program, "-o", str(page)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"{page}: ") and "✗ graph turned" in out
+    text = page.read_text("utf-8")
+    assert '"stage":"loops"' in text
+    assert main(["explore", program, "-o", str(page)]) == 0
+    assert "✗" not in capsys.readouterr().out
+
+
+def test_what_cannot_be_checked_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "import compiler\ny = compiler.Tensor.placeholder(4, dtype='float32', name='x') * 2.0\n"
+    assert main(["show", "--check", written(tmp_path, text)]) == 1
+    out = capsys.readouterr().out
+    assert "nothing was checked: " in out and out.endswith("nothing ran\n")
+
+
+def test_two_at_once_have_no_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"{RIGHT}import svodviz\nsvodviz.explore(y, y * 2.0)\n"
+    assert main(["explore", "--check", written(tmp_path, text)]) == 1
+    assert "two programs side by side have no marks" in capsys.readouterr().err
+
+
+def test_help_says_what_the_exit_code_means(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("explore", "show"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        words = " ".join(capsys.readouterr().out.split())
+        assert "--check run every pass and stage" in words and "exit code is 1" in words
 
 
 def test_export_writes_a_stage(

@@ -1,7 +1,9 @@
 """The widget of a comparison, and its page in a browser."""
 
+import base64
 import json
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,14 @@ import traitlets
 import svodviz
 from compiler import Tensor
 from svodviz.cli import main
+from svodviz.compare import compare
+from svodviz.comparison_picture import still_of_two
 from svodviz.comparison_wire import FORMAT, VERSION, comparison_wire
 from svodviz.requests import respond
 from svodviz.side_by_side import SideBySide, side_by_side
 from tests.svodviz.conftest import Open
-from tests.svodviz.sample import hostile, sample
+from tests.svodviz.poison import poisoned, unprintable
+from tests.svodviz.sample import hostile, large, rich, sample
 from tests.svodviz.test_compare import softmax
 from tests.svodviz.test_page import set_state, state, texts
 
@@ -48,7 +53,39 @@ def test_the_words_of_it(shown: SideBySide) -> None:
     assert repr(side_by_side(softmax(), softmax())).endswith("side by side: no difference")
     data, _ = shown._repr_mimebundle_()
     assert data["text/plain"] == repr(shown)
-    assert data["text/html"].startswith("<pre>")
+
+
+def test_a_still_picture_stands_in_for_it(shown: SideBySide) -> None:
+    data, _ = shown._repr_mimebundle_()
+    picture = data["image/svg+xml"]
+    words = re.findall("<text[^>]*>([^<]*)</text>", picture)
+    nodes = [it for it in words if it in "+−~" and it]
+    assert (nodes.count("+"), nodes.count("−")) == (3, 0)
+    assert words.count("softmax") == 0 and words.count("relu") == 1
+    lines = [it.replace("\u00a0", " ") for it in words]
+    assert any(it.startswith("~  graph nodes") and it.endswith("+3") for it in lines)
+    found = re.fullmatch(r'<img alt="([^"]*)" src="data:image/svg\+xml;base64,([^"]*)">',
+                         data["text/html"])  # fmt: skip
+    assert found and found[1] == repr(shown)
+    assert base64.b64decode(found[2]).decode() == picture
+    assert len(picture) < 200_000
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("a", "b"), [(sample, rich), (sample, sample), (poisoned, hostile),
+                                      (lambda: large(400), sample)])  # fmt: skip
+def test_still_pictures_of_two(a: Any, b: Any, theme: Any) -> None:
+    read = ET.fromstring(still_of_two(compare(a(), b()), theme))
+    assert {it.tag.partition("}")[2] for it in read.iter()} <= {
+        "svg", "title", "rect", "g", "path", "text"}  # fmt: skip
+    words = "".join(read.itertext()).replace("\u00a0", " ")
+    assert unprintable(words, "\n") == ""
+    assert ("Graph: no difference" in words or "Graph as written: no" in words) == (a is b)
+
+
+def test_large_graphs_leave_the_kernels_to_be_seen() -> None:
+    words = still_of_two(compare(large(400), sample()))
+    assert "Graph" not in words and "Kernels" in words
 
 
 def test_its_state(shown: SideBySide) -> None:

@@ -1,0 +1,30 @@
+"""The one place where text from a user's program becomes fit to be printed.
+
+Names of tensors and files, lines of source and texts of errors may hold anything: characters that
+a terminal obeys, that end a line early, or that turn the words around them the other way. They are
+kept as they are given, and shown as their escapes: `printable("a\\x1bb")` is the text `a\\x1bb`.
+"""
+
+import re
+from collections.abc import Iterable
+
+# Control characters but the tab, Unicode's ends of lines, marks of direction, halves of characters.
+_HIDDEN = re.compile(
+    "[\x00-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r"}
+
+
+def printable(text: str) -> str:
+    """One line that does nothing but show: tabs stay, what cannot be seen becomes its escape."""
+    return text if text.isprintable() else _HIDDEN.sub(_escape, text)
+
+
+def printout(lines: Iterable[str]) -> str:
+    """Lines below each other, as many as there are, each printable."""
+    return "\n".join(map(printable, lines))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
