@@ -142,13 +142,14 @@ def _names(row: StageRow, compilation: Any) -> list[Wire]:
 
 def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
     graph = pictured(row.id, unit.stage)
-    for key, attributes in graph.nodes(data=True):
-        entities.number(str(key), attributes.get("parents", ()))
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
     drawn = graph
     if nodes > limit and row.view != "text":
         drawn = condensed(graph, f"{row.id}:{position}:stretch ")
+    for each in dict.fromkeys((graph, drawn)):
+        for key, attributes in each.nodes(data=True):
+            entities.number(str(key), attributes.get("parents", ()))
     answer: Wire = {
         "name": visible(unit.name),
         "title": visible(unit.title),
@@ -207,8 +208,7 @@ def _passes(
             ]
             for it in record.applied
         ]
-        stepped = film.shoot(record.changes())
-        left_out = len(rewrites) - stepped
+        left_out = len(rewrites) - film.shoot(record.changes())
         if left_out > 0:
             notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
                          "frames of their own")  # fmt: skip
