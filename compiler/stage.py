@@ -31,7 +31,7 @@ class Stage:
         return {line.entity: line.parents for line in self.lines if line.entity}
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
-        """The stage as a graph; node keys are entities (attributes: see `trace.Line`)."""
+        """The stage as a new graph; node keys are entities (attributes: see `trace.Line`)."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -36,6 +36,7 @@ import math
 import os
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,18 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
     entities = Entities()
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
-    stages = [_stage(row, compilation, entities, placing, notes) for row in STAGES]
+    if hasattr(compilation, "begin_listings"):
+        compilation.begin_listings()  # LLVM works on them meanwhile
+
+    def made(rows: Iterable[StageRow]) -> list[Wire]:
+        return [_stage(row, compilation, entities, placing, notes) for row in rows]
+
+    stages = made(row for row in STAGES if not row.on_demand)
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
     films, passes, rules = _passes(compilation, entities, placing, notes)
+    values = _values(compilation, stages, entities, notes)
+    stages += made(row for row in STAGES if row.on_demand)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -96,7 +105,7 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
             [entities.number(it.subject), visible(it.kind), bool(it.taken), visible(it.reason)]
             for it in compilation.decisions
         ],
-        "values": _values(compilation, stages, entities, notes),
+        "values": values,
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),

@@ -89,10 +89,10 @@ test("an open group shows its nodes, in their frames too", () => {
   const it = model();
   const pass = it.passes.findIndex((record) => record.stage === "graph" && record.changed);
   const scene = filmScene(it, pass);
-  const look = lookOf(it, scene, "graph", { folding: "depth", open: [] });
-  const before = passPicture(it, pass, -1, look);
-  const group = before.nodes.find((node) => node.row.fold && node.members.length > 2);
-  const opened = lookOf(it, scene, "graph", { folding: "depth", open: [group.group] });
+  const [[folding]] = foldingsOf(it, scene, "graph");
+  const before = passPicture(it, pass, -1, lookOf(it, scene, "graph", { folding, open: [] }));
+  const group = before.nodes.find((node) => node.row.fold && node.members.length > 1);
+  const opened = lookOf(it, scene, "graph", { folding, open: [group.group] });
   const after = passPicture(it, pass, -1, opened);
   assert.equal(after.nodes.length, before.nodes.length - 1 + group.members.length);
   assert.equal(after.groups.length, 1);
