@@ -24,7 +24,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test demo check bench notebooks clean
+.PHONY: help setup lab test demo check bench notebooks pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +83,9 @@ ifneq ($(NOTEBOOKS),)
 else
 	@echo "there are no notebooks yet"
 endif
+
+pictures: $(STAMP) ## take the pictures of docs/features.md again (needs Chromium)
+	@$(RUN) tools.pictures
 
 clean: ## remove results and caches (keeps .venv and .venv-bench)
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

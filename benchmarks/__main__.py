@@ -3,7 +3,9 @@
 import importlib
 import sys
 
-OTHERS = ("choices", "cold_compile", "explorer", "growth", "memory", "predicted", "variables")
+OTHERS = (
+    "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted", "variables",
+)  # fmt: skip
 
 
 def main() -> None:

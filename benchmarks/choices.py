@@ -12,6 +12,7 @@ import time
 import unittest.mock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ import numpy as np
 
 import compiler
 from compiler import ExecutionPlan, Options, Tensor
+from compiler.native import NativePlan
 from compiler.runtime.workers import native
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -108,11 +110,35 @@ def blocks() -> Iterator[Case]:
     yield Case("middle sums", lambda x: x.sum(1), ((30, 40, 50),))
 
 
+PRODUCTS = (
+    (300, 5, 2), (5, 300, 2), (100, 100, 3), (3, 100, 100), (2, 2, 2), (3, 3, 3), (4, 4, 4),
+    (7, 7, 7), (17, 17, 17), (31, 7, 13), (10, 10, 10), (1, 64, 64), (64, 64, 1), (1, 1000, 1),
+    (1000, 1, 1000), (1000, 3, 3), (3, 1000, 3), (3, 3, 1000), (1000, 17, 2), (2, 17, 1000),
+    (128, 10, 10), (128, 512, 10), (7, 64, 5), (13, 1, 7), (97, 89, 4), (97, 89, 5), (64, 64, 8),
+    (50, 2, 50), (1, 3, 1000), (1000, 64, 1), (1, 512, 10), (33, 33, 33), (64, 64, 64),
+)  # fmt: skip
+"""Rows, turns of the sum, columns."""
+
+
+def products() -> Iterator[Case]:
+    """Products of matrices of every shape but a large one, alone and in batches."""
+    for m, k, n in PRODUCTS:
+        name = f"{m}x{k}x{n}"
+        yield Case(f"a @ b {name}", lambda a, b: a @ b, ((m, k), (k, n)))
+        yield Case(f"a @ b.T {name}", lambda a, b: a @ b.T, ((m, k), (n, k)))
+        yield Case(f"a.T @ b {name}", lambda a, b: a.T @ b, ((k, m), (k, n)))
+    for m, k, n in ((3, 3, 3), (4, 4, 4), (2, 5, 7), (16, 16, 16), (8, 30, 2)):
+        yield Case(f"bmm 40x{m}x{k}x{n}", lambda a, b: a @ b, ((40, m, k), (40, k, n)))
+    yield Case("a @ b 100x100x3", lambda a, b: a @ b, ((100, 100), (100, 3)), "float64")
+    yield Case("a @ b 64x64x64", lambda a, b: a @ b, ((64, 64), (64, 64)), "int32")
+
+
 def cases() -> Iterator[Case]:
     """All of them."""
     yield from vectors()
     yield from matrices()
     yield from blocks()
+    yield from products()
 
 
 def measured(case: Case, seconds: float = SECONDS) -> Pair:
@@ -124,7 +150,7 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
     )
     found, expected = (plan.run()[0].astype(np.float64) for plan in (chosen, plain))
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3)
-    calls, times = (_kernels(chosen), _kernels(plain)), (list[float](), list[float]())
+    calls, times = (kernels_of(chosen), kernels_of(plain)), (list[float](), list[float]())
     turns = max(1, round(BATCH / _timed(calls[1], 100)))
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 5:
@@ -133,19 +159,30 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
     return Pair(_figures(times[0]), _figures(times[1]))
 
 
-def _kernels(plan: ExecutionPlan) -> Callable[[], None]:
-    """The kernels of a plan alone: what a run asks of the native driver, again and again."""
-    run, held = native().run, list[Any]()
+def kernels_of(plan: ExecutionPlan) -> Callable[[], None]:
+    """The kernels of a plan alone: what a run asks of the native driver, again and again.
 
-    def keep(*arguments: Any) -> None:
-        held.append(arguments)
+    One kernel of one task is called without the driver.
+    """
+    held, usual = list[Callable[[], None]](), NativePlan.run
 
-    with unittest.mock.patch("compiler.native.native", lambda: SimpleNamespace(run=keep)):
+    def kept(run: Callable[..., Any]) -> Callable[..., None]:
+        return lambda *words: held.append(partial(run, *words))
+
+    def noted(made: NativePlan, *given: Any) -> Any:
+        return usual(replace(made, only=kept(made.only)) if made.only else made, *given)
+
+    driver = SimpleNamespace(run=kept(native().run))
+    with (
+        unittest.mock.patch("compiler.native.native", lambda: driver),
+        unittest.mock.patch.object(NativePlan, "run", noted),
+    ):
         results = plan.run()
+    assert held, "there is nothing to measure"
 
     def call() -> None:
-        for arguments in held:
-            run(*arguments)
+        for kernels in held:
+            kernels()
 
     call.memory = plan, results  # type: ignore[attr-defined]  # where the words point to
     return call

@@ -71,19 +71,13 @@ def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[s
     yield f"{1e3 * entry.seconds:,.3f}"
     yield f"{1e3 * (entry.spread[1] - entry.spread[0]) / 2:,.3f}"
     yield f"{1e3 * entry.least:,.3f}"
-    rate, limit = _rate(workload, entry), run.limit_nearby.get(workload.name)
-    unit = "GB/s" if workload.limit in ("read", "copy", "triad") else "GFLOP/s"
-    yield f"{rate / 1e9:,.1f} {unit}"
-    yield f"{rate / limit:.2f}" if limit else ""
+    (rate, unit), limit = workload.rate(entry.seconds), run.limit_nearby.get(workload.name)
+    yield f"{rate:,.1f} {unit}"
+    yield f"{1e9 * rate / limit:.2f}" if limit else ""
     ours = run.workloads[workload.name].get(OURS)
     yield f"{entry.seconds / ours.seconds:.3g}×" if ours and label != OURS else ""
     yield f"{1e3 * entry.first:,.1f}"
     yield f"{entry.error:.0e}"
-
-
-def _rate(workload: Workload, entry: Entry) -> float:
-    is_stream = workload.limit in ("read", "copy", "triad")
-    return (workload.nbytes if is_stream else workload.operations) / entry.seconds
 
 
 def ratios(run: Run) -> str:

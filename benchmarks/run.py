@@ -3,8 +3,8 @@
     python -m benchmarks [--workloads a,b] [--peers x,y] [--rounds n]
 
 A workload's name stands for its awkward size too. Everything runs with all cores first, then the
-usual sizes again with one. A whole run writes `benchmarks/results.json` and `docs/benchmarks.svg`,
-a part (some workloads, some peers, `--brief`) files of the same names in `build/`.
+usual sizes again with one. A whole run writes `benchmarks/results.json`, `docs/benchmarks.svg` and
+the README's table, a part (some workloads, some peers, `--brief`) such files in `build/`.
 """
 
 import argparse
@@ -24,10 +24,12 @@ from benchmarks.peers import PEERS
 from benchmarks.plot import plot
 from benchmarks.report import report
 from benchmarks.results import LIMITS, OURS, Results, Run, to_json
+from benchmarks.summary import tell
 from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
 
 RESULTS = ROOT / "benchmarks" / "results.json"
 PICTURE = ROOT / "docs" / "benchmarks.svg"
+README = ROOT / "README.md"
 PART = ROOT / "build"
 """The folder for results and picture of a part: the other ones show a whole run."""
 
@@ -148,6 +150,8 @@ def main(arguments: list[str] | None = None) -> None:
     is_part = bool(given.workloads or given.peers or given.brief)
     places = [PART / path.name if is_part else path for path in (RESULTS, PICTURE)]
     write(results, *places)
+    if not is_part:
+        tell(README, results)
     print(report(results))
     print("\nwritten:", *(path.relative_to(ROOT) for path in places))
 

@@ -50,6 +50,12 @@ class Workload:
         """Whether this is the awkward size of another workload."""
         return self.name.endswith(AWKWARD)
 
+    def rate(self, seconds: float) -> tuple[float, str]:
+        """What is reached with one call in `seconds`, and its unit: memory's or arithmetic's."""
+        is_stream = self.limit in ("read", "copy", "triad")
+        work = self.nbytes if is_stream else self.operations
+        return work / seconds / 1e9, "GB/s" if is_stream else "GFLOP/s"
+
     def data(self) -> dict[str, Array]:
         """The inputs, the same in every process: uniform in `low` … 1, float32."""
         random = np.random.default_rng(0)

@@ -1,11 +1,15 @@
-"""What LLVM makes of a program's kernels: part of `Compilation`, made when it is asked for.
+"""What LLVM makes of a program's kernels, and how long that takes: part of `Compilation`.
 
-What only a reader asks for is loaded with the first question.
+All is made when it is asked for; what only a reader asks for is loaded with the question.
 """
 
+<<<<<<< HEAD
 import os
+=======
+from collections.abc import Mapping
+>>>>>>> main
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from compiler.errors import DataError, located
 from compiler.kernels import CompiledKernel
@@ -15,8 +19,13 @@ from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from concurrent.futures import Future
 
+=======
+    from compiler.asking.measurement import Measurement
+    from compiler.compilation import Compilation
+>>>>>>> main
     from compiler.llvm.pass_changes import PassRun
 
 
@@ -93,3 +102,18 @@ class MachineCode:
             for source, kernel in zip(self.source, self._kernels, strict=True)
         ]
         return translate(kernels, machine)
+
+    def measure(
+        self,
+        inputs: Mapping[str, object] | None = None,
+        variables: Mapping[str, int] | None = None,
+        seconds: float = 1.0,
+    ) -> "Measurement":
+        """Run the program a few times and say what each item takes, beside its estimate.
+
+        Data that the program writes in place stay as they are. It takes about so many seconds;
+        what they do not suffice for is left out (`asking/measure.py`). Raises as `run()` does.
+        """
+        from compiler.asking.measure import measure
+
+        return measure(cast("Compilation", self), inputs, variables, seconds)

@@ -49,6 +49,7 @@ from compiler.values import values
 
 Array = np.ndarray[Any, Any]
 Inputs: TypeAlias = Mapping[Buffer, Array]
+Runner: TypeAlias = Callable[..., list[Array]]
 T = TypeVar("T")
 
 
@@ -77,7 +78,7 @@ class Compilation(MachineCode):
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
     `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
     `values(entity)`, `biography(entity)`, `decisions`, `tuning`, `summary()`, and on demand
-    `llvm_passes(kernel)` and `assembly_for(machine)`.
+    `llvm_passes(kernel)`, `assembly_for(machine)` and `measure()`.
     """
 
     def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:
@@ -322,15 +323,17 @@ class Compilation(MachineCode):
         flat = self.run_flat(values, self.inputs(inputs))
         return bindings.sliced(flat, self.results, values)
 
-    def run_flat(self, values: bindings.Values, arrays: Inputs) -> list[Array]:
+    def run_flat(
+        self, values: bindings.Values, arrays: Inputs, run: Runner = execution.run
+    ) -> list[Array]:
         """Run the machine code; one flat array per result, whole: of the greatest extents.
 
-        `arrays` has the flat data of every input.
+        `arrays` has the flat data of every input; `run` runs the items, and may watch them.
         """
         items, plan = self._scheduled.items, self._memory
         with budget.located(lambda b: origin_of(self._scheduled, self.provenance, b)):
             budget.refuse(items, self.options.memory_limit, plan)
-        return execution.run(items, self._results, arrays, self.load(), values, plan=plan)
+        return run(items, self._results, arrays, self.load(), values, plan=plan)
 
     @cached_property
     def _results(self) -> tuple[Buffer, ...]:

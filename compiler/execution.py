@@ -1,15 +1,18 @@
 """Runs the items of a schedule as machine code, one after the other, on the host."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler.allocation import allocate
-from compiler.device import device
+from compiler.device import cpu, device
 from compiler.device.program import Program
 from compiler.graph.nodes import Buffer, Sink
 from compiler.llvm.thunk import CORE
+from compiler.lowered.instructions import LINE
+from compiler.runtime.launch import Launch
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.share import MemoryPlan
@@ -54,6 +57,29 @@ def step(
         host.run(operation, [held[buffer] for buffer in operation.arguments])
 
 
+def bind(
+    item: ScheduleItem,
+    held: Mapping[Buffer, Array],
+    programs: Programs,
+    values: Mapping[str, int],
+    host: Host,
+) -> Callable[[], None]:
+    """What runs one item as often as it is called: as `step` does, looked up only once."""
+    operation = item.operation
+    if not isinstance(operation, Kernel):
+        return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
+    program, addresses, known = _arguments(operation, programs, held, values)
+    if program.task is None:
+        return partial(program.execute, addresses, [known[name] for name in program.variables])
+    places = dict(zip(program.slots, addresses, strict=True))
+    if any(places[slot] % LINE for slot in program.aligned):
+        program = program.unstreamed()
+    task = program.task
+    assert task is not None  # a program that stores in the ordinary way has one, too
+    words = [*addresses, *(known[name] for name in task.parameters)]
+    return Launch(task.address, words, program.tasks, task.scratch, cpu.scratch_memory)
+
+
 def _launch(
     kernel: Kernel,
     programs: Programs,
@@ -61,9 +87,17 @@ def _launch(
     values: Mapping[str, int],
 ) -> None:
     """Run the machine code of a kernel on its device."""
+    program, addresses, known = _arguments(kernel, programs, held, values)
+    program.execute(addresses, [known[name] for name in program.variables])
+
+
+def _arguments(
+    kernel: Kernel,
+    programs: Programs,
+    held: Mapping[Buffer, Array],
+    values: Mapping[str, int],
+) -> tuple[Program, list[int], dict[str, int]]:
+    """The program of a kernel, where its buffers are, and the values of its variables."""
     program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
     known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
-    program.execute(
-        [held[arguments[slot]].ctypes.data for slot in program.slots],
-        [known[name] for name in program.variables],
-    )
+    return program, [held[arguments[slot]].ctypes.data for slot in program.slots], known

@@ -8,6 +8,7 @@
     CUT          axes have the parts that choices name           given by tile
     LOOPS        every axis is a loop                            given by index, ended by unroll,
                                                                  vectorize and parallelize
+    LANES        what is in lanes is known                       given by vectorize
 """
 
 from typing import Any
@@ -81,3 +82,4 @@ SIMPLE = Fact("indices are in simplest form", _not_simple)
 WHOLE = Fact("every axis is whole: none was cut", _cut)
 CUT = Fact("axes are cut as the choices say")
 LOOPS = Fact("every axis is a loop: none is unrolled, in lanes or on cores", _no_loop)
+LANES = Fact("the axes that choices name are lanes, so loads and stores are those of whole vectors")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from compiler.errors import InternalError, PassError
-from compiler.facts import CUT, DECOMPOSED, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
+from compiler.facts import CUT, DECOMPOSED, LANES, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
 from compiler.graph import verify as verify_graph
 from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
@@ -104,14 +104,16 @@ PIPELINE: tuple[Step, ...] = (
          needs=(CUT,), ends=(LOOPS,)),
     Step("loops", "vectorize", vectorize,
          "after unroll: a register per turn first, then what is in it", True, True,
-         needs=(CUT,), ends=(LOOPS,)),
+         needs=(CUT,), gives=(LANES,), ends=(LOOPS,)),
     Step("loops", "parallelize", parallelize,
          "after vectorize: what runs on a core of its own is complete by then", True, True,
          needs=(CUT,), ends=(LOOPS,)),
     Step("loops", "stream", stream,
-         "after vectorize: only stores of whole vectors go past the caches", True, True),
+         "after vectorize: only stores of whole vectors go past the caches", True, True,
+         needs=(LANES,)),
     Step("loops", "prefetch", prefetch,
-         "last on loops: only loads of whole vectors fetch more", True, True),
+         "last on loops: only loads of whole vectors fetch more", True, True,
+         needs=(CUT, LANES)),
     Step("lowered", "linearize", linearize,
          "after all loop passes: it fixes the order of loops and instructions"),
     Step("llvm", "emit", emit,

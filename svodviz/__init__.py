@@ -6,6 +6,7 @@
     svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
     svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
     svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
+    svodviz.measure(y)              # what each item of one run takes, beside its estimate
     svodviz.bisect(y)               # opened at the first wrong pass and rewrite
     %load_ext svodviz               # then %explore expression, and %%explore over a cell
     svodviz explore program.py -o page.html       # on the command line
@@ -19,6 +20,7 @@ from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
 from svodviz.export import FORMATS, export_stage
 from svodviz.grounds import playground, simulate_cache, try_loops
+from svodviz.measured import measure
 from svodviz.quiz import Quiz, quiz
 from svodviz.save import save
 from svodviz.summary import summary
@@ -34,6 +36,7 @@ __all__ = [
     "explore",
     "export_stage",
     "load_ipython_extension",
+    "measure",
     "playground",
     "quiz",
     "rule",

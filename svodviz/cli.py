@@ -2,6 +2,7 @@
 
     svodviz explore program.py -o page.html     one HTML page, zero requests
     svodviz show program.py --stage lowered     a stage as text; --stage summary for all in short
+    svodviz show program.py --stage run         what each item of one run takes, measured now
     svodviz export program.py -o graph.png      a stage in a file, its format by the ending
     svodviz diff a.py b.py                      what differs between two programs
 
@@ -18,12 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from compiler.errors import CompileError
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, Comparison
 from svodviz.program import Found, NothingFound, ProgramError, run
 from svodviz.save import ENDINGS, encode, form_of
 from svodviz.side_by_side import SideBySide
-from svodviz.stages import BY_ID, WITH_GRAPHS
+from svodviz.stages import BY_ID, EXPORTED
 from svodviz.summary import full_summary, text_of
 
 EPILOG = (
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Who read our output has seen enough: `svodviz show … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ProgramError, NothingFound, ValueError, OSError) as error:
+    except (ProgramError, NothingFound, CompileError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return TROUBLE if is_diff else 1
     return code
@@ -70,11 +72,13 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
     explore.add_argument("--machine-code", action="store_true",
                          help="with LLVM's passes and the assembly of other machines")  # fmt: skip
+    explore.add_argument("--measure", action="store_true",
+                         help="run the program, and show what each item takes")  # fmt: skip
     show = commands.add_parser("show", help="print a stage")
     show.add_argument("--stage", choices=[*BY_ID, "summary"], default="summary")
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export = commands.add_parser("export", help="write a stage in another format")
-    export.add_argument("--stage", choices=WITH_GRAPHS, default="graph")
+    export.add_argument("--stage", choices=EXPORTED, default="graph")
     export.add_argument("--format", choices=ENDINGS, dest="form",
                         help="the format (default: by the output's ending, else svg)")  # fmt: skip
     export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
@@ -102,7 +106,8 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> None:
     for position, it in enumerate(found):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        _write_page(path, it.page(machine_code=chosen.machine_code), sys.stdout)
+        page = it.page(machine_code=chosen.machine_code, measure=chosen.measure)
+        _write_page(path, page, sys.stdout)
 
 
 def _write_page(path: Path, page: str, told: TextIO) -> None:

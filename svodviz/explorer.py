@@ -15,7 +15,10 @@ from svodviz.checks import Checks, check_all
 from svodviz.escape import markup
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
+from svodviz.live import Live
 from svodviz.machine_code import recorded
+from svodviz.matched import recorded_matches
+from svodviz.measured import SECONDS, recorded_run
 from svodviz.packing import packed_trait
 from svodviz.picture import still
 from svodviz.requests import respond
@@ -41,7 +44,9 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
     only (entities that alone are drawn, with their neighbours) and overlay (the cost laid over it).
     It is the one trait that page and Python share; assigning some of its names changes only those.
-    `selected` is its entity; `observe` works on both. `recorded` are answers that exports have.
+    `selected` is the compiler's own object: a node, an item, an instruction, a line (see `live`);
+    such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
+    are answers that exports have.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
@@ -49,7 +54,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     wire = packed_trait()
     state = traitlets.Dict().tag(sync=True)
     recorded = traitlets.Dict().tag(sync=True)
-    selected = traitlets.Unicode()
+    selected = traitlets.Any(None, allow_none=True)
 
     def __init__(self, compilation: Any, checks: Checks | None = None, **state: Any) -> None:
         self.compilation = compilation
@@ -59,6 +64,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             data = wire(compilation, checks)
             self._entities = frozenset(data["entities"])
             self._passes = len(data["passes"])
+            self._live = Live(compilation)
             super().__init__(_esm=widget_module(), _css=style_sheet(), wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
@@ -91,23 +97,37 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
 
     @traitlets.validate("selected")
-    def _known_entity(self, proposal: Any) -> str:
-        """A known entity, or "" for none. Raises TraitError for others."""
-        self._check("selected", {"selected": proposal["value"]}, self._entities | {""})
-        return str(proposal["value"])
+    def _known_object(self, proposal: Any) -> Any:
+        """The object itself, also where its entity was given. TraitError for what is unknown."""
+        value = proposal["value"]
+        try:
+            entity = self._live.entity(value)
+        except LookupError as error:
+            raise traitlets.TraitError(f"selected: {error}") from None
+        self._check("selected", {"selected": entity}, self._entities | {""})
+        # Here and not where it is observed: two lines may be equal, and still be two places.
+        if self.state.get("selected", "") != entity:
+            self.state = {"selected": entity}
+        given = getattr(value, "node", value)
+        return self._live.object(entity) if isinstance(value, str) else given
 
     @traitlets.observe("state")
     def _follow_state(self, change: Any) -> None:
         self.selected = change["new"].get("selected", "")
 
     @traitlets.observe("selected")
-    def _follow_selected(self, change: Any) -> None:
-        if self.state.get("selected", "") != change["new"]:
-            self.state = {"selected": change["new"]}
+    def _clear(self, change: Any) -> None:
+        """None is never validated: what it clears is cleared here."""
+        if change["new"] is None and self.state.get("selected"):
+            self.state = {"selected": ""}
 
     def record_machine_code(self) -> None:
         """Asks LLVM all that the page can ask: a page without Python has the answers."""
         self.recorded = {**self.recorded, **recorded(self.compilation)}
+
+    def record_run(self, seconds: float = SECONDS) -> None:
+        """Runs the program for about so long: the page shows what each item takes, exports too."""
+        self.recorded = {**self.recorded, **recorded_run(self.compilation, seconds)}
 
     def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
         """The explorer as one HTML page without requests, in its present state.
@@ -118,7 +138,8 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
         """
         if machine_code:
             self.record_machine_code()
-        data = self.wire | {"recorded": self.recorded, "playground": tried(self.compilation)}
+        answers = {**recorded_matches(self.compilation), **self.recorded}
+        data = self.wire | {"recorded": answers, "playground": tried(self.compilation)}
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     @cached_property
@@ -154,15 +175,21 @@ def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
 
 
 def explore(
-    subject: Any, *inputs: Any, check: bool = False, machine_code: bool = False, **state: Any
+    subject: Any,
+    *inputs: Any,
+    check: bool = False,
+    machine_code: bool = False,
+    measure: bool | float = False,
+    **state: Any,
 ) -> Any:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
     `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
     arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
     every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
-    the page could ask later, so that a saved notebook has the answers. Raises TypeError where there
-    is nothing to explore.
+    the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
+    many seconds, the program is run and every item timed. Raises TypeError where there is nothing
+    to explore.
     """
     shown: Shown
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
@@ -172,6 +199,8 @@ def explore(
         shown = Explorer(compilation, check_all(compilation) if check else None, **state)
         if machine_code:
             shown.record_machine_code()
+        if measure:
+            shown.record_run(SECONDS if measure is True else measure)
     for listener in list(_listeners):
         listener(shown)
     return shown

@@ -10,6 +10,7 @@ import networkx as nx
 from svodviz.entities import Entities
 from svodviz.escape import markup, script_json, visible, xml_text
 from svodviz.graphs import draw
+from svodviz.measured import measured_row
 from svodviz.packing import pack_text
 from svodviz.palette import edge_of, kind_of
 from svodviz.picture import svg
@@ -17,7 +18,7 @@ from svodviz.refine import pictured
 from svodviz.scene import plain
 from svodviz.schedule import schedule_row, schedule_text
 from svodviz.script import loader, style_sheet, unpacking
-from svodviz.stages import BY_ID, WITH_GRAPHS, StageRow, printed, units
+from svodviz.stages import BY_ID, EXPORTED, StageRow, printed, units
 from svodviz.subject import name_of
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
@@ -112,8 +113,8 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
     otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
     exist.
     """
-    if stage not in WITH_GRAPHS:
-        raise ValueError(f"export: no stage {stage!r}; expected one of {list(WITH_GRAPHS)}")
+    if stage not in EXPORTED:
+        raise ValueError(f"export: no stage {stage!r}; expected one of {list(EXPORTED)}")
     if form not in FORMATS:
         raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
     found = _chosen(compilation, BY_ID[stage], kernel)
@@ -123,8 +124,9 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
         return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
     graph = nx.compose_all([pictured(stage, unit.stage) for unit in found])
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
-    if form == "json" and stage == "schedule":
-        return _json(graph, title, **_schedule(compilation))
+    if form == "json" and stage in ("schedule", "run"):
+        more = {"measured": measured_row(found[0].stage)} if stage == "run" else {}
+        return _json(graph, title, **_schedule(compilation), **more)
     return _WRITERS[form](graph, title)
 
 

@@ -3,12 +3,13 @@
     buffer      {"e", "name", "dtype", "shape", "bytes", "device", "made"}
     item        {"e", "op", "name", "lane", "args": [[buffer, "in" | "out" | "in out"]],
                  "fixed": [[variable, value]], "facts": [[name, text]], "flops", "read", "written",
-                 "ns", "start", "late", "critical", "tasks"}
+                 "ns", "bound", "cost", "start", "late", "critical", "tasks"}
     dependency  [from, to, kind, [buffer], bytes, critical]
     loop        {"label", "items": [item]}       the turns of one call that a loop repeats
 
 Buffers, items and lanes are referred to by position; times are nanoseconds from the start of the
-program. Only public data of the schedule is read, so operations of any kind can be shown.
+program, `bound` is what most of the estimate is. Only public data of the schedule is read, so
+operations of any kind can be shown.
 """
 
 from typing import Any
@@ -129,6 +130,7 @@ def item_row(
         "read": int(cost.bytes_read),
         "written": int(cost.bytes_written),
         "ns": plain(cost.estimated_ns),
+        "bound": visible(getattr(cost, "bound", "")),
         "cost": plain(time.cost),
         "start": plain(time.earliest_start),
         "late": plain(time.latest_start),

@@ -9,7 +9,7 @@
                  "flops", "time": {"seconds", "low", "high", "usual", "samples"} or null,
                  "cache": cache or null, "texts": {"loops", "lowered", "asm": [line]},
                  "film": film or null}
-      cache     {"accesses", "total", "lines", "tasks", "streamed",
+      cache     {"accesses", "total", "lines", "tasks", "streamed", "fetches", "fetched": [lines],
                  "levels": [[name, bytes, ways, asked, hits]],
                  "memories": [[name, label, accesses, lines, [found]]]}
       film      {"memories": [[name, label, rows, columns, tall, wide]],
@@ -101,6 +101,7 @@ def cache_row(play: Playground, report: CacheReport | None) -> Wire | None:
     return {
         "accesses": report.accesses, "total": report.total, "lines": report.lines,
         "tasks": report.tasks, "streamed": report.streamed,
+        "fetches": report.fetches, "fetched": list(report.fetched),
         "levels": [
             [it.cache.name, it.cache.nbytes, it.cache.ways, it.asked, it.hits]
             for it in report.levels

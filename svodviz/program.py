@@ -38,10 +38,15 @@ class Found:
     compilation: Any
     shown: Shown | None = None
 
-    def page(self, *, machine_code: bool = False) -> str:
-        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM."""
+    def page(self, *, machine_code: bool = False, measure: bool = False) -> str:
+        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM.
+
+        With `measure` the program is run for it, and every item timed.
+        """
         shown = self.shown or Explorer(self.compilation)
         if isinstance(shown, Explorer):
+            if measure:
+                shown.record_run()
             return shown.export_html(machine_code=machine_code)
         return shown.export_html()
 

@@ -1,7 +1,7 @@
 """Graphs of kernels and items as the pictures need them: kinds told apart, loops as groups.
 
     kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
-    schedule       all kinds of dependency between two items, fusion opportunities, loops as groups
+    schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups
     LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
                    nodes also the user's functions that made them ("module")
@@ -45,6 +45,8 @@ def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
         return _flow(graph)
     if stage_id == "schedule" and getattr(stage, "items", ()):
         return _schedule(graph, stage)
+    if stage_id == "run":
+        return _schedule(graph, stage.schedule)
     return graph
 
 

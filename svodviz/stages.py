@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from svodviz.escape import visible
 
-View = Literal["graph", "text", "timeline", "llvm_passes"]
+View = Literal["graph", "text", "timeline", "llvm_passes", "run"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class StageRow:
     `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
     compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
     what opens first. `on_demand` stages are computed when read, and may fail on their own; those
-    that are `asked` for take long, and are made only for the kernel that somebody looks at.
+    that are `asked` for take long, and are made only when somebody looks at them.
     """
 
     id: str
@@ -40,11 +40,14 @@ STAGES = (
     StageRow("llvm_passes", "LLVM passes", "llvm_passes", "llvm_passes", True, asked=True),
     StageRow("optimized", "LLVM optimised", "optimized", "text", per_kernel=True, on_demand=True),
     StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True),
+    StageRow("run", "Run", "measure", "run", on_demand=True, asked=True),
 )
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
 WITH_GRAPHS = tuple(row.id for row in STAGES if row.id != "passes" and not row.asked)
-"""The stages that can be exported one by one."""
+"""The stages that are there once a program is compiled."""
+EXPORTED = (*WITH_GRAPHS, "run")
+"""The stages that can be exported one by one; for the last one the program is run."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,7 @@ def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
     if row.id == "passes":
         return
     if row.asked:
-        for loops in compilation.loops:
-            name = str(loops.name)
-            yield Unit(name, f"{row.label} {name}", getattr(compilation, row.attribute)(name))
+        yield from _asked(compilation, row)
         return
     found = getattr(compilation, row.attribute)
     if row.per_kernel:
@@ -74,6 +75,19 @@ def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
     yield Unit(AS_WRITTEN if is_rewritten else "", str(found.title), found)
     if is_rewritten:
         yield Unit(AFTER_PASSES, "the graph after its passes", compilation.optimized_graph)
+
+
+def _asked(compilation: Any, row: StageRow) -> Iterator[Unit]:
+    """What is made now, of each kernel or of the whole program."""
+    make = getattr(compilation, row.attribute, None)
+    if make is None:
+        return
+    if not row.per_kernel:
+        yield Unit("", row.label, make())
+        return
+    for loops in compilation.loops:
+        name = str(loops.name)
+        yield Unit(name, f"{row.label} {name}", make(name))
 
 
 def printed(stage: Any) -> str:

@@ -21,7 +21,8 @@ class ViewRow:
 
 
 VIEWS = (
-    ViewRow("timeline", "Timeline", ("schedule",), "schedule"),
+    ViewRow("run", "Times", ("run",), "schedule"),
+    ViewRow("timeline", "Timeline", ("schedule", "run"), "schedule"),
     ViewRow("memory", "Memory", ("schedule",), "schedule"),
     ViewRow("fusion", "Fusion", ("schedule",), "schedule"),
     ViewRow("llvm_passes", "Passes of LLVM", ("llvm_passes",)),

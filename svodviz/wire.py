@@ -23,7 +23,7 @@
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
      "machines":  [[id, title, note]]         whose assembly can be asked for
-     "recorded":  {question: answer}          in exports: see `requests` and `machine_code`
+     "recorded":  {question: answer}          in exports: see `requests`, `machine_code`, `measured`
      "playground": what was tried             see `playpoints`
      "notes":     [text]}                     what was left out, and why
 
@@ -50,6 +50,7 @@ from svodviz.graphs import draw
 from svodviz.grounds import recorded
 from svodviz.kernels import kernel_rows
 from svodviz.machine_code import flow_row, machine_rows
+from svodviz.measured import is_measurable
 from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.refine import pictured
@@ -142,10 +143,13 @@ def _stage(
 
 def _names(row: StageRow, compilation: Any) -> list[Wire]:
     """The units of a stage that is made when somebody asks for it."""
+    names = [visible(loops.name) for loops in compilation.loops]
+    if not row.per_kernel:
+        names = [""] if is_measurable(compilation) else []
     return [
-        {"name": visible(loops.name), "title": visible(f"{row.label} {loops.name}"), "nodes": 0,
-         "lines": [], "scene": None, "note": ""}
-        for loops in compilation.loops
+        {"name": name, "title": f"{row.label} {name}".rstrip(), "nodes": 0, "lines": [],
+         "scene": None, "note": ""}
+        for name in names
     ]  # fmt: skip
 
 
@@ -312,4 +316,5 @@ def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
 #   4  "views", "checks", "rulebook"; rules end with their code; layouts may be null; nodes of the
-#      graph have "module"; a graph too large to be drawn comes as stretches of its layers.
+#      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
+#      have "bound", and there is the stage "run".

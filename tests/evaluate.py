@@ -4,7 +4,8 @@
 `every_engine` takes the argument `engine` and calls `evaluate(tensor, engine)`.
 """
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,22 @@ import pytest
 from compiler import dtypes
 from compiler.check import run_bodies
 from compiler.compilation import Compilation
-from compiler.device.buffers import data
+from compiler.device.buffers import PLACEHOLDER, data
 from compiler.dtypes import DType
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import (
+    MOVEMENT,
+    Bitcast,
+    Buffer,
+    Cast,
+    Const,
+    Contiguous,
+    Elementwise,
+    Index,
+    Iota,
+    Reduce,
+    TensorNode,
+)
 from compiler.machine import MachineModel
 from compiler.node import toposort
 from compiler.options import Options
@@ -40,11 +53,49 @@ TRANSFORMED = Options(model=EAGER, threads=2)
 """Every transformation on, at the sizes of tests."""
 
 
+PURE = (
+    Buffer, Const, Iota, Elementwise, Cast, Bitcast, Reduce, Index, Contiguous, *MOVEMENT,
+)  # fmt: skip
+"""Kinds of nodes that write nothing, and whose value follows from what stands in them."""
+KEPT, LARGEST = 512, 2**16
+"""Programs that are kept for the next engine, and bytes of an array in one of these."""
+_kept: OrderedDict[Hashable, Compilation] = OrderedDict()
+
+
+def _content(roots: Sequence[TensorNode]) -> Hashable | None:
+    """What a program computes from which data; None where that is much, or more than a value."""
+    order = toposort(roots)
+    places = {node: place for place, node in enumerate(order)}
+    rows: list[Hashable] = []
+    for node in order:
+        if not isinstance(node, PURE) or node.extents:
+            return None
+        given = tuple(node.arguments.values())
+        if isinstance(node, Buffer):
+            held = data(node) if node.device == "CPU" and node.unique != PLACEHOLDER else None
+            if held is None or held.nbytes > LARGEST:
+                return None
+            given = node.given_shape, node.given_dtype, held.tobytes()
+        rows.append((type(node), given, tuple(places[s] for s in node.sources)))
+    return tuple(rows), tuple(places[root] for root in roots)
+
+
+def _compiled(roots: Sequence[TensorNode]) -> Compilation:
+    """A program with transformed loops: the same for every engine that runs it."""
+    content = _content(roots)
+    made = _kept.get(content) or Compilation(list(roots), TRANSFORMED, "test")
+    if content is not None:
+        _kept[content] = made
+        if len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return made
+
+
 def _stage(engine: str) -> Callable[[Sequence[TensorNode]], list[Array]]:
     """The interpreter of one later stage, after all stages before it, on transformed loops."""
 
     def run(roots: Sequence[TensorNode]) -> list[Array]:
-        return run_bodies(Compilation(list(roots), TRANSFORMED, "test"), engine)
+        return run_bodies(_compiled(roots), engine)
 
     return run
 
@@ -56,7 +107,7 @@ def _machine(roots: Sequence[TensorNode]) -> list[Array]:
 
 def _transformed(roots: Sequence[TensorNode]) -> list[Array]:
     """Machine code of transformed loops."""
-    return Compilation(list(roots), TRANSFORMED, "test").run()
+    return _compiled(roots).run()
 
 
 ENGINES: dict[str, Callable[[Sequence[TensorNode]], list[Array]]] = {
@@ -77,6 +128,32 @@ def evaluate(tensor: Tensor, engine: str = "graph") -> Array:
     assert value.shape == tensor.shape
     assert value.dtype == tensor.dtype.numpy
     return value
+
+
+class Cases:
+    """Many values of one engine, computed by one program, each held against what is right."""
+
+    def __init__(self, engine: str) -> None:
+        self._engine = engine
+        self._rows: list[tuple[Tensor, Any, object, dict[str, Any]]] = []
+
+    def same(self, tensor: Tensor, expected: Any, what: object = "", **allowed: Any) -> None:
+        """One more; `allowed` as for `assert_same`."""
+        self._rows.append((tensor, expected, what, allowed))
+
+    def check(self) -> None:
+        """Compute and compare all of them."""
+        tensors = [row[0] for row in self._rows]
+        try:
+            values = ENGINES[self._engine]([tensor.node for tensor in tensors])
+        except Exception:
+            for tensor in tensors:  # one by one: the trace then shows which
+                evaluate(tensor, self._engine)
+            raise
+        for (tensor, expected, what, allowed), got in zip(self._rows, values, strict=True):
+            assert got.shape == tensor.shape, what
+            assert got.dtype == tensor.dtype.numpy, what
+            assert_same(got, expected, what, **allowed)
 
 
 def assert_same(

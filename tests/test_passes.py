@@ -108,6 +108,12 @@ ORDERS = (
     ("lanes before tiles", PASSES.move("tile", after="vectorize"),
      lambda: Tensor(np.ones(100_000, np.float32)).exp(),
      "tile gives it, which comes later: move unroll behind tile"),
+    ("stores past the caches before lanes", PASSES.move("stream", before="vectorize"),
+     lambda: Tensor(np.ones(1 << 23, np.float32)).exp(),
+     "vectorize gives it, which comes later: move stream behind vectorize"),
+    ("fetches before lanes", PASSES.move("prefetch", before="unroll"),
+     lambda: Tensor(np.ones((300, 2048), np.float32)).softmax(1),
+     "vectorize gives it, which comes later: move prefetch behind vectorize"),
     ("collapse after tile", PASSES.repeat("collapse").move("collapse", after="tile"), many,
      "tile ends it, which stands before: move collapse before tile"),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from compiler.device.buffers import data
 from compiler.errors import CompileError, DataError, DTypeError, ShapeError, SizeError
 from compiler.graph.nodes import Buffer, Const, Iota
 from compiler.tensor import Tensor
-from tests.evaluate import assert_same, evaluate, every_engine, samples
+from tests.evaluate import Cases, assert_same, evaluate, every_engine, samples
 
 BASE = np.arange(24, dtype="i4").reshape(4, 6)
 READ_ONLY = BASE.copy()
@@ -58,11 +58,14 @@ def test_only_what_must_be_is_copied() -> None:
 @every_engine
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
 def test_every_type_converts_to_every_type(dtype: dtypes.DType, engine: str) -> None:
+    cases = Cases(engine)
     for source in dtypes.ALL:
         given = samples(source)
-        ours = Tensor(given, dtype=dtype)
-        assert_same(evaluate(ours, engine), evaluate(Tensor(given).cast(dtype), engine))
-        assert evaluate(Tensor(Tensor(given), dtype), engine).dtype == dtype.numpy
+        expected = evaluate(Tensor(given).cast(dtype))
+        cases.same(Tensor(given, dtype=dtype), expected, source)
+        cases.same(Tensor(given).cast(dtype), expected, source)
+        cases.same(Tensor(Tensor(given), dtype), expected, source)
+    cases.check()
 
 
 NUMBERS: tuple[Any, ...] = (

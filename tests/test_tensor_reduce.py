@@ -15,7 +15,7 @@ from compiler.errors import AxisError, CompileError, ShapeError
 from compiler.graph.words import operation, short
 from compiler.node import toposort
 from compiler.tensor import Tensor
-from tests.evaluate import FLOATS, Array, assert_same, evaluate, every_engine, samples
+from tests.evaluate import FLOATS, Array, Cases, assert_same, evaluate, every_engine, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -40,15 +40,15 @@ def test_folds(method: str, dtype: DType, engine: str) -> None:
         x = np.where(np.isfinite(x), np.clip(x, -3, 3), 1).astype(x.dtype)
     elif method == "mean":
         x = x % dtype.numpy.type(100) if dtype.is_integer else x  # limits would cancel out
+    cases, tensor = Cases(engine), Tensor(x)
     for axis in AXES:
         for keepdim in (False, True):
-            got = evaluate(getattr(Tensor(x), method)(axis, keepdim), engine)
+            ours = getattr(tensor, method)(axis, keepdim)
             expected = FOLDS[method](x, axis=axis, keepdims=keepdim)
-            exact = method in ("max", "min", "any", "all") or not np.issubdtype(
-                got.dtype, np.floating
-            )
+            exact = method in ("max", "min", "any", "all") or not ours.dtype.is_float
             rtol = 0.0 if exact else max(_close(dtype), 1e-14)
-            assert_same(got, expected, f"{method} {dtype} {axis} {keepdim}", rtol)
+            cases.same(ours, expected, f"{method} {dtype} {axis} {keepdim}", rtol=rtol)
+    cases.check()
 
 
 @every_engine
@@ -69,7 +69,7 @@ def test_special_values(method: str, engine: str) -> None:
 @every_engine
 @pytest.mark.parametrize("shape", ((0,), (0, 3), (3, 0), (2, 0, 3), (1, 1), ()))
 def test_empty_and_single_axes(shape: tuple[int, ...], engine: str) -> None:
-    x = np.ones(shape, "f4")
+    x, cases = np.ones(shape, "f4"), Cases(engine)
     for axis in (None, *range(len(shape))):
         for method, numpys in FOLDS.items():
             try:
@@ -78,8 +78,8 @@ def test_empty_and_single_axes(shape: tuple[int, ...], engine: str) -> None:
                 with pytest.raises(ShapeError, match=f"no elements have no {method}"):
                     getattr(Tensor(x), method)(axis)
                 continue
-            got = evaluate(getattr(Tensor(x), method)(axis), engine)
-            assert_same(got, expected, f"{method} {shape} {axis}")
+            cases.same(getattr(Tensor(x), method)(axis), expected, f"{method} {shape} {axis}")
+    cases.check()
 
 
 @every_engine
@@ -111,6 +111,7 @@ def test_result_types(engine: str) -> None:
 @pytest.mark.parametrize("correction", (0, 1, 2, 9))
 def test_var_and_std(correction: int, engine: str) -> None:
     x = np.random.default_rng(1).normal(3, 2, (3, 4, 2)).astype("f4")
+    cases = Cases(engine)
     for dtype in (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.bool_):
         values = x.astype(dtype.numpy)
         for axis in (None, 0, (1, 2)):
@@ -118,8 +119,9 @@ def test_var_and_std(correction: int, engine: str) -> None:
                 ours = getattr(Tensor(values), method)(axis, correction=correction)
                 expected = numpys(values, axis=axis, ddof=correction)
                 what = f"{method} {dtype} {axis}"
-                assert_same(evaluate(ours, engine), expected, what, _close(dtype))
-    assert_same(evaluate(Tensor(x).var(), engine), np.var(x, ddof=1), rtol=1e-5)
+                cases.same(ours, expected, what, rtol=_close(dtype))
+    cases.same(Tensor(x).var(), np.var(x, ddof=1), rtol=1e-5)
+    cases.check()
 
 
 @every_engine
@@ -128,11 +130,12 @@ def test_positions(method: str, engine: str) -> None:
     numpys = getattr(np, method)
     for dtype in dtypes.ALL:
         x = np.resize(samples(dtype), 24).reshape(2, 3, 4)
+        cases, tensor = Cases(engine), Tensor(x)
         for axis in (None, 0, 1, -1):
             for keepdim in (False, True):
-                got = evaluate(getattr(Tensor(x), method)(axis, keepdim), engine)
                 expected = numpys(x, axis=axis, keepdims=keepdim)
-                assert_same(got, expected, f"{method} {dtype} {axis}")
+                cases.same(getattr(tensor, method)(axis, keepdim), expected, f"{dtype} {axis}")
+        cases.check()
     for values in ([1.0, np.nan, np.nan], [0.0, -0.0], [-np.inf, -np.inf], [np.inf, 3.0]):
         x = np.array(values)
         assert_same(evaluate(getattr(Tensor(x), method)(), engine), numpys(x))
@@ -154,7 +157,7 @@ def test_normalisations(dtype: DType, engine: str) -> None:
     x = (np.random.default_rng(2).normal(size=(3, 4, 5)) * 4).astype(dtype.numpy)
     wide = x.astype("f8")
     result = dtype.numpy if dtype.is_float else np.dtype("f8")
-    rtol = _close(dtype)
+    cases, rtol = Cases(engine), _close(dtype)
     for axis in (-1, 0, (1, 2)):
         soft = _softmax(wide, axis)
         total = np.log(np.exp(wide).sum(axis))
@@ -167,7 +170,8 @@ def test_normalisations(dtype: DType, engine: str) -> None:
             (tensor.logsumexp(axis), total),
             (tensor.layernorm(axis, eps=1e-3), norm),
         ):
-            assert_same(evaluate(ours, engine), expected.astype(result), axis, rtol)
+            cases.same(ours, expected.astype(result), axis, rtol=rtol)
+    cases.check()
 
 
 @every_engine
@@ -201,22 +205,25 @@ SHAPES = (
 @every_engine
 @pytest.mark.parametrize(("left", "right"), SHAPES, ids=str)
 def test_matmul_shapes(left: tuple[int, ...], right: tuple[int, ...], engine: str) -> None:
-    random = np.random.default_rng(3)
+    random, cases = np.random.default_rng(3), Cases(engine)
     a, b = random.normal(size=left), random.normal(size=right)
     for ours in (Tensor(a) @ Tensor(b), Tensor(a).matmul(b), a @ Tensor(b), Tensor(a) @ b):
-        assert_same(evaluate(ours, engine), a @ b, rtol=1e-13)
-    assert_same(evaluate(Tensor(a).dot(b), engine), np.dot(a, b), rtol=1e-13)
+        cases.same(ours, a @ b, rtol=1e-13)
+    cases.same(Tensor(a).dot(b), np.dot(a, b), rtol=1e-13)
+    cases.check()
 
 
 @every_engine
 def test_matmul_types(engine: str) -> None:
-    for left in dtypes.ALL:
-        for right in dtypes.ALL:
-            a = np.resize(samples(left)[:4], 6).reshape(2, 3)
-            b = np.resize(samples(right)[:4], 6).reshape(3, 2)
-            got = evaluate(Tensor(a) @ Tensor(b), engine)
-            rtol = 1e-3 if got.dtype.kind == "f" else 0.0
-            assert_same(got, a @ b, f"{left} @ {right}", rtol)
+    arrays = {d: np.resize(samples(d)[:4], 6).reshape(2, 3) for d in dtypes.ALL}
+    tensors = {d: Tensor(a) for d, a in arrays.items()}
+    for left, a in arrays.items():
+        cases = Cases(engine)
+        for right, b in arrays.items():
+            ours = tensors[left] @ tensors[right].reshape(3, 2)
+            rtol = 1e-3 if ours.dtype.is_float else 0.0
+            cases.same(ours, a @ b.reshape(3, 2), f"{left} @ {right}", rtol=rtol)
+        cases.check()
 
 
 @every_engine
@@ -279,6 +286,8 @@ def test_any_axes(engine: str, array: Array, data: st.DataObject) -> None:
     rank = array.ndim
     axes = tuple(data.draw(st.sets(st.integers(0, rank - 1))))
     keepdim = data.draw(st.booleans())
+    cases, tensor = Cases(engine), Tensor(array)
     for method in ("sum", "max", "all"):
-        got = evaluate(getattr(Tensor(array), method)(dim=axes, keepdim=keepdim), engine)
-        assert_same(got, FOLDS[method](array, axis=axes, keepdims=keepdim), method)
+        ours = getattr(tensor, method)(dim=axes, keepdim=keepdim)
+        cases.same(ours, FOLDS[method](array, axis=axes, keepdims=keepdim), method)
+    cases.check()

@@ -37,8 +37,8 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | None:
     if is_split:
         choices.append(Tile(name, block, "peel", f"{turns} results, a part for each core"))
         name, turns, at = f"{name}.1", block, f"{name}.0"
-    elif len(seen.ranges) > 1:
-        at = seen.ranges[-2].name
+    else:
+        at = _outside(seen)
     added = _added(seen, turns, at, model)
     side = ADDED if added else SIDE_BY_SIDE
     choices += in_vectors(name, turns, lanes, side, "results next to each other")
@@ -50,11 +50,19 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | None:
     return Choices(tuple(choices))
 
 
+def _outside(seen: Accesses) -> str:
+    """The innermost axis around the results of one row of sums; "" where all share one row."""
+    needed = frozenset[Range]().union(*(seen.needs[fold] for fold in seen.reductions))
+    return next((r.name for r in reversed(seen.ranges[:-1]) if r in needed), "")
+
+
 def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Choice]:
     """Sums in scratch memory, where they are many and near, and the rows are enough."""
     nbytes, near = turns * seen.widest, model.cache_bytes[1] // 2
     if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
         return []
+    if seen.ranges[-1] not in seen.needs[seen.reductions[0]]:
+        return []  # one sum for all results: the loops around it compute it once
     rows: Range = seen.reductions[0].ranges[0]
     is_long = length(rows) is not None and rows.extent >= 4 * ROWS
     if not is_long or nbytes > near or nbytes < 2 * model.vector_bytes * SIDE_BY_SIDE:

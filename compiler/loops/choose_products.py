@@ -8,6 +8,7 @@ Among all tiles that fit into the registers the one is taken that needs the fewe
 sizes at hand, what is left over and how it is shared out over the cores included.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,14 @@ FEW_RESULTS = 8
 SHORT = 4
 """Turns of a sum that stand side by side: a loop would take as long as what is in it. What there
 is to do then is to write rows, which LLVM does as well, without masks, where a core does all."""
+UNROLLED = 60
+"""Turns of loops, one in the other, that LLVM unrolls."""
+HELD = 24
+"""Vectors that it keeps in registers while it goes from row to row."""
+ADDED = 8.0
+"""Cycles to add up the lanes of one sum."""
+WOVEN = 8
+"""Rows whose elements, one after the other in memory, LLVM parts into as many vectors."""
 Split = Literal["nothing", "batches", "columns", "rows"]
 
 
@@ -86,7 +95,33 @@ def products(seen: Accesses, model: MachineModel) -> Choices | None:
         for split in _splits(found, vectors * lanes, cores)
         for cycles, height in (_best(found, vectors, lanes, split, cores, worth),)
     )
-    return Choices(tuple(_choices(found, min(plans, key=lambda plan: plan.cycles))))
+    best = min(plans, key=lambda plan: plan.cycles)
+    if cores == 1 and _by_llvm(found, widest) < best.cycles * extents(found.folded):
+        return PLAIN
+    return Choices(tuple(_choices(found, best)))
+
+
+def _by_llvm(found: Product, lanes: int) -> float:
+    """Cycles of the plain loops, where they become vectors: LLVM makes lanes of the turns of the
+    innermost loop that it does not unroll. Where that is the sum, vectors of few columns have to
+    stay in registers; infinite where they do not."""
+    turns, columns, rows = extents(found.folded), found.columns.extent, found.rows.extent
+    batches, (vectors, left) = extents(found.outside), divmod(turns, lanes)
+    if turns * columns <= UNROLLED and rows >= 2 * lanes and not found.is_open:
+        read = turns if found.other.step(found.rows) == 1 else _parted(turns)
+        cycles = turns * columns / 2 + read + _parted(columns)
+        return batches * -(-rows // lanes) * cycles
+    if turns <= WOVEN and columns >= 2 * lanes and not found.is_panel_in_order:
+        return batches * rows * -(-columns // lanes) * (turns / 2 + _parted(turns))
+    is_along = all(found.other.step(r) == 1 for r in found.folded) and found.is_panel_in_order
+    if is_along and 0 < vectors <= WOVEN and vectors * columns <= HELD:
+        return batches * (rows * columns * (vectors / 2 + ADDED + left) + vectors * columns**2)
+    return math.inf
+
+
+def _parted(rows: int) -> float:
+    """Cycles to part one vector of so many rows that are woven into each other, for each row."""
+    return float(rows * rows) if rows <= WOVEN else math.inf
 
 
 def _is_short(found: Product) -> bool:

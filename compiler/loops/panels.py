@@ -23,6 +23,8 @@ PAGE, TABLE_WAYS, TABLE_WAY = 4096, 12, 1024 * 1024
 """Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries."""
 COPY = 6.0
 """Cycles to copy one vector, which comes from far away."""
+ACROSS = 1.0
+"""Cycles to copy one element by itself: sums are too short for squares that change places."""
 WIDEST = 4
 """Vectors of the widest piece; to wait for a narrower one takes no less."""
 USES_FAR = 40
@@ -37,6 +39,8 @@ class Worth:
 
     uses: int | None
     because: str
+    apart: float = 0.0
+    """Cycles to copy the elements of one piece one by one."""
 
     def is_packed(self, uses: int) -> bool:
         """Whether a panel that `uses` tiles read is copied."""
@@ -47,14 +51,16 @@ class Worth:
         if self.uses is None:
             return 0.0
         waiting = WIDEST * uses / self.uses if self.uses else math.inf
-        return COPY * (vectors if self.is_packed(uses) else waiting)
+        return self.apart or COPY * (vectors if self.is_packed(uses) else waiting)
 
 
 def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
     """From how many uses on to copy the panel of `width` columns."""
-    if not found.is_panel_in_order:
-        return Worth(0, "the panel lies across the columns")
     itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
+    if not found.is_panel_in_order:
+        is_square = extents(found.folded) * itemsize >= model.vector_bytes
+        each = 0.0 if is_square else width * ACROSS
+        return Worth(0, "the panel lies across the columns", each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
     turns, piece = extents(along), width * itemsize

@@ -7,7 +7,8 @@
 An address follows from loop counters and variables alone, so whole loops are evaluated at once,
 each counter along a NumPy axis of its own, and the accesses of a turn stand side by side. The order
 is that of `lowered/interpret.py` in serial mode, and what is accessed is the same; but an access of
-n lanes is one here, and scratch memory is seen as well. Where data decide an address, a gate or a
+n lanes is one here, and scratch memory is seen as well; so is what a load fetches ahead, in front
+of it, where there is such an element. Where data decide an address, a gate or a
 branch, `DataError` says so.
 """
 
@@ -37,7 +38,8 @@ NONE = -1
 class Accesses:
     """The accesses of one run of a kernel: of one task, where several share its work.
 
-    `total` counts every access that can happen; gates and branches may leave some out.
+    `total` counts every access that can happen, what is only fetched aside; gates and branches may
+    leave some out.
     """
 
     def __init__(
@@ -63,7 +65,8 @@ class Accesses:
         return self._sites.total
 
     def chunks(self) -> Iterator[Array]:
-        """All accesses in order, some hundred thousand at a time, as `site << SHIFT | address`."""
+        """All accesses and fetches in order, some hundred thousand at a time, as
+        `site << SHIFT | address`."""
         with np.errstate(all="ignore"):
             for chunk in _Run(self._plan, self._sites, self._given).stream():
                 yield chunk[chunk != NONE]
@@ -170,7 +173,10 @@ class _Run:
         match instruction:
             case Load(index=index, valid=valid) | Store(index=index, valid=valid):
                 own = self.sites.of[number]
-                return [self._place(site, n, index, valid) for n, site in enumerate(own)]
+                ahead = [site for site in own if self.sites.rows[site].is_fetch]
+                places = [self._fetch(site, instruction) for site in ahead]
+                read = own[len(ahead) :]
+                return places + [self._place(s, n, index, valid) for n, s in enumerate(read)]
             case Wmma():
                 return [self._code(site, np.zeros(self.ones, np.int64), self.mask)
                         for site in self.sites.of[number]]  # fmt: skip
@@ -188,6 +194,16 @@ class _Run:
             own = _lane(self._known(valid, "a gate"), lane)
             gate = own if gate is None else gate & own
         return self._code(site, where, gate)
+
+    def _fetch(self, site: int, instruction: Instruction) -> Array:
+        """What a load asks for further on, where there is such an element."""
+        assert isinstance(instruction, Load)
+        where = _lane(self._known(instruction.index, "an address"), 0) + instruction.ahead
+        gate = (where >= 0) & (where < self.sites.rows[site].region.size)
+        valid = instruction.valid
+        if valid is not None and self.sites.lanes.get(valid, 1) == 1:
+            gate = gate & self._known(valid, "a gate")
+        return self._code(site, where, gate if self.mask is None else gate & self.mask)
 
     def _is_in_a_row(self, site: int) -> bool:
         """Whether the lanes of an instruction follow each other in one memory."""

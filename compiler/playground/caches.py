@@ -3,6 +3,7 @@
     cache  = name  bytes  ways           lines of 64 bytes, sets by the lowest bits of their number
     level  = cache  asked  hits          lines asked for, and how many of them it held
     report = levels  lines touched  by memory of the kernel: accesses, and where each was found
+             lines fetched ahead of their use, and for each cache how many were not there yet
 """
 
 from dataclasses import dataclass
@@ -74,7 +75,9 @@ class CacheReport:
     """What the accesses of one kernel found in the caches.
 
     `accesses` were simulated of `total`: the first ones, where there are more than the limit.
-    Each of `tasks` runs has caches of its own. `streamed` lines went past them.
+    Each of `tasks` runs has caches of its own. `streamed` lines went past them. `fetches` lines
+    were asked for ahead of their use, which is no access; `fetched` says for each cache how many of
+    these came from behind it.
     """
 
     name: str
@@ -85,6 +88,8 @@ class CacheReport:
     streamed: int
     levels: tuple[Level, ...]
     memories: tuple[Found, ...]
+    fetches: int = 0
+    fetched: tuple[int, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -93,7 +98,8 @@ class CacheReport:
 
     def moved(self, level: int) -> int:
         """Bytes that come from behind cache `level`, or go there past it."""
-        return (self.levels[level].misses + self.streamed) * LINE
+        ahead = self.fetched[level] if self.fetched else 0
+        return (self.levels[level].misses + self.streamed + ahead) * LINE
 
     def __repr__(self) -> str:
         return "\n".join(self._rows())
@@ -107,6 +113,8 @@ class CacheReport:
             share = f"{100 * level.rate:.1f} % of {level.asked:,} lines"
             rows.append(f"  {level.cache!s:<21} hits {share:<30} misses {level.misses:,}")
         rows += [f"  past the caches       {self.streamed:,} lines"] if self.streamed else []
+        if self.fetches:
+            rows.append(f"  fetched ahead         {self.fetches:,} lines, {self._new()}")
         names = [level.cache.name for level in self.levels]
         heads = "".join(f"{name:>13}" for name in ("accesses", "lines", *names, "memory"))
         rows.append(f"  {'found in':<8}{heads}")
@@ -114,6 +122,11 @@ class CacheReport:
             figures = (each.accesses, each.lines, *each.found)
             rows.append(f"  {each.name:<8}" + "".join(f"{n:>13,}" for n in figures))
         return rows
+
+    def _new(self) -> str:
+        """Which of the fetched lines were not there yet."""
+        pairs = zip(self.levels, self.fetched, strict=True)
+        return ", ".join(f"{count:,} not in {level.cache.name}" for level, count in pairs)
 
 
 def binary(nbytes: int) -> str:

@@ -5,7 +5,8 @@
     step   = site  element  missed   one access, of the first few, one after the other
     frame  = accesses  misses  for each memory: cells touched, cells that missed the first cache
 
-All frames have the same number of accesses but for the last. Cells of a frame are runs: pairs of
+All frames have the same number of accesses but for the last. What is fetched ahead is in the cache
+from then on, and is no access. Cells of a frame are runs: pairs of
 first cell and count, row by row.
 """
 
@@ -120,6 +121,7 @@ class _Camera:
         self.places = np.array([regions.index(s.region) for s in accesses.sites], np.int64)
         self.sizes = np.array([s.nbytes for s in accesses.sites], np.int64)
         self.widths = np.array([s.lanes for s in accesses.sites], np.int64)
+        self.fetches = np.array([s.is_fetch for s in accesses.sites], np.bool_)
         self.group = max(1, -(-min(accesses.total, LIMIT) // FRAMES))
         self.steps: list[tuple[int, int, bool]] = []
         shape = (FRAMES, len(regions), SIDE * SIDE)
@@ -132,7 +134,7 @@ class _Camera:
         for chunk in self.accesses.chunks():
             if self.done >= LIMIT:
                 break
-            self._take(chunk[: LIMIT - self.done])
+            self._take(chunk)
         frames = tuple(self._frames())
         return Film(
             self.pictures, tuple(self.accesses.sites), tuple(self.steps), frames, self.done,
@@ -144,6 +146,8 @@ class _Camera:
         which, line = lines_of(address, self.sizes[own])
         missed = np.zeros(len(own), np.bool_)
         missed[which[~self.lru.touch(line)]] = True
+        taken = np.flatnonzero(~self.fetches[own])[: LIMIT - self.done]
+        own, address, missed = own[taken], address[taken], missed[taken]
         starts = np.array([p.region.start for p in self.pictures])[self.places[own]]
         items = np.array([p.region.itemsize for p in self.pictures])[self.places[own]]
         element = (address - starts) // items

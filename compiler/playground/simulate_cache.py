@@ -2,8 +2,9 @@
 
     accesses   ──▶ lines ──▶ L1 ──misses──▶ L2 ──misses──▶ L3 ──misses──▶ memory
 
-A store asks for its line as a load does. What is fetched before it is asked for, and what is
-written back, are not simulated; addresses are those of arrays one behind the other, as they are
+A store asks for its line as a load does. What a kernel fetches ahead is in the caches from then on,
+and is counted apart: nothing waits for it. What a processor fetches by itself, and what is written
+back, are not simulated; addresses are those of arrays one behind the other, as they are
 before the system maps pages. So shares of hits are to be compared, not to be taken for times.
 """
 
@@ -55,6 +56,7 @@ class Simulation:
         self._instructions, self._caches = instructions, tuple(caches)
         self.accesses = Accesses(instructions)
         self._counts = np.zeros((len(self.accesses.sites), len(caches) + 1), np.int64)
+        self._fetched = np.zeros(len(caches) + 1, np.int64)
         self._made = np.zeros(len(self.accesses.sites), np.int64)
         ends = [region.start + region.nbytes for region in self.accesses.regions]
         self._seen = np.zeros(-(-max(ends, default=0) // LINE), np.bool_)
@@ -69,8 +71,9 @@ class Simulation:
         for chunk in accesses.chunks():
             if left <= 0:
                 return
-            taken = chunk[:left]
-            left -= len(taken)
+            is_access = ~self._is_fetch[site_and_address(chunk)[0]]
+            taken = chunk[np.cumsum(is_access) <= left]
+            left -= int(np.count_nonzero(is_access[: len(taken)]))
             self._step(taken, levels)
             if len(taken) < len(chunk):
                 return
@@ -79,7 +82,7 @@ class Simulation:
 
     def _step(self, chunk: Array, levels: list[Lru]) -> None:
         own, address = site_and_address(chunk)
-        self._done += len(chunk)
+        self._done += int(np.count_nonzero(~self._is_fetch[own]))
         self._made += np.bincount(own, minlength=len(self._made))
         which, line = lines_of(address, self._sizes[own])
         own = own[which]
@@ -92,7 +95,9 @@ class Simulation:
             hits = level.touch(line[left])
             found[left[hits]] = depth
             left = left[~hits]
-        kept = ~past
+        ahead = self._is_fetch[own]
+        self._fetched += np.bincount(found[ahead], minlength=len(self._fetched))
+        kept = ~past & ~ahead
         width = self._counts.shape[1]
         pairs = np.bincount(own[kept] * width + found[kept], minlength=self._counts.size)
         self._counts += pairs.reshape(self._counts.shape)
@@ -105,15 +110,20 @@ class Simulation:
     def _is_streamed(self) -> Array:
         return np.array([site.is_streamed for site in self.accesses.sites], np.bool_)
 
+    @property
+    def _is_fetch(self) -> Array:
+        return np.array([site.is_fetch for site in self.accesses.sites], np.bool_)
+
     def report(self, name: str, tasks: int) -> CacheReport:
         """What was counted."""
         by_level = [int(n) for n in self._counts.sum(0)]
         asked = [sum(by_level[depth:]) for depth in range(len(self._caches))]
+        fetched = [int(self._fetched[depth + 1 :].sum()) for depth in range(len(self._caches))]
         rows = zip(self._caches, asked, by_level, strict=False)
         return CacheReport(
             name, self._done, self._total, int(np.count_nonzero(self._seen)), tasks, self._streamed,
             tuple(Level(cache, n, hits) for cache, n, hits in rows),
-            tuple(self._found()),
+            tuple(self._found()), int(self._fetched.sum()), tuple(fetched),
         )  # fmt: skip
 
     def _found(self) -> list[Found]:
@@ -124,7 +134,8 @@ class Simulation:
             first, last = region.start // LINE, (region.start + region.nbytes - 1) // LINE
             lines = int(np.count_nonzero(self._seen[first : last + 1]))
             found = tuple(int(n) for n in self._counts[own].sum(0))
-            rows.append(Found(region.name, int(self._made[own].sum()), lines, found))
+            made = int(self._made[[n for n in own if not self.accesses.sites[n].is_fetch]].sum())
+            rows.append(Found(region.name, made, lines, found))
         return rows
 
 

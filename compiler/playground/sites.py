@@ -1,9 +1,11 @@
 """Sites: the instructions of a kernel that access memory, and where that memory is.
 
     region = name  slot (None: scratch memory)  start  elements  bytes of one
-    site   = instruction  region  lanes  is_store  is_streamed
+    site   = instruction  region  lanes  is_store  is_streamed  is_fetch
 
-Regions stand one after the other, each from a page on, as arrays do that were allocated so.
+A load that fetches ahead has a site more, in front of its own: the one element whose line it asks
+for. Nothing waits for that, so it is no access. Regions stand one after the other, each from a page
+on, as arrays do that were allocated so.
 """
 
 from collections.abc import Sequence
@@ -44,13 +46,17 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An instruction that accesses `lanes` elements of a region, one after the other."""
+    """An instruction that accesses `lanes` elements of a region, one after the other.
+
+    `is_fetch`: its line is asked for, and nothing is read.
+    """
 
     number: int
     region: Region
     lanes: int
     is_store: bool
     is_streamed: bool = False
+    is_fetch: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -67,7 +73,8 @@ def refused(why: str) -> DataError:
 class Sites:
     """All sites of a kernel; `of` has those of each instruction, as positions in `rows`.
 
-    `lengths` says for each Range how many accesses one of its turns has, gates all open.
+    `lengths` says for each Range how many accesses and fetches one of its turns has, gates all
+    open; `total` counts accesses alone.
     """
 
     rows: list[Site] = field(default_factory=list)
@@ -98,7 +105,8 @@ class Sites:
                 return [Site(number, region, 1, False) for region in self.pointers[buffer]]
             case Load(buffer=buffer, valid=valid, lanes=lanes):
                 count, each = self._apart(valid, lanes)
-                return [Site(number, self.regions[buffer], each, False)] * count
+                read = [Site(number, self.regions[buffer], each, False)] * count
+                return [*self._fetched(number, instruction), *read]
             case Store(buffer=buffer, valid=valid, lanes=lanes, is_streamed=streamed):
                 count, each = self._apart(valid, lanes)
                 return [Site(number, self.regions[buffer], each, True, streamed)] * count
@@ -113,6 +121,11 @@ class Sites:
             case _:
                 return []
 
+    def _fetched(self, number: int, load: Load) -> list[Site]:
+        """What a load asks for further on."""
+        ahead = Site(number, self.regions[load.buffer], 1, False, is_fetch=True)
+        return [ahead] if load.ahead else []
+
     def _apart(self, valid: int | None, lanes: int) -> tuple[int, int]:
         """How many accesses, of how many lanes: lanes with gates of their own are apart."""
         is_apart = valid is not None and self.lanes.get(valid, 1) > 1
@@ -121,7 +134,7 @@ class Sites:
 
 def sites(instructions: Sequence[Instruction], plan: Plan) -> Sites:
     """The sites of a kernel, by one walk over its instructions."""
-    made, counts, opened = Sites(), [0], list[int]()
+    made, counts, asked, opened = Sites(), [0], [0], list[int]()
     for number, instruction in enumerate(instructions):
         out = writes(instruction)
         if out is not None:
@@ -136,12 +149,16 @@ def sites(instructions: Sequence[Instruction], plan: Plan) -> Sites:
             case Range():
                 opened.append(number)
                 counts.append(0)
+                asked.append(0)
                 made.deepest = max(made.deepest, len(opened))
             case EndRange():
                 begin = opened.pop()
                 made.lengths[begin] = counts.pop()
                 counts[-1] += made.lengths[begin] * plan.extents[begin]
+                own = asked.pop()
+                asked[-1] += own * plan.extents[begin]
             case _:
                 counts[-1] += made.add(number, instruction)
-    made.total = counts[0]
+                asked[-1] += sum(not made.rows[each].is_fetch for each in made.of[number])
+    made.total = asked[0]
     return made

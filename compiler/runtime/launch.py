@@ -1,6 +1,7 @@
 """launch: one kernel, on as many threads as it has tasks and the process has cores."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,39 @@ def stride_of(scratch: int) -> int:
     return -(-scratch // 128) * 128
 
 
+class Launch:
+    """A kernel with its arguments: called, it runs all tasks once; one call of the driver.
+
+    `tasks` may be 0: such a launch does nothing, which takes as long as any call does.
+    """
+
+    __slots__ = ("_call", "_kept")
+
+    def __init__(
+        self,
+        thunk: int,
+        words: Sequence[int],
+        tasks: int,
+        scratch: int = 0,
+        allocate: Callable[[int], Array] | None = None,
+    ) -> None:
+        threads = min(core_count(), tasks)
+        arguments = np.array(words, np.int64)
+        steps = np.array(steps_of(thunk, 0, tasks, threads), np.int64)
+        stride = stride_of(scratch)
+        memory = allocate(stride * threads) if allocate and scratch else None
+        place = 0 if memory is None else memory.ctypes.data
+        self._kept = arguments, steps, memory
+        self._call: Callable[[], None] = partial(
+            native().run, WORKERS.pool(threads), steps.ctypes.data, len(steps),
+            arguments.ctypes.data, place, stride,
+        )  # fmt: skip
+
+    def __call__(self) -> None:
+        """Run it."""
+        self._call()
+
+
 def run_task(
     thunk: int,
     words: Sequence[int],
@@ -37,11 +71,4 @@ def run_task(
 
     `allocate` gives the memory where the kernel takes `scratch` bytes for each task.
     """
-    threads = min(core_count(), tasks)
-    arguments = np.array(words, np.int64)
-    steps = np.array(steps_of(thunk, 0, tasks, threads), np.int64)
-    stride = stride_of(scratch)
-    memory = allocate(stride * threads) if allocate and scratch else None
-    place = 0 if memory is None else memory.ctypes.data
-    pool = WORKERS.pool(threads)
-    native().run(pool, steps.ctypes.data, len(steps), arguments.ctypes.data, place, stride)
+    Launch(thunk, words, tasks, scratch, allocate)()

@@ -18,14 +18,16 @@ from compiler.machine import DEFAULT, MachineModel
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.schedule.items import (
+    HostCallback,
     ItemAnalysis,
     ItemTiming,
     Kernel,
     MemoryTransfer,
     Operation,
     ScheduleItem,
+    Synchronization,
 )
-from compiler.schedule.work import Work, estimate
+from compiler.schedule.work import Work, bound, estimate
 from compiler.updates import UPDATES
 
 OPERATIONS_PER_NS = 20.0
@@ -54,7 +56,10 @@ def analyse(
             known = (works or {}).get(operation.body)
         read, written = bytes_of(operation)
         work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
-        row = ItemAnalysis(item.item_id, count, read, written, LAUNCH_NS + round(work))
+        row = ItemAnalysis(
+            item.item_id, count, read, written, LAUNCH_NS + round(work),
+            bound=_bound(operation, count, read + written),
+        )  # fmt: skip
         result.append(row if known is None else _refined(row, known, model, resident))
     return tuple(result)
 
@@ -63,12 +68,25 @@ def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
     return (*item.operation.reads, *item.operation.writes)
 
 
+def _bound(operation: Operation, count: int, nbytes: int) -> str:
+    """What most of the time is, by the roofline alone."""
+    if isinstance(operation, Synchronization | HostCallback):
+        return ""
+    times = {
+        "launch": LAUNCH_NS,
+        "computing": count / OPERATIONS_PER_NS,
+        "memory": nbytes / BYTES_PER_NS,
+    }
+    return max(times, key=lambda name: times[name])
+
+
 def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) -> ItemAnalysis:
     """The row with what the loops tell."""
     time = round(estimate(work, model, resident))
     return replace(
-        row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3)
-    )
+        row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3),
+        bound=bound(work, model, resident),
+    )  # fmt: skip
 
 
 def bytes_of(operation: Operation) -> tuple[int, int]:

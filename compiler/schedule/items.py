@@ -227,6 +227,9 @@ class ItemAnalysis:
     estimated_ns: int
     registers: int = 0
     occupancy: float = 0.0
+    bound: str = ""
+    """What the estimate is the time of: "launch", "computing" (with data in the first cache), or
+    moving data: "L2", "L3", "memory". "" of what only orders or is a function of the user's."""
 
     @property
     def cost(self) -> int:

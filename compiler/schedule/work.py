@@ -10,7 +10,7 @@ loop reads and writes one element after the other; a column walk and a gather ar
 
 from dataclasses import dataclass
 
-from compiler.machine import MachineModel
+from compiler.machine import LEVELS, MachineModel
 
 LINE = 64
 """Bytes: what moves between caches at once."""
@@ -143,8 +143,19 @@ class Work:
 
 def estimate(work: Work, model: MachineModel, resident: int = 0) -> float:
     """Nanoseconds: the launch, and the greatest of computing and of moving data at each level."""
-    times = [sum(stretch.ns(model) for stretch in work.stretches)]
+    return model.launch_ns + max(_times(work, model, resident).values())
+
+
+def bound(work: Work, model: MachineModel, resident: int = 0) -> str:
+    """What most of the estimate is: "launch", "computing", or the level that data come from."""
+    times = {"launch": model.launch_ns, **_times(work, model, resident)}
+    return max(times, key=lambda name: times[name])
+
+
+def _times(work: Work, model: MachineModel, resident: int) -> dict[str, float]:
+    """Nanoseconds of computing with data in the first cache, and of moving them from each level."""
+    times = {"computing": sum(stretch.ns(model) for stretch in work.stretches)}
     for level, capacity in enumerate(model.cache_bytes, start=1):
         read, written = work.traffic(capacity, resident)
-        times.append(read / model.read[level] + written / model.write[level])
-    return model.launch_ns + max(times)
+        times[LEVELS[level]] = read / model.read[level] + written / model.write[level]
+    return times

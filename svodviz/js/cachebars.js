@@ -34,7 +34,8 @@ export function cacheBars(point, before) {
       bar(row, KINDS[Math.min(level, 3)], old?.[level], cache.levels[level]))),
     perMemory(cache),
     h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with "
-      + "the caches of the machine model; nothing is fetched ahead. Lines have 64 bytes."),
+      + "the caches of the machine model; what a processor fetches by itself is left out. "
+      + "Lines have 64 bytes."),
   ];
 }
 
@@ -57,7 +58,14 @@ function sentence(cache, old, before) {
     }
   }
   if (cache.streamed) parts.push(`${counted(cache.streamed, "line")} went past the caches.`);
+  if (cache.fetches) parts.push(fetchedAhead(cache));
   return parts.join(" ");
+}
+
+/** What was asked for ahead of its use. Pure. */
+export function fetchedAhead({ fetches, fetched }) {
+  return `${counted(fetches, "line")} asked for ahead, ${count(fetched[0] ?? 0)} of them not yet in `
+    + "the first cache: what reads them then finds them there.";
 }
 
 const missesOf = (cache) => (cache.levels[0] ? cache.levels[0][3] - cache.levels[0][4] : 0);

@@ -109,8 +109,16 @@ export function added(rows, kind, kernel) {
     case "accumulate": return [...rows, { kind, values: [loops.at(-1)[0], 8, ""] }];
     case "parallelize": return [...rows, { kind, values: [outer, Math.max(2, kernel.cores)] }];
     case "stream": return [...rows, { kind, values: [kernel.stored[0] ?? 0] }];
+    case "prefetch": return [...rows, { kind, values: [kernel.loaded[0] ?? 1, ...ahead(kernel)] }];
     default: return [...rows, { kind, values: [(short || inner.at(-1) || loops[0])[0]] }];
   }
+}
+
+/** The axis that rows are read along, the last one, and the one around it, over rows. */
+function ahead({ axes }) {
+  const along = axes.findLast(([, , role]) => role === "reduction") ?? axes.at(-1);
+  const around = axes.filter((axis) => axis !== along && axis[2] === "normal");
+  return [along[0], (around[0] ?? along)[0]];
 }
 
 /** An axis cut into vectors, and the inner part as lanes. */
@@ -130,4 +138,5 @@ export const ADDABLE = [
   ["accumulate", "sums kept near"],
   ["keep", "values kept, not computed again"],
   ["stream", "stores past the caches"],
+  ["prefetch", "the next rows fetched ahead"],
 ];

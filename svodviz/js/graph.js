@@ -12,6 +12,7 @@ import { drawOverview } from "./overview.js";
 import { filmScene, passPicture } from "./passpicture.js";
 import { stagePicture } from "./picture.js";
 import { matches, termsOf } from "./query.js";
+import { replacementArrow, replacementsOf } from "./replaced.js";
 import { Tidy } from "./tidy.js";
 
 const MOST = 900; // nodes drawn in full at once
@@ -80,6 +81,7 @@ export class GraphView {
     this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
     this.cost(isPass);
+    this.replaced = isPass ? replacementsOf(store.pass, step, this.picture) : [];
     if (before !== this.picture) this.takeOver(before);
     this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
     this.draw();
@@ -130,9 +132,10 @@ export class GraphView {
   cost(isPass) {
     const { model, state } = this.store;
     const { costs, words } = isPass ? { costs: new Map(), words: "" }
-      : overlayOn(model, this.scene, this.picture, state.overlay);
-    if (this.overlaid !== state.overlay) this.drawnAt = null;
-    Object.assign(this, { costs, costWords: words, overlaid: state.overlay });
+      : overlayOn(model, this.scene, this.picture, state.overlay, this.store.measured?.words);
+    const overlaid = `${state.overlay} ${this.store.measured?.version}`;
+    if (this.overlaid !== overlaid) this.drawnAt = null;
+    Object.assign(this, { costs, costWords: words, overlaid });
   }
 
   /** Opens the folded group in which the selection is, or folds the one it stands in. */
@@ -291,7 +294,8 @@ export class GraphView {
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
-    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))));
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))),
+      ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));
     const { model } = this.store;
     this.nodeLayer.replaceChildren(...drawn.map((node) =>
       nodeElement(node, model, this.costs.get(node), this.look.markWords)));
@@ -375,7 +379,8 @@ export class GraphView {
     return {
       kinds: new Set(nodes.map((it) => it.row.kind)),
       edges: edgeKinds(this.picture),
-      marks: new Set(nodes.map((it) => it.mark || (it.row.critical ? "critical" : ""))),
+      marks: new Set([...nodes.map((it) => it.mark || (it.row.critical ? "critical" : "")),
+        this.replaced?.length ? "replaced" : ""]),
     };
   }
 }

@@ -3,6 +3,7 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
+import { matchedPart } from "./matched.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
 
@@ -38,7 +39,8 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""}`;
+    const { version } = this.store.measured;
+    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""} ${version}`;
     if (key === this.key) return;
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);
@@ -187,6 +189,7 @@ export class Inspector {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code),
+        code?.length > 0 && matchedPart(this.store, place.pass, place.step),
         button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
           class: "entity-link",
         }),

@@ -3,6 +3,7 @@
 import { bytes, count, duration, h } from "./dom.js";
 import { share } from "./fusion.js";
 import { kernelSections } from "./kernelsheet.js";
+import { rateOf, ratioOf } from "./measured.js";
 
 const LISTED = 24;
 
@@ -31,7 +32,7 @@ function item(inspector, schedule, row) {
     ["flops", count(row.flops)],
     ["read", `${count(row.read)} bytes`],
     ["written", `${count(row.written)} bytes`],
-    ["estimated", time(row.ns)],
+    ["estimated", [time(row.ns), row.bound && `bound by ${row.bound}`].filter(Boolean).join(", ")],
     ["earliest start", time(row.start)],
     ["latest start", time(row.late)],
     ["slack", row.critical ? "none: ◆ on the critical path" : time(row.slack)],
@@ -42,11 +43,36 @@ function item(inspector, schedule, row) {
     inspector.facts(facts),
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
     inspector.section("Cost", inspector.facts(cost)),
+    measured(inspector, row, time),
     ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name)),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),
     edges(inspector, schedule, "Others wait for it", schedule.behind[row.position], "to"),
     fusions(inspector, schedule, row),
   ].filter(Boolean);
+}
+
+/** What it took, beside the estimate; where it was not measured, why. */
+function measured(inspector, row, time) {
+  const { measured: known } = inspector.store;
+  if (!known.isPossible) return null;
+  const { run } = row;
+  if (!run) {
+    const words = known.isKnown ? "the time did not suffice for this item" : known.words;
+    return inspector.section("Measured", h("p", { class: "hint" }, words));
+  }
+  const rates = [[rateOf(row.read + row.written, run.ns), "GB/s"], [rateOf(row.flops, run.ns),
+    "GFLOP/s"]].filter(([rate]) => rate).map((it) => it.join(" "));
+  return inspector.section(
+    "Measured",
+    h("p", { class: "measured-words" },
+      `estimated ${time(row.ns)}, measured ${time(run.ns)} (${ratioOf(row)})`),
+    inspector.facts([
+      ["half between", `${time(run.low)} … ${time(run.high)}, ${run.rounds} rounds`],
+      ["rates", rates.join(", ") || "–"],
+      ["bound by", run.bound || "–"],
+      ["slack", run.critical ? "none: ◆ on the critical path by time" : time(run.slack)],
+    ]),
+  );
 }
 
 function kernelNamed(inspector, name) {

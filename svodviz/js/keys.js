@@ -1,15 +1,19 @@
 // Keys, which act only while the explorer has the focus, and the page that lists them.
 
 import { button, h } from "./dom.js";
+import { reveal } from "./reveal.js";
 
 /** The stages that digits lead to, in the order of 1 … 9, 0. */
 function numbered(model) {
   return model.stages.filter((stage) => !stage.asked).slice(0, 10);
 }
 
+/** The keys of the stages that are made when they are asked for. */
+const ASKED = { llvm_passes: "p", run: "m" };
+
 /** The key that leads to a stage; "" where there is none. */
 export function keyOfStage(model, stage) {
-  if (stage.asked) return "p";
+  if (stage.asked) return ASKED[stage.id] ?? "";
   const place = numbered(model).indexOf(stage);
   return place < 0 ? "" : String((place + 1) % 10);
 }
@@ -18,8 +22,11 @@ export function keyOfStage(model, stage) {
 export function keyTable(store, views) {
   const step = (by) => () => store.moveStep(by);
   const neighbour = (side) => () => views.visitNeighbour(side);
+  const shown = (side) => () => store.state.view === "graph" && reveal(views.views.graph, side);
   const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
-  const asked = store.model.stages.find((it) => it.asked && it.units.length);
+  const visit = (id) => () => {
+    if (store.model.stageById.get(id)?.units.length) store.set({ stage: id });
+  };
   return [
     [["ArrowUp"], "previous pass", () => store.movePass(-1)],
     [["ArrowDown"], "next pass", () => store.movePass(1)],
@@ -29,16 +36,19 @@ export function keyTable(store, views) {
     [["r"], "previous changed pass", () => store.movePass(-1, true)],
     [[..."1234567890"], "stage by its place in the ribbon",
       (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
-    [["p"], "LLVM's passes", () => asked && store.set({ stage: asked.id })],
+    [["p"], "LLVM's passes", visit("llvm_passes")],
+    [["m"], "the run: measured times", visit("run")],
     [["g"], "graph or text", () => views.toggleText()],
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
-    [["Enter"], "fold or unfold the group of the selection", () => views.views.graph.toggleFold()],
+    [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
     [["s"], "only the selection and its neighbours; again for more of them, or all",
-      () => views.views.graph.toggleOnly()],
+      () => views.view.toggleOnly?.()],
     [["/"], "search", () => views.focusSearch()],
-    [["i"], "select the first input", neighbour("inputs")],
-    [["o"], "select the first user", neighbour("users")],
+    [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
+    [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
+    [["I"], "select the first input", neighbour("inputs")],
+    [["O"], "select the first user", neighbour("users")],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
     [["Escape"], "clear selection and search", () => views.clear()],
@@ -47,7 +57,7 @@ export function keyTable(store, views) {
 }
 
 const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
-  Escape: "Esc" };
+  Escape: "Esc", I: "Shift I", O: "Shift O" };
 const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
   : keys.map((key) => NAMES[key] || key).join(" "));
 

@@ -7,8 +7,11 @@ const MARKS = {
   added: ["+", "added"],
   removed: ["−", "removed"],
   changed: ["~", "reads differently"],
+  replaced: ["⇢", "what took its place"],
   critical: ["◆", "critical path"],
   slack: ["", "slack"],
+  estimated: ["", "estimated"],
+  measured: ["", "measured"],
 };
 
 /**

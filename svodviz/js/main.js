@@ -213,12 +213,15 @@ function renderExplorer({ model, el, fullPage = false }) {
   const stopTheme = followTheme(root, fullPage ? explorer.tools : null, repaint);
   explorer.show();
   const stopSync = sync(explorer.store, model);
+  const adopt = () => explorer.store.measured.adopt();
+  model.on("change:recorded", adopt);
   const watcher = new ResizeObserver(repaint);
   watcher.observe(explorer.pane);
   markReady(root);
   return () => {
     stopTheme();
     stopSync();
+    model.off("change:recorded", adopt);
     requests.close();
     watcher.disconnect();
   };

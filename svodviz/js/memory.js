@@ -28,7 +28,7 @@ export class MemoryView {
   }
 
   entityAt(event) {
-    const node = event.target.closest?.(".place");
+    const node = event.target.closest?.("[data-entity]");
     return node ? Number(node.dataset.entity) : -1;
   }
 
@@ -49,7 +49,7 @@ export class MemoryView {
       "svg", { class: "memory-map", width: this.width, height: this.height },
       this.grid(),
       ...places.map((place) => this.place(place)),
-      ...places.flatMap((place) => place.after.map((it) => this.arrow(places[it], place))),
+      ...places.flatMap((place) => place.after.flatMap((it) => this.arrow(places[it], place))),
     ));
     this.light();
     this.look.onStatus();
@@ -136,18 +136,21 @@ export class MemoryView {
     );
   }
 
-  /** From where the one ends to where the other begins, at the height that both have. */
+  /** From where the one ends to where the other begins, at the height that both have; its title
+   * is the planner's reason, and a click on it selects what came later. */
   arrow(from, to) {
     const [a, b] = [this.boxOf(from), this.boxOf(to)];
     const y = (Math.max(a.y, b.y) + Math.min(a.y + a.h, b.y + b.h)) / 2
       + Math.min(12, Math.min(a.h, b.h) / 3);
     const [x1, x2] = [a.x + a.w - Math.min(10, a.w / 3), b.x + Math.min(10, b.w / 3)];
-    const entities = [from, to].map((it) => this.schedule.buffers[it.buffer].e);
+    const [old, now] = [from, to].map((it) => this.schedule.buffers[it.buffer]);
     const path = s("path", {
       class: "reuse", d: `M${x1} ${y}H${x2}M${x2 - 6} ${y - 4}L${x2} ${y}L${x2 - 6} ${y + 4}`,
     });
-    path.ends = entities;
-    return path;
+    path.ends = [old.e, now.e];
+    const hit = s("path", { class: "reuse-hit", d: `M${x1} ${y}H${x2}`, "data-entity": now.e },
+      s("title", {}, `${now.name} uses the memory of ${old.name} again: ${to.reason}`));
+    return [path, hit];
   }
 
   light() {

@@ -23,21 +23,26 @@ function scaled(number) {
   return `${Number(size.toPrecision(3))} ${units[unit]}`.trimEnd();
 }
 
-/** The overlays that a compilation has numbers for. */
+/** The overlays that a compilation has numbers for, or can be asked for. */
 export function overlaysOf(model) {
   const items = model.schedule?.items ?? [];
-  return items.length
-    ? OVERLAYS.filter(([, , value]) => !value || items.some((item) => value(item) !== null)) : [];
+  const isThere = ([id, , value]) => !value || items.some((item) => value(item) !== null)
+    || (id === "measured" && model.stageById.get("run")?.units.length > 0);
+  return items.length ? OVERLAYS.filter(isThere) : [];
 }
 
 /**
  * The cost of each node of a picture that has one: {value, share of the greatest, text}.
+ * `missing` says why there are no numbers, where there are none yet.
  * @returns {{costs: Map<Object, {value: number, share: number, text: string}>, words: string}}
  */
-export function overlayOn(model, scene, picture, id) {
+export function overlayOn(model, scene, picture, id, missing = "not known") {
   const row = overlaysOf(model).find(([it]) => it === id);
   if (!row || !scene) return { costs: new Map(), words: "" };
-  const [, words, , write] = row;
+  const [, words, value, write] = row;
+  if (value && !model.schedule.items.some((item) => value(item) !== null)) {
+    return { costs: new Map(), words: `${words}: ${missing}` };
+  }
   const sums = sumsOf(model, scene, picture, id);
   const greatest = Math.max(...sums.values(), 0);
   const whole = [...sums.values()].reduce((sum, it) => sum + it, 0);

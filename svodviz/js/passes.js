@@ -2,6 +2,7 @@
 
 import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
+import { matchedPart } from "./matched.js";
 import { ruleCode } from "./whynot.js";
 
 export class Passes {
@@ -29,8 +30,11 @@ export class Passes {
   }
 
   fillList() {
-    let place = null;
+    let [level, place] = [null, null];
     this.store.model.passes.forEach((record, pass) => {
+      const words = record.stage === "graph" ? "tensor level" : "machine level";
+      if (words !== level) this.list.append(h("li", { class: "pass-level" }, words));
+      level = words;
       const title = record.kernel ? `${record.stage} · ${record.kernel}` : record.stage;
       if (title !== place) this.list.append(h("li", { class: "pass-group" }, title));
       place = title;
@@ -71,7 +75,7 @@ export class Passes {
     for (const title of this.list.querySelectorAll(".pass-group")) {
       let item = title.nextElementSibling;
       let isShown = false;
-      while (item && !item.classList.contains("pass-group")) {
+      while (item && !item.matches(".pass-group, .pass-level")) {
         isShown ||= !item.hidden;
         item = item.nextElementSibling;
       }
@@ -146,6 +150,7 @@ export class Passes {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code) ?? "",
+        code.length > 0 ? matchedPart(this.store, this.store.state.pass, step) : "",
         h("p", { class: "rule-nodes" },
           this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
           this.link(after, "+")),

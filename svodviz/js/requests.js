@@ -90,10 +90,11 @@ export class Requests {
    * @param {string} name
    * @param {object} args
    * @param {(words: string) => void} [onProgress]
+   * @param {boolean} [isFresh] whether Python is asked although an answer was recorded
    * @returns {Promise<any>} the result; rejected with an Error whose message is for the reader
    */
-  ask(name, args = {}, onProgress = () => {}) {
-    const recorded = this.recorded(name, args);
+  ask(name, args = {}, onProgress = () => {}, isFresh = false) {
+    const recorded = isFresh ? undefined : this.recorded(name, args);
     if (recorded !== undefined) return Promise.resolve(recorded);
     const { model } = this;
     if (!model?.send) {

@@ -26,11 +26,11 @@ export class Ribbon {
       title: stage.missing
         || `${stage.label}${key ? ` (key ${key})` : ""}${checkWords(check)}`,
     });
-    node.append(
-      h("span", { class: "stage-label" }, stage.label),
-      h("span", { class: "stage-size" }, isEmpty ? this.reason(stage) : this.measure(stage, size)),
-      checkMark(check) ?? "",
-    );
+    const words = h("span", { class: "stage-size" });
+    const measure = () => (isEmpty ? this.reason(stage) : this.measure(stage, size));
+    words.textContent = measure();
+    node.append(h("span", { class: "stage-label" }, stage.label), words, checkMark(check) ?? "");
+    if (stage.id === "run") this.store.measured.onChange(() => { words.textContent = measure(); });
     this.buttons.set(stage.id, node);
     return node;
   }
@@ -40,6 +40,7 @@ export class Ribbon {
   }
 
   measure(stage, size) {
+    if (stage.id === "run") return this.run();
     if (stage.asked) return "on demand";
     const time = stage.id === "passes"
       ? this.store.model.passes.reduce((sum, it) => sum + it.seconds, 0)
@@ -52,6 +53,15 @@ export class Ribbon {
     };
     const text = words[stage.id] || counted(size.lines, "line");
     return time > 0 ? `${text} · ${duration(time)}` : text;
+  }
+
+  /** How long one run takes, if that was measured. */
+  run() {
+    const { measured } = this.store;
+    if (!measured.isKnown) return measured.state === "asking" ? "running …" : "on demand";
+    const { items } = this.store.model.schedule;
+    const sum = items.reduce((total, it) => total + (it.measured ?? 0), 0);
+    return `${counted(items.filter((it) => it.run).length, "item")} · ${duration(sum * 1e-9)}`;
   }
 
   update() {

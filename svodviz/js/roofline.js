@@ -23,7 +23,8 @@ export function intensity(point, level) {
   if (!point.cache || !point.flops) return 0;
   const [, , , asked, hits] = point.cache.levels[level];
   const share = point.cache.total / Math.max(1, point.cache.accesses);
-  return point.flops / Math.max(1, (asked - hits + point.cache.streamed) * 64 * share);
+  const ahead = point.cache.fetched?.[level] ?? 0;
+  return point.flops / Math.max(1, (asked - hits + point.cache.streamed + ahead) * 64 * share);
 }
 
 /** Operations per ns; 0 where it was not measured. */

@@ -1,6 +1,7 @@
 // The rows of the timeline: a head for each lane, its items, and loops that can be folded. Pure.
 
 export const ROW = 34;
+export const HEAD = 30; // height of the axis above the first row
 export const LANE = 26;
 export const FEW_TURNS = 8; // loops of more turns start folded
 const BARS = 400; // bars of one folded row that are drawn apart

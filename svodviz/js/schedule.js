@@ -23,6 +23,18 @@ export class ScheduleData {
     });
   }
 
+  /** When an item runs: by the estimates or, where `by` says so and it is known, as measured. */
+  when(item, by) {
+    return (by === "measured" && item.run) || item;
+  }
+
+  /** Whether the one item ends where the other begins, both without time to spare. */
+  isCritical(edge, by) {
+    const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
+    if (by !== "measured" || !a.run || !b.run) return edge.critical;
+    return a.run.critical && b.run.critical && a.run.finish === b.run.start;
+  }
+
   /** "kernel step, i = 2": what an item is called. */
   nameOf(item) {
     const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");

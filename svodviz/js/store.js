@@ -1,6 +1,7 @@
 // The state of one explorer and the steps that change it. Views subscribe; nothing else is shared.
 
 import { FOLDINGS } from "./groupings.js";
+import { Measured } from "./measured.js";
 import { overlaysOf } from "./overlay.js";
 import { Requests } from "./requests.js";
 
@@ -21,6 +22,8 @@ export class Store {
     this.hoverListeners = [];
     this.hovered = -1;
     this.views = new Map();
+    this.measured = new Measured(model, this.requests);
+    this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
     const start = {
       stage: "graph", unit: 0, view: first.view, selected: "",
@@ -31,6 +34,12 @@ export class Store {
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = null;
     this.state = this.sound(wanted, start);
+    this.requests.onLive(() => this.wantCosts());
+  }
+
+  /** Who lays measured times over a graph asks for them. */
+  wantCosts() {
+    if (this.state.overlay === "measured") this.measured.want();
   }
 
   /** Stages with text, the wished ones first; always three, repeated where there are fewer. */
@@ -114,6 +123,7 @@ export class Store {
     this.state = this.sound(wanted, before);
     if (this.state.view !== "columns") this.views.set(this.state.stage, this.state.view);
     this.listeners.forEach((listener) => listener(this.state, before));
+    if (patch.overlay) this.wantCosts();
   }
 
   /** The unit in which a state's selection is to be seen; else the one that was shown. */

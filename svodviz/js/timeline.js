@@ -1,12 +1,16 @@
 // The schedule on an axis of time: a lane for each device, bars from the earliest start, slack as a
-// hollow extension up to the latest one, dependencies by kind, and the memory curve beneath.
+// hollow extension up to the latest one, dependencies by kind, and the memory curve beneath. What
+// was measured is a thin dark bar under the estimate's.
 
 import { MemoryCurve } from "./curve.js";
-import { button, count, counted, duration, h, s } from "./dom.js";
-import { foldedAtFirst, ROW, rowOfItem, rowsBetween, rowsOf, barsOf } from "./rows.js";
+import { button, count, counted, duration, h } from "./dom.js";
+import { ratioOf } from "./measured.js";
+import { barsOf, foldedAtFirst, HEAD, ROW, rowOfItem, rowsBetween, rowsOf } from "./rows.js";
+import { TimelineArrows } from "./timelinearrows.js";
+import { TimelineTools } from "./timelinetools.js";
 
-const HEAD = 30;
-const MOST_ARROWS = 1200;
+const AFTER = 82; // pixels to the right for the words after the last bar
+const AFTER_BOTH = 132; // the same where the ratio of both times stands there
 
 export class TimelineView {
   constructor(store, look) {
@@ -15,6 +19,9 @@ export class TimelineView {
     this.schedule = store.model.schedule;
     this.found = new Set();
     this.critical = false;
+    this.by = "estimated";
+    this.tools = new TimelineTools(store, this);
+    this.arrows = new TimelineArrows(this);
     this.body = h("div", { class: "timeline-body" });
     this.scroll = h("div", {
       class: "timeline", tabindex: "0", role: "group", "aria-label": "Schedule timeline",
@@ -26,7 +33,7 @@ export class TimelineView {
       onclick: (event) => this.click(event),
       onmouseover: (event) => store.hover(this.entityAt(event)),
       onmouseleave: () => store.hover(-1),
-    }, this.scroll, this.curve.root);
+    }, this.tools.root, this.scroll, this.curve.root);
     store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
 
@@ -40,17 +47,41 @@ export class TimelineView {
   }
 
   show() {
-    if (!this.rows) this.read();
+    const { version } = this.store.measured;
+    if (!this.rows || this.version !== version) this.read();
+    this.version = version;
+    this.tools.show();
     this.draw();
     this.reveal();
   }
 
   read() {
     const { items } = this.schedule;
-    this.folded = foldedAtFirst(this.schedule);
-    this.end = items.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
+    this.folded ??= foldedAtFirst(this.schedule);
+    this.isMeasured = items.some((it) => it.run);
+    if (!this.isMeasured) this.by = "estimated";
+    const ends = items.flatMap((it) => [it, it.run].filter(Boolean));
+    this.end = ends.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
     this.hasTimes = items.some((it) => it.finish > it.start);
+    this.scroll.classList.toggle("both", this.isMeasured);
     this.arrange();
+  }
+
+  /** Draws critical path, slack and arrows by the estimates, or as measured. */
+  followPath(by) {
+    this.by = by;
+    this.tools.show();
+    this.place = "";
+    this.draw();
+  }
+
+  /** When an item runs, by what the critical path is drawn. */
+  when(item) {
+    return this.schedule.when(item, this.by);
+  }
+
+  get after() {
+    return this.isMeasured ? AFTER_BOTH : AFTER;
   }
 
   arrange() {
@@ -74,8 +105,7 @@ export class TimelineView {
     const { scrollTop, clientHeight } = this.scroll;
     const [top, bottom] = [scrollTop - HEAD - 200, scrollTop + (clientHeight || 800) + 200];
     this.drawn = rowsBetween(this.rows, top, bottom);
-    // Room to the right for the words after the last bar.
-    this.width = Math.max(300, (this.scroll.clientWidth || 800) - this.left - 82);
+    this.width = Math.max(300, (this.scroll.clientWidth || 800) - this.left - this.after);
     this.fill();
     this.curve.draw(this.left, this.width);
     this.light();
@@ -91,7 +121,7 @@ export class TimelineView {
     this.body.style.height = `${this.height}px`;
     this.body.replaceChildren(
       ...this.drawn.filter((row) => row.type === "lane").map((row) => this.lane(row)),
-      this.axis(), this.arrows(),
+      this.axis(), this.arrows.draw(this.drawn),
       ...this.drawn.filter((row) => row.type !== "lane").map((row) => this.row(row)),
     );
   }
@@ -160,7 +190,9 @@ export class TimelineView {
     const turns = items.map((position) => this.schedule.items[position]);
     const label = this.label(row);
     const kind = turns[0].op;
+    const measured = turns.filter((it) => it.run).map((it) => ({ ...it, ...it.run, run: it.run }));
     const bars = isFolded ? barsOf(turns, (time) => this.x(time)) : [];
+    const runs = isFolded ? barsOf(measured, (time) => this.x(time)) : [];
     return h(
       "div", { class: "loop-row", style: `top:${HEAD + row.top}px`, "data-kind": kind },
       button(isFolded ? "▸" : "▾", () => this.fold(loop), {
@@ -169,46 +201,38 @@ export class TimelineView {
       }),
       h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
         title: label }, `↻ ${label}`),
-      ...bars.map((bar) => this.turnBar(bar)),
+      ...bars.map((bar) => this.turnBar(bar, "")),
+      ...runs.map((bar) => this.turnBar(bar, " measured")),
     );
   }
 
-  turnBar({ start, finish, items }) {
+  turnBar({ start, finish, items }, kind) {
     const width = Math.max(2, this.x(finish) - this.x(start));
-    const words = items.length > 1 ? `${counted(items.length, "turn")} together`
-      : `${this.schedule.nameOf(items[0])}, ${duration((finish - start) * 1e-9)}`;
-    const isCritical = items.some((it) => it.critical);
+    const words = (items.length > 1 ? `${counted(items.length, "turn")} together`
+      : `${this.schedule.nameOf(items[0])}, ${duration((finish - start) * 1e-9)}`) + kind;
+    const isCritical = !kind && items.some((it) => this.when(it).critical);
     return h("span", {
-      class: isCritical ? "bar turn critical" : "bar turn", title: words,
+      class: `bar turn${kind}${isCritical ? " critical" : ""}`, title: words,
       "data-entity": items.length > 1 ? null : items[0].e,
       style: `left:${this.x(start)}px;width:${width}px`,
     });
   }
 
   bar(row, item) {
-    const { start, finish, slack } = item;
-    const took = duration((finish - start) * 1e-9);
-    const words = `${this.schedule.nameOf(item)}, ${took}, `
-      + (item.critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`)
-      + (item.tasks > 1 ? `, work shared by ${item.tasks} tasks` : "");
-    const width = Math.max(3, this.x(finish) - this.x(start));
+    const { critical } = this.when(item);
+    const words = this.words(item);
     const indent = row.loop === undefined ? "" : " in-loop";
     const parts = [
       h("span", { class: `item-label${indent}`, style: `width:${this.left - 14}px` },
-        h("span", { class: "item-sign", "aria-hidden": "true" }, item.critical ? "◆" : ""),
+        h("span", { class: "item-sign", "aria-hidden": "true" }, critical ? "◆" : ""),
         this.label(row)),
-      h("span", { class: "bar", style: `left:${this.x(start)}px;width:${width}px` }),
+      ...this.barOf(item, item, ""),
+      ...(item.run ? this.barOf(item, item.run, " measured") : []),
     ];
-    if (slack > 0) {
-      const wide = this.x(finish + slack) - this.x(finish);
-      parts.push(h("span", { class: "slack", style: `left:${this.x(finish)}px;width:${wide}px` },
-        wide > 84 ? h("span", {}, `slack ${duration(slack * 1e-9)}`) : null));
-    }
-    parts.push(this.time(item, took, width));
     return h(
       "div",
       {
-        class: item.critical ? "item critical" : "item", "data-entity": item.e,
+        class: critical ? "item critical" : "item", "data-entity": item.e,
         "data-kind": item.op, "data-position": item.position,
         style: `top:${HEAD + row.top}px`, role: "img", "aria-label": words, title: words,
       },
@@ -216,70 +240,41 @@ export class TimelineView {
     );
   }
 
-  /** The item's time, inside its bar where it fits, else behind it. */
-  time({ start, finish, slack }, took, width) {
-    const fits = width > took.length * 7 + 10;
-    const left = fits ? this.x(start) + 6 : this.x(finish + slack) + 6;
-    return h("span", { class: "item-time", style: `left:${left}px` }, took);
+  /** All that the drawing says of an item. */
+  words(item) {
+    const { critical, slack } = this.when(item);
+    const took = duration((item.finish - item.start) * 1e-9);
+    const run = item.run
+      ? `estimated ${took}, measured ${duration(item.measured * 1e-9)} (${ratioOf(item)})` : took;
+    return `${this.schedule.nameOf(item)}, ${run}, `
+      + (critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`)
+      + (item.tasks > 1 ? `, work shared by ${item.tasks} tasks` : "");
   }
 
-  /** Arrows between the rows on screen, as many as can be told apart. */
-  arrows() {
-    const picture = s("svg", {
-      class: "timeline-arrows", width: this.left + this.width + 82, height: this.height,
-      "aria-hidden": "true",
-    });
-    const { behind, before } = this.schedule;
-    const isSeen = (row) => row.type === "item" || this.folded.has(row.loop);
-    const edges = new Set(this.drawn.filter(isSeen)
-      .flatMap((row) => row.items.flatMap((it) => [...behind[it], ...before[it]])));
-    const wanted = [...edges].filter((edge) =>
-      this.rowOf.get(edge.from) !== this.rowOf.get(edge.to));
-    const drawn = this.oneOfEach(wanted).slice(0, MOST_ARROWS);
-    const beside = new Map();
-    for (const edge of drawn) {
-      const key = `${edge.from} ${edge.to}`;
-      picture.append(...this.arrow(edge, beside.get(key) ?? 0));
-      beside.set(key, (beside.get(key) ?? 0) + 1);
-    }
-    this.arrowsLeftOut = wanted.length - drawn.length;
-    return picture;
-  }
-
-  /** The edges without all but the first of each kind between two rows, where one is folded. */
-  oneOfEach(edges) {
-    const found = new Map();
-    for (const edge of edges) {
-      const rows = [this.rowOf.get(edge.from), this.rowOf.get(edge.to)];
-      const isFolded = rows.some((row) => row.type === "loop");
-      const ends = isFolded ? rows.map((row) => row.top) : [edge.from, edge.to];
-      const key = `${isFolded} ${ends.join(" ")} ${edge.kind}`;
-      if (!found.has(key)) found.set(key, edge);
-    }
-    return [...found.values()];
-  }
-
-  arrow(edge, beside) {
-    const [a, b] = [this.schedule.items[edge.from], this.schedule.items[edge.to]];
-    const [from, to] = [this.rowOf.get(edge.from), this.rowOf.get(edge.to)];
-    const x1 = this.x(a.finish);
-    const y1 = HEAD + from.top + ROW / 2 + 4 * beside;
-    const isDown = to.top > from.top;
-    const x2 = Math.max(this.x(b.start) + 6, x1 - 1) + 8 * beside;
-    const tip = HEAD + to.top + (isDown ? 6 : ROW - 6);
-    const back = isDown ? -6 : 6;
-    const line = `M${x1} ${y1}C${x1 + 12} ${y1} ${x2} ${(y1 + tip) / 2} ${x2} ${tip}`;
-    const classes = edge.critical ? "dependency critical" : "dependency";
-    const ends = `${this.schedule.nameOf(a)} → ${this.schedule.nameOf(b)}`;
-    const head = `M${x2 - 3.5} ${tip + back}L${x2} ${tip}L${x2 + 3.5} ${tip + back}`;
-    const title = () => s("title", {}, `${ends}\n${this.schedule.reasonOf(edge)}`);
-    const paths = [
-      s("path", { class: "dependency-hit", d: line }, title()),
-      s("path", { class: classes, d: line, "data-edge": edge.kind }, title()),
-      s("path", { class: `${classes} head`, d: head }),
+  /** One bar of an item, its slack if that is the one drawn, and its time. */
+  barOf(item, when, kind) {
+    const { start, finish } = when;
+    const slack = when === this.when(item) ? when.slack : 0;
+    const width = Math.max(3, this.x(finish) - this.x(start));
+    const parts = [
+      h("span", { class: `bar${kind}`, style: `left:${this.x(start)}px;width:${width}px` }),
     ];
-    paths.forEach((path) => { path.ends = [a.e, b.e]; });
-    return paths;
+    if (slack > 0) {
+      const wide = this.x(finish + slack) - this.x(finish);
+      parts.push(h("span", {
+        class: `slack${kind}`, style: `left:${this.x(finish)}px;width:${wide}px`,
+      }, wide > 84 ? h("span", {}, `slack ${duration(slack * 1e-9)}`) : null));
+    }
+    const took = kind ? `${duration(item.measured * 1e-9)}, ${ratioOf(item)}`
+      : duration((finish - start) * 1e-9);
+    return [...parts, this.time(start, finish + slack, took, kind ? 0 : width, kind)];
+  }
+
+  /** A time, inside its bar where it fits, else behind it. */
+  time(start, end, took, width, kind) {
+    const fits = width > took.length * 7 + 10;
+    const left = fits ? this.x(start) + 6 : this.x(end) + 6;
+    return h("span", { class: `item-time${kind}`, style: `left:${left}px` }, took);
   }
 
   light() {
@@ -344,27 +339,22 @@ export class TimelineView {
       counted(items.length, "item"),
       folded && `${count(folded)} folded into ${counted(this.folded.size, "loop")}`,
       drawn < rows.length && `${count(drawn)} of ${count(rows.length)} rows drawn: scroll for more`,
-      this.arrowsLeftOut && `${count(this.arrowsLeftOut)} arrows left out`,
-      this.pathWords(),
-      this.hasTimes ? "times are estimates" : "no estimates of time",
+      this.arrows.leftOut && `${count(this.arrows.leftOut)} arrows left out`,
+      pathWords(this.schedule, this.isMeasured),
+      timeWords(this),
     ];
     return notes.filter(Boolean).join(" · ");
   }
 
-  pathWords() {
-    const critical = this.schedule.items.filter((it) => it.critical);
-    const length = critical.reduce((sum, it) => sum + it.finish - it.start, 0);
-    return critical.length
-      && `critical path ${counted(critical.length, "item")}, ${duration(length * 1e-9)}`;
-  }
-
   present() {
     const { items, dependencies } = this.schedule;
+    const both = this.isMeasured ? ["estimated", "measured"] : [];
     return {
       kinds: new Set(items.map((it) => it.op)),
       edges: new Set(dependencies.map(([, , kind]) => kind)),
-      marks: new Set(["critical", "slack"].filter((mark) =>
-        items.some((it) => (mark === "slack" ? it.slack > 0 : it.critical)))),
+      marks: new Set([...both, ...["critical", "slack"].filter((mark) =>
+        items.some((it) => (mark === "slack" ? this.when(it).slack > 0
+          : this.when(it).critical)))]),
     };
   }
 }
@@ -374,4 +364,28 @@ export function niceStep(end, most) {
   const rough = end / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+}
+
+/** What the times on screen are. */
+function timeWords({ hasTimes, isMeasured, store }) {
+  const { measured } = store;
+  if (!hasTimes) return "no estimates of time";
+  if (isMeasured) return "bars are placed as if any number of items could run at once";
+  return measured.isPossible ? `times are estimates; measured: ${measured.words}`
+    : "times are estimates";
+}
+
+/** The critical path in figures: by the estimates and, where that is known, as measured. */
+function pathWords(schedule, isMeasured) {
+  const lengths = (by) => {
+    const times = schedule.items.map((it) => (by === "measured" ? it.run : it)).filter(Boolean);
+    const critical = times.filter((it) => it.critical);
+    return [critical.length, critical.reduce((sum, it) => sum + it.finish - it.start, 0)];
+  };
+  const [items, length] = lengths("estimated");
+  if (!items) return "";
+  const words = `critical path ${counted(items, "item")}, ${duration(length * 1e-9)}`;
+  if (!isMeasured) return words;
+  const [others, took] = lengths("measured");
+  return `${words} estimated; ${counted(others, "item")}, ${duration(took * 1e-9)} measured`;
 }

@@ -43,7 +43,7 @@ export function valueSection(inspector, entity) {
 }
 
 /** The array as grey levels, odd values crossed out. */
-function picture(value) {
+export function picture(value) {
   const rows = value.picture.map((row) => row.match(/../g) || []);
   const [width, height] = [rows[0].length, rows.length];
   const canvas = h("canvas", {

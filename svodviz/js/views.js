@@ -7,6 +7,7 @@ import { LlvmPassesView } from "./llvmpasses.js";
 import { MachineView } from "./machineview.js";
 import { MemoryView } from "./memory.js";
 import { PlaygroundView } from "./playground.js";
+import { RunView } from "./run.js";
 import { TimelineView } from "./timeline.js";
 
 /**
@@ -14,6 +15,7 @@ import { TimelineView } from "./timeline.js";
  * something, `draw()`, `fit()`, `light()` and `present()`.
  */
 const CLASSES = {
+  run: RunView,
   timeline: TimelineView,
   memory: MemoryView,
   fusion: FusionView,

@@ -12,6 +12,7 @@ from benchmarks.peers import PEERS
 from benchmarks.plot import plot
 from benchmarks.report import report
 from benchmarks.results import Entry, Memory, Results, Run, entry, from_json, read, to_json
+from benchmarks.summary import BEGIN, END
 from benchmarks.workloads import WORKLOADS
 
 
@@ -168,10 +169,13 @@ def test_a_part_leaves_the_results_of_a_whole_run(
     arguments: list[str], is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = tmp_path / "benchmarks" / "results.json", tmp_path / "docs" / "benchmarks.svg"
-    places = (tmp_path, *whole, tmp_path / "build")
-    for name, path in zip(("ROOT", "RESULTS", "PICTURE", "PART"), places, strict=True):
+    readme = tmp_path / "README"
+    readme.write_text(untold := f"{BEGIN} {END}")
+    places = (tmp_path, *whole, readme, tmp_path / "build")
+    for name, path in zip(("ROOT", "RESULTS", "PICTURE", "README", "PART"), places, strict=True):
         monkeypatch.setattr(command, name, path)
     monkeypatch.setattr(command, "run", lambda *_: made())
     command.main(arguments)
     parts = tuple(tmp_path / "build" / path.name for path in whole)
     assert set(tmp_path.rglob("*.*")) == set(parts if is_part else whole)
+    assert (readme.read_text() == untold) == is_part

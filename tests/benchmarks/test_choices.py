@@ -1,8 +1,11 @@
 """The scan of what is chosen against plain loops: what counts as slower, and that kernels run."""
 
+import numpy as np
 import pytest
 
-from benchmarks.choices import Case, Pair, cases, chain, measured
+import compiler
+from benchmarks.choices import Case, Pair, Program, cases, chain, kernels_of, measured
+from compiler import Tensor
 
 
 @pytest.mark.parametrize(("chosen", "plain", "is_slower"), [
@@ -24,6 +27,17 @@ def test_slower_is_by_share_and_beyond_noise(
 def test_both_run_and_agree(case: Case) -> None:
     found = measured(case, 0.0)
     assert all(seconds > 0 for seconds in (*found.chosen, *found.plain))
+
+
+@pytest.mark.parametrize("program", [lambda x: x + 1, lambda x: (x + 1).sum(0) * x.sum(1)])
+def test_what_is_measured_are_the_kernels(program: Program) -> None:
+    plan = compiler.prepare(program(Tensor(np.arange(900, dtype=np.float32).reshape(30, 30))))
+    expected = plan.run()[0].copy()
+    call = kernels_of(plan)
+    (result,) = call.memory[1]  # type: ignore[attr-defined]
+    result[...] = -1
+    call()
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_there_are_many_cases_of_many_kinds() -> None:

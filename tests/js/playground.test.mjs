@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { foundAt, percent } from "../../svodviz/js/cachebars.js";
+import { fetchedAhead, foundAt, percent } from "../../svodviz/js/cachebars.js";
 import {
-  added, loopsAfter, namesAfter, parseChoices, printChoices, withTile, without,
+  ADDABLE, KINDS, added, loopsAfter, namesAfter, parseChoices, printChoices, withTile, without,
 } from "../../svodviz/js/choices.js";
 import { cellsPath, elementsPath, stepAt } from "../../svodviz/js/film.js";
 import { intensity, ticks } from "../../svodviz/js/roofline.js";
@@ -43,6 +43,22 @@ test("what is added can be meant", () => {
   assert.equal(printChoices(added([], "parallelize", KERNEL)), "parallelize i0 2");
   assert.equal(printChoices(added(parseChoices("tile i0 4"), "unroll", KERNEL)),
     "tile i0 4; unroll i0.1");
+  assert.equal(printChoices(added([], "prefetch", KERNEL)), "prefetch 1 r2 i0");
+  assert.equal(printChoices(added([], "prefetch", { ...KERNEL, axes: AXES.slice(0, 2) })),
+    "prefetch 1 i1 i0");
+});
+
+test("every kind of choice can be added", () => {
+  const kinds = new Set(ADDABLE.map(([kind]) => (kind === "vectors" ? "vectorize" : kind)));
+  assert.deepEqual([...kinds].sort(), Object.keys(KINDS).sort());
+});
+
+test("what is fetched ahead is said in words, and comes from behind a cache like what misses", () => {
+  const cache = { accesses: 8, total: 8, streamed: 0, fetches: 6, fetched: [4, 2],
+    levels: [["L1", 1, 1, 8, 7], ["L2", 1, 1, 1, 1]] };
+  assert.match(fetchedAhead(cache), /^6 lines asked for ahead, 4 of them not yet/);
+  assert.equal(intensity({ flops: 640, cache }, 0), 640 / (5 * 64));
+  assert.equal(intensity({ flops: 640, cache }, 1), 640 / (2 * 64));
 });
 
 test("cells that stand above each other are one piece", () => {

@@ -62,7 +62,7 @@ def test_cores_get_parts_of_one_length(
 
 @pytest.mark.parametrize(("sizes", "height", "width"), [
     ((1024, 1024, 64), 6, 64), ((4, 1024, 64), 4, 64), ((128, 10, 64), 16, 16),
-    ((96, 3, 64), 16, 4),
+    ((96, 3, 400), 16, 4),
 ])  # fmt: skip
 def test_tiles_fit_the_result(sizes: tuple[int, int, int], height: int, width: int) -> None:
     cuts = {cut.axis: cut for cut in chosen("matmul", *sizes).of(Tile)}

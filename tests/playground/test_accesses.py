@@ -97,6 +97,27 @@ def test_scratch_memory_is_seen_and_has_a_place_of_its_own() -> None:
     assert made.total == sum(len(chunk) for chunk in made.chunks())
 
 
+FETCHED = "tile r1 8; vectorize r1.1; prefetch 1 r1 i0"
+
+
+def rows_fetched() -> Any:
+    """Sums of rows, the next row fetched ahead."""
+    loops = {"k0": FETCHED}
+    return compiler.compile(ones(3, 32).sum(1), Options(loops=loops)).lowered[0].instructions
+
+
+def test_what_is_fetched_ahead_stands_in_front_of_its_load_and_is_no_access() -> None:
+    made = Accesses(rows_fetched())
+    (chunk,) = made.chunks()
+    own, address = site_and_address(chunk)
+    fetches = np.array([site.is_fetch for site in made.sites])[own]
+    assert made.total == np.count_nonzero(~fetches) == 3 * 4 + 3
+    assert np.count_nonzero(fetches) == 2 * 4  # behind the last row there is nothing
+    ahead = np.flatnonzero(fetches)
+    assert (address[ahead] - address[ahead + 1] == 32 * 4).all()
+    assert not fetches[ahead + 1].any()
+
+
 def test_what_data_decide_is_refused_in_words() -> None:
     made = Accesses(compiler.compile(gathered(), Options(loops="plain")).lowered[0].instructions)
     with pytest.raises(DataError, match="an address follows from values in memory"):

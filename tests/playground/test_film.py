@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import compiler
+from compiler import Options
 from compiler.playground import film as module
 from compiler.playground.caches import Cache
 from compiler.playground.film import Film, film, picture, runs
@@ -44,6 +46,20 @@ def test_frames_have_all_accesses_and_all_cells(loops: str) -> None:
         pairs = zip(frame.touched, frame.missed, strict=True)
         assert all(cells(missed) <= cells(touched) for touched, missed in pairs)
         assert 0 <= frame.misses <= frame.accesses
+
+
+def test_what_is_fetched_ahead_is_there_and_is_not_filmed() -> None:
+    x = compiler.Tensor(np.ones((8, 64), np.float32)).sum(1)
+    lanes = "tile r1 16; vectorize r1.1"
+    films = []
+    for loops in (lanes, f"{lanes}; prefetch 1 r1 i0"):
+        (kernel,) = compiler.compile(x, Options(loops={"k0": loops})).lowered
+        films.append(film(kernel.instructions, FIRST, {0: (8,), 1: (8, 64)}))
+    plain, ahead = films
+    assert ahead.accesses == ahead.total == plain.accesses == 8 * 5
+    misses = [[missed for site, _, missed in made.steps if not made.sites[site].is_store]
+              for made in films]  # fmt: skip
+    assert misses == [[True] * 32, [True] * 4 + [False] * 28]
 
 
 def test_the_plain_loops_go_through_the_whole_second_matrix_again_and_again() -> None:

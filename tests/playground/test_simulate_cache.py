@@ -66,6 +66,32 @@ def test_streams_go_past_the_caches() -> None:
     assert "past the caches       64 lines" in repr(report)
 
 
+def summed_rows(loops: str, limit: int = 10**8) -> CacheReport:
+    """Sums of 64 rows of 4 KiB: each is gone before the caches have seen them all."""
+    value = compiler.Tensor(np.ones((64, 1024), np.float32)).sum(1)
+    (kernel,) = compiler.compile(value, Options(loops={"k0": loops})).lowered
+    caches = Cache("L1", 16384, 4), Cache("L2", 65536, 8)
+    return simulate_cache("k0", kernel.instructions, caches, None, limit)
+
+
+def test_what_is_fetched_ahead_is_found_and_counted_apart() -> None:
+    lanes = "tile r1 16; vectorize r1.1"
+    plain, ahead = summed_rows(lanes), summed_rows(f"{lanes}; prefetch 1 r1 i0")
+    assert (plain.fetches, plain.fetched) == (0, (0, 0))
+    assert (ahead.fetches, ahead.fetched) == (63 * 64, (63 * 64, 63 * 64))
+    assert ahead.accesses == plain.accesses == ahead.total and ahead.lines == plain.lines
+    assert plain.memories[1].found == (0, 0, 64 * 64)
+    assert ahead.memories[1].found == (63 * 64, 0, 64)  # the first row had no row before it
+    assert ahead.moved(0) == plain.moved(0)
+    assert "fetched ahead         4,032 lines, 4,032 not in L1, 4,032 not in L2" in repr(ahead)
+    assert "fetched" not in repr(plain)
+
+
+def test_a_limit_counts_accesses_and_no_fetches() -> None:
+    report = summed_rows("tile r1 16; vectorize r1.1; prefetch 1 r1 i0", limit=100)
+    assert (report.accesses, report.total, report.is_whole) == (100, 64 * 65, False)
+
+
 def test_tasks_have_caches_of_their_own() -> None:
     report = simulated("parallelize i0 2")
     assert report.tasks == 2 and "2 tasks with caches of their own" in repr(report)

@@ -8,7 +8,7 @@ import numpy as np
 
 from compiler.llvm.listing import Listing
 from compiler.llvm.pass_changes import PassRun
-from tests.svodviz import sample_machine
+from tests.svodviz import sample_machine, sample_measured
 
 PROGRAM = '''\
 """Two layers and a softmax."""
@@ -162,6 +162,9 @@ class Compilation:
 
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:
         return sample_machine.assembly_for(machine, self.source)
+
+    def measure(self, seconds: float = 1.0) -> sample_measured.Run:
+        return sample_measured.Run(self.schedule, self.name)
 
 
 @dataclass(frozen=True)

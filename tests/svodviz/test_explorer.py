@@ -62,12 +62,12 @@ def test_state_round_trips(explorer: Explorer) -> None:
                       "pass": 1, "step": -1, "columns": ["graph", "loops", "llvm"]}  # fmt: skip
     other = svodviz.explore(sample(), **explorer.state)
     assert other.state == explorer.state
-    assert other.selected == "loops:k2:1"
+    assert other.selected.entity == "loops:k2:1"
 
 
 def test_selected_and_state_are_one(explorer: Explorer) -> None:
     seen: list[str] = []
-    explorer.observe(lambda change: seen.append(change["new"]), "selected")
+    explorer.observe(lambda change: seen.append(change["new"].entity), "selected")
     explorer.state = {"selected": "graph:5"}
     explorer.selected = "kernels:call_k0"
     assert seen == ["graph:5", "kernels:call_k0"]
@@ -76,7 +76,7 @@ def test_selected_and_state_are_one(explorer: Explorer) -> None:
 
 @pytest.mark.parametrize(("wrong", "words"), [
     ({"stage": "nowhere"}, "stage is 'nowhere'; expected one of ['source', 'graph'"),
-    ({"view": "sound"}, "view is 'sound'; expected one of ['timeline', 'memory'"),
+    ({"view": "sound"}, "view is 'sound'; expected one of ['run', 'timeline'"),
     ({"pass": 6}, "pass is 6; expected one of [0, 1, 2, 3, 4, 5]"),
     ({"selected": "graph:999"}, "selected is 'graph:999'; expected one of"),
     ({"columns": ["source", "nowhere"]}, "columns is 'nowhere'"),
@@ -93,7 +93,9 @@ def test_an_unknown_selection_changes_nothing(explorer: Explorer) -> None:
     explorer.selected = "graph:5"
     with pytest.raises(traitlets.TraitError):
         explorer.selected = "graph:999"
-    assert explorer.selected == explorer.state["selected"] == "graph:5"
+    assert explorer.selected.entity == explorer.state["selected"] == "graph:5"
+    explorer.selected = None
+    assert (explorer.selected, explorer.state["selected"]) == (None, "")
 
 
 def test_the_export_opens_where_the_explorer_is(explorer: Explorer) -> None:

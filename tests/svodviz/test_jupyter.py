@@ -13,7 +13,7 @@ CELLS = (
     "import svodviz\nfrom tests.svodviz.sample import sample\n"
     "explorer = svodviz.explore(sample())\nexplorer",
     "explorer.state = {'stage': 'schedule', 'selected': 'schedule:3'}",
-    "print('selected', explorer.selected, explorer.state['stage'])",
+    "print('selected', explorer.state['selected'], explorer.state['stage'])",
 )
 RESTART = """async () => {
     const { sessionContext } = window.jupyterapp.shell.currentWidget.context;

@@ -32,7 +32,7 @@ def click_node(page: Any, words: str) -> None:
 def test_the_ribbon_leads_through_all_stages(page: Any) -> None:
     labels = texts(page, ".stage-label")
     assert labels == ["Source", "Graph", "Passes", "Kernels", "Schedule", "Loops", "Lowered",
-                      "LLVM", "LLVM passes", "LLVM optimised", "Assembly"]  # fmt: skip
+                      "LLVM", "LLVM passes", "LLVM optimised", "Assembly", "Run"]  # fmt: skip
     for position, label in enumerate(labels):
         page.locator(".stage").nth(position).click()
         assert page.locator('.stage[aria-current="page"] .stage-label').inner_text() == label
@@ -203,9 +203,9 @@ def test_keys(page: Any, key: str, wanted: dict[str, Any]) -> None:
 def test_keys_on_a_selection(page: Any) -> None:
     set_state(page, selected="graph:15")
     page.locator(".svodviz").focus()
-    page.keyboard.press("i")
+    page.keyboard.press("Shift+I")
     assert state(page)["selected"] == "graph:13"
-    page.keyboard.press("o")
+    page.keyboard.press("Shift+O")
     assert state(page)["selected"] == "graph:15"
     page.keyboard.press("Escape")
     assert state(page)["selected"] == ""

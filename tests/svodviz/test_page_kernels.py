@@ -10,6 +10,8 @@ from svodviz.explorer import Explorer
 from tests.svodviz.conftest import Open
 from tests.svodviz.test_kernels import CHOSEN, product
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def page(tmp_path: Path, open_page: Open) -> Iterator[Any]:

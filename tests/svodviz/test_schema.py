@@ -10,7 +10,7 @@ import pytest
 
 from compiler import Tensor, compile
 from svodviz.export import export_stage
-from svodviz.stages import WITH_GRAPHS
+from svodviz.stages import EXPORTED
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.test_compare import softmax
 
@@ -32,7 +32,7 @@ def validator() -> Any:
     return jsonschema.Draft202012Validator(SCHEMA)
 
 
-@pytest.mark.parametrize("stage", WITH_GRAPHS)
+@pytest.mark.parametrize("stage", EXPORTED)
 @pytest.mark.parametrize(
     "make", [sample, rich, hostile, lambda: compile(softmax()), devices],
     ids=["sample", "rich", "hostile", "softmax", "devices"],

@@ -1,0 +1,85 @@
+"""matched: what a rule bound when it made a rewrite, and how long it takes.
+
+The rule runs once more on the node that it rewrote, as that node was: the names that are known
+where it returns are what it matched. The fastest of a few more runs is its time.
+
+Relies on: rules read nodes and make nodes, and do nothing else.
+"""
+
+import inspect
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from compiler.asking.why_not import Recorded, rules_of, told
+from compiler.graph.rewrite import Rule
+from compiler.node import Node
+from compiler.origin import no_origin
+from compiler.trace import PassRecord
+
+RUNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The names that a rule gave to what it matched, and its time."""
+
+    rule: str
+    bindings: tuple[tuple[str, str], ...]
+    nanoseconds: int
+
+    def __str__(self) -> str:
+        rows = [f"  {name} = {value}" for name, value in self.bindings]
+        return "\n".join([f"{self.rule}: {self.nanoseconds / 1000:.1f} µs", *rows])
+
+
+def matched(compilation: Recorded, record: PassRecord, step: int) -> Matched | None:
+    """What made rewrite `step` (from 1) of a pass; None where that was no rule on one node."""
+    match = record.matches[step - 1]
+    rules = rules_of(record, compilation.options)
+    rule = next((r for r in rules if (r.name, r.source) == (match.rule, match.source)), None)
+    if rule is None:
+        return None
+    with no_origin():
+        known = _known_at_return(rule, match.before)
+        times = [_nanoseconds(rule, match.before) for _ in range(RUNS)]
+    return Matched(rule.name, tuple(_told(known)), min(times))
+
+
+def _known_at_return(rule: Rule, node: Node) -> Mapping[str, Any]:
+    """The local names of the rule, as it is written, when it returns."""
+    found: dict[str, Any] = {}
+    code = inspect.unwrap(rule.described or rule.function).__code__
+
+    def enter(frame: FrameType, event: str, value: object) -> Any:
+        return note if frame.f_code is code else None
+
+    def note(frame: FrameType, event: str, value: object) -> Any:
+        if event == "return":
+            found.update(frame.f_locals)
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        rule.function(node)
+    finally:
+        sys.settrace(before)
+    return found
+
+
+def _nanoseconds(rule: Rule, node: Node) -> int:
+    start = time.perf_counter_ns()
+    rule.function(node)
+    return time.perf_counter_ns() - start
+
+
+def _told(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Nodes and plain values by their names; what a rule merely works with is left out."""
+    for name, value in known.items():
+        is_nodes = isinstance(value, tuple) and all(isinstance(it, Node | int) for it in value)
+        if is_nodes or isinstance(value, Node | int | float | str):
+            yield name, told(value)

@@ -1,0 +1,27 @@
+// What the rule of a rewrite bound when it matched, and its time. Python knows (see matched.py).
+
+import { duration, h } from "./dom.js";
+
+/**
+ * A part of a page that fills itself once the answer is there; empty for what is no rule.
+ * @param {any} store
+ * @param {number} pass
+ * @param {number} step the number of the rewrite, from 1
+ */
+export function matchedPart(store, pass, step) {
+  const part = h("div", { class: "matched" });
+  store.requests.ask("matched", { pass, step }).then(
+    (answer) => part.replaceChildren(...lines(answer)),
+    (error) => part.replaceChildren(h("p", { class: "hint" },
+      `What the rule matched was not recorded. ${error.message}`)));
+  return part;
+}
+
+function lines({ bindings, ns }) {
+  if (!bindings.length) return [];
+  return [
+    h("p", { class: "hint" }, `It matched, in ${duration(ns * 1e-9)}:`),
+    h("dl", { class: "facts" },
+      ...bindings.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+  ];
+}

@@ -1,0 +1,74 @@
+"""A run of a sample that nobody made: items take 0.8 and 1.25 times their estimates, by turns."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from compiler.asking.measurement import ItemTime
+from compiler.schedule.items import ItemTiming
+from compiler.trace import Line
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `compiler.asking.measurement.Measurement` has that is shown."""
+
+    schedule: Any
+    words: str
+    title: str = "one run"
+    whole: float | None = 40_000.0
+    call: float = 400.0
+    rounds: int = 9
+    seconds: float = 0.5
+    name: str = "run"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (f"made up: {self.words}",)
+
+    @property
+    def machine(self) -> str:
+        return f"no machine: {self.words}"
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        return (np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), np.float32(2.5))
+
+    @cached_property
+    def by_item(self) -> dict[int, ItemTime]:
+        costs = [it.estimated_ns * (1.25 if n % 2 else 0.8)
+                 for n, it in enumerate(self.schedule.analysis)]  # fmt: skip
+        return {n: ItemTime(n, ns, 0.9 * ns, 1.1 * ns, 9) for n, ns in enumerate(costs)}
+
+    @cached_property
+    def timings(self) -> tuple[ItemTiming, ...]:
+        cost = [round(it.ns) for it in self.by_item.values()]
+        early, edges = [0] * len(cost), self.schedule.dependencies
+        for edge in edges:  # from earlier to later items, in their order
+            early[edge.consumer] = max(early[edge.consumer], early[edge.producer]
+                                       + cost[edge.producer])  # fmt: skip
+        end = max(a + b for a, b in zip(early, cost, strict=True))
+        late = [end - it for it in cost]
+        for edge in sorted(edges, key=lambda it: -it.consumer):
+            late[edge.producer] = min(late[edge.producer], late[edge.consumer]
+                                      - cost[edge.producer])  # fmt: skip
+        rows = zip(early, late, cost, strict=True)
+        return tuple(ItemTiming(n, *row) for n, row in enumerate(rows))
+
+    @property
+    def critical_path(self) -> tuple[int, ...]:
+        return tuple(it.item_id for it in self.timings if not it.slack)
+
+    def bound(self, time: ItemTime) -> str:
+        return f"computing {self.words}"
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        rows = (Line(f"{n} {it.ns:.0f} ns", f"run:{n}", (self.schedule.entity(n),))
+                for n, it in self.by_item.items())  # fmt: skip
+        return (*rows, Line(self.words))
+
+    def to_networkx(self) -> Any:
+        return self.schedule.to_networkx()
