@@ -3,11 +3,8 @@
 All is made when it is asked for; what only a reader asks for is loaded with the question.
 """
 
-<<<<<<< HEAD
 import os
-=======
 from collections.abc import Mapping
->>>>>>> main
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -19,13 +16,10 @@ from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
     from concurrent.futures import Future
 
-=======
     from compiler.asking.measurement import Measurement
     from compiler.compilation import Compilation
->>>>>>> main
     from compiler.llvm.pass_changes import PassRun
 
 
