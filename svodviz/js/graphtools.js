@@ -5,7 +5,7 @@ import { foldingFor, foldingsOf } from "./groupings.js";
 import { overlaysOf } from "./overlay.js";
 
 export class GraphTools {
-  /** @param store @param view the graph: `scene`, `program`, `picture`, `toggleFold`, `toggleOnly` */
+  /** @param store @param view the graph: `scene`, `program`, `picture`, `toggleFold` … */
   constructor(store, view) {
     this.store = store;
     this.view = view;

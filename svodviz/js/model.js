@@ -112,7 +112,7 @@ export class Model {
       || this.gaveWayIn.has(entity));
   }
 
-  /** Whether something descends from an entity; the stretch that it is drawn in is no descendant. */
+  /** Whether something descends from an entity; the stretch it is drawn in is no descendant. */
   hasDescendants(entity) {
     return this.children[entity].some((it) => !this.isStretch(it));
   }

@@ -14,8 +14,8 @@ const MARGIN = 28;
 /**
  * The parts of a scene and where they stand, the links between them and their paths.
  * @param {Object} scene `nodes` and `edges`
- * @param {{keys?: string[], open?: string[], only?: Set<number>, name?: (key: string) => string,
- *   room?: number}} look  the key of each node's group, groups that are open, nodes whose neighbours
+ * @param {{keys?: string[], open?: string[], only?: Set<number>, room?: number,
+ *   name?: (key: string) => string}} look  the key of each node's group, groups that are open, nodes whose neighbours
  *   are all shown, what a key is called, columns that a folded group has room for at least
  */
 export function layOutParts(scene, { keys, open = [], only, name = (it) => it, room = 0 }) {
