@@ -81,7 +81,7 @@ export class GraphView {
     this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
     this.cost(isPass);
-    this.replaced = isPass ? replacementsOf(store.pass, step, this.picture) : [];
+    this.replaced = isPass ? replacementsOf(store.pass, store.state.step, this.picture) : [];
     if (before !== this.picture) this.takeOver(before);
     this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
     this.draw();

@@ -15,8 +15,9 @@ const MARGIN = 28;
  * The parts of a scene and where they stand, the links between them and their paths.
  * @param {Object} scene `nodes` and `edges`
  * @param {{keys?: string[], open?: string[], only?: Set<number>, room?: number,
- *   name?: (key: string) => string}} look  the key of each node's group, groups that are open, nodes whose neighbours
- *   are all shown, what a key is called, columns that a folded group has room for at least
+ *   name?: (key: string) => string}} look  the key of each node's group, groups that are open,
+ *   nodes whose neighbours are all shown, columns that a folded group has room for at least,
+ *   what a key is called
  */
 export function layOutParts(scene, { keys, open = [], only, name = (it) => it, room = 0 }) {
   const started = performance.now();
