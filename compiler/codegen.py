@@ -3,6 +3,7 @@
 All is made when it is asked for; what only a reader asks for is loaded with the question.
 """
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -15,6 +16,8 @@ from compiler.llvm.listing import Listing
 from compiler.llvm.source import Source
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from compiler.asking.measurement import Measurement
     from compiler.compilation import Compilation
     from compiler.llvm.pass_changes import PassRun
@@ -33,16 +36,30 @@ class MachineCode:
         raise NotImplementedError
 
     @cached_property
+    def _listings(self) -> "list[Future[tuple[Listing, Listing]]]":
+        """What LLVM makes of each distinct kernel, being made on threads of their own."""
+        from concurrent.futures import ThreadPoolExecutor  # it imports much
+
+        pool = ThreadPoolExecutor(os.cpu_count() or 1, "listing")
+        try:
+            pairs = zip(self.source, self._kernels, strict=True)
+            return [pool.submit(listing.listings, source, each.level) for source, each in pairs]
+        finally:
+            pool.shutdown(wait=False)
+
+    def begin_listings(self) -> None:
+        """Have LLVM begin with `optimized` and `assembly`: who asks for them later waits less."""
+        assert self._listings is not None
+
+    @cached_property
     def optimized(self) -> tuple[Listing, ...]:
         """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
-        pairs = zip(self.source, self._kernels, strict=True)
-        return tuple(listing.optimized(source, kernel.level) for source, kernel in pairs)
+        return tuple(each.result()[0] for each in self._listings)
 
     @cached_property
     def assembly(self) -> tuple[Listing, ...]:
         """The machine code of each distinct kernel, as assembly."""
-        pairs = zip(self.source, self._kernels, strict=True)
-        return tuple(listing.assembly(source, kernel.level) for source, kernel in pairs)
+        return tuple(each.result()[1] for each in self._listings)
 
     @located
     def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":

@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
-    """Base of the stage objects of a compilation."""
+    """Base of the stage objects of a compilation.
+
+    It has no slots: subclasses keep there what they have printed once.
+    """
 
     title: str
     seconds: float = 0.0
@@ -28,7 +31,7 @@ class Stage:
         return {line.entity: line.parents for line in self.lines if line.entity}
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
-        """The stage as a graph; node keys are entities (attributes: see `trace.Line`)."""
+        """The stage as a new graph; node keys are entities (attributes: see `trace.Line`)."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -2,6 +2,8 @@
 
     before   100,000 nodes
     after    at most `STRETCHES` nodes "layers 120 … 179", with what is in each, and edges between
+
+A stretch descends from all nodes in it: a line that shows one of them is linked to its stretch.
 """
 
 from collections import Counter
@@ -27,7 +29,9 @@ def condensed(graph: "nx.DiGraph[str]", prefix: str) -> "nx.DiGraph[str]":
         for node in nodes:
             home[node] = position
         facts = [graph.nodes[keys[node]] for node in nodes]
-        made.add_node(f"{prefix}{position}", **_facts(first, nodes, layers, facts))
+        parents = tuple(keys[node] for node in nodes)
+        made.add_node(f"{prefix}{position}", parents=parents,
+                      **_facts(first, nodes, layers, facts))  # fmt: skip
     for source, target in edges:
         ends = home[source], home[target]
         if ends[0] != ends[1]:
@@ -61,5 +65,5 @@ def _facts(
         "kind": kinds.most_common(1)[0][0],
         "dtype": "",
         "shape": f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'}: {words}",
-        "name": "", "argument": "", "group": "", "parents": (),
+        "name": "", "argument": "", "group": "",
     }  # fmt: skip

@@ -22,7 +22,7 @@ from svodviz.requests import respond
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, is_explorable, name_of
-from svodviz.summary import summary
+from svodviz.summary import summary_of_page
 from svodviz.wire import wire
 
 State = dict[str, Any]
@@ -145,7 +145,7 @@ class Explorer(PageWidget):
 
     @cached_property
     def _words(self) -> str:
-        return f"Explorer of {summary(self.compilation)}"
+        return f"Explorer of {summary_of_page(self.wire, self.compilation)}"
 
     def __repr__(self) -> str:
         return self._words

@@ -46,6 +46,7 @@ class Film:
         self.passes: list[PassFilm] = []
         self.budget = NODE_BUDGET
         self._attributes: dict[str, dict[str, Any]] = {}
+        self._operands: dict[str, tuple[str, ...]] = {}
         self._incoming: dict[str, tuple[int, ...]] = {}
 
     def shoot(self, changes: Iterable[Any]) -> int:
@@ -79,15 +80,18 @@ class Film:
             for key, attributes in change.nodes.items()
             if self._attributes.get(key) != attributes
         ]
-        had = {
-            it for key in (*change.operands, *removed) for it in self._incoming.get(key, ())
-        }  # fmt: skip
+        # A pass begins with all nodes: most read what they read before.
+        moved = {key: operands for key, operands in change.operands.items()
+                 if self._operands.get(key) != operands}  # fmt: skip
+        had = {it for key in (*moved, *removed) for it in self._incoming.get(key, ())}
         came = [self.numbers[key] for key in change.nodes if key not in self._attributes]
         for key in removed:
             del self._attributes[key]
             self._incoming.pop(key, None)
+            self._operands.pop(key, None)
         self._attributes.update(change.nodes)
-        incoming = {key: self._rows(key, change.operands[key]) for key in change.operands}
+        self._operands.update(moved)
+        incoming = {key: self._rows(key, operands) for key, operands in moved.items()}
         self._incoming.update(incoming)
         has = dict.fromkeys(chain.from_iterable(incoming.values()))
         delta = {

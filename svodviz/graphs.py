@@ -8,6 +8,7 @@ Sizes follow from a fixed advance per character, so a drawing does not depend on
 
 import unicodedata
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from textwrap import dedent
 from typing import Any
 
@@ -94,24 +95,34 @@ def draw(graph: "nx.DiGraph[str]") -> Drawing:
 
 def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     """The box of one node with the attributes its stage gives it."""
-    text = {
-        name: visible(attributes.get(name, "") or "")
-        for name in ("op", "kind", "argument", "dtype", "shape", "name", "group")
-    }
     block = str(attributes.get("text", "") or "")
-    label = _block_label(text, block) if block else _label(text, _place(attributes))
-    width, height = _size(label, is_block=bool(block))
-    found = {name: attributes[name] for name in _FACTS if attributes.get(name) not in (None, "")}
+    words = (str(attributes.get(name, "") or "") for name in _WORDS)
+    look = _look(*words, _place(attributes), block)
+    found = {name: attributes[name] for name in _FACTS if attributes.get(name) not in _NOTHING}
     facts = {name: visible(it) if isinstance(it, str) else it for name, it in found.items()}
     if block:
         lines = dedent(block.expandtabs(4)).splitlines()
         facts["text"] = [visible(line) for line in lines]
-    return Box(entity, **text, label=label, width=width, height=height, facts=facts)
+    return Box(entity, *look, facts)
 
 
+_WORDS = ("op", "kind", "argument", "dtype", "shape", "name", "group")
 _FACTS = (
     "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "strides",
 )  # fmt: skip
+_NOTHING = (None, "")
+
+
+@lru_cache(8192)
+def _look(
+    op: str, kind: str, argument: str, dtype: str, shape: str, name: str, group: str,
+    where: str, block: str,
+) -> tuple[str, str, str, str, str, str, str, tuple[str, ...], int, int]:
+    """Printable words, label and size of a box. Most boxes of a program look like another."""
+    words = (op, kind, argument, dtype, shape, name, group)
+    text = {key: visible(word) for key, word in zip(_WORDS, words, strict=True)}
+    label = _block_label(text, block) if block else _label(text, where)
+    return (*text.values(), label, *_size(label, is_block=bool(block)))  # type: ignore[return-value]
 
 
 def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
@@ -161,6 +172,8 @@ def arrow_of(source: Any, target: Any, attributes: dict[str, Any]) -> Arrow:
 def arrows_of(source: Any, target: Any, attributes: dict[str, Any]) -> list[Arrow]:
     """The arrows of one edge: one for each of its `kinds`, and a link where it has a `fusion`."""
     first = arrow_of(source, target, attributes)
+    if "kinds" not in attributes and "fusion" not in attributes:
+        return [first]
     kinds = [visible(it) for it in attributes.get("kinds") or (first.kind,)]
     if "fusion" in attributes and "fusion" not in kinds:
         kinds.append("fusion")

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from svodviz import graphviz_layout, layered
 from svodviz.graphs import Drawing
@@ -21,6 +22,11 @@ LONG = 5_000  # layers crossed by all edges above which it may do so too
 HUGE = 5_000  # nodes above which Graphviz takes longer than anybody waits
 SECONDS_ALLOWED = 3.0
 OWN = "layers of our own"
+KEPT = 512  # small graphs whose places are kept
+
+Boxes: TypeAlias = tuple[tuple[int, int, str], ...]
+Edges: TypeAlias = tuple[tuple[int, int], ...]
+Placed: TypeAlias = tuple[dict[str, Any], str, float]
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,12 @@ class Layout:
 
 def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> Layout:
     """The layout of a drawing; `engine` names what made it, `seconds` how long that took."""
-    started = time.perf_counter()
     names = [box.entity for box in drawing.boxes]
     number = {name: index for index, name in enumerate(names)}
     pairs = list(dict.fromkeys((arrow.source, arrow.target) for arrow in drawing.arrows))
-    request: dict[str, Any] = {
-        "boxes": [[box.width, box.height, box.group] for box in drawing.boxes],
-        "edges": [[number[source], number[target]] for source, target in pairs],
-    }
-    request["quick"] = len(names) > LARGE or layered.span(request) > LONG
-    answer, engine = _answer(request, seconds_allowed)
+    boxes = tuple((box.width, box.height, box.group) for box in drawing.boxes)
+    edges = tuple((number[source], number[target]) for source, target in pairs)
+    answer, engine, seconds = _placed(boxes, edges, seconds_allowed)
     return Layout(
         places={name: (x, y) for name, (x, y) in zip(names, answer["places"], strict=True)},
         routes=dict(zip(pairs, answer["routes"], strict=True)),
@@ -66,16 +68,32 @@ def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> La
         width=answer["size"][0],
         height=answer["size"][1],
         engine=engine,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
     )
 
 
-def _answer(request: dict[str, Any], seconds_allowed: float) -> tuple[dict[str, Any], str]:
-    if not request["boxes"]:
-        return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place"
-    if not request["quick"]:
-        return graphviz_layout.place(request), "Graphviz dot"
-    if len(request["boxes"]) > HUGE:
+def _placed(boxes: Boxes, edges: Edges, seconds_allowed: float) -> Placed:
+    """The answer, what made it, and how long that took."""
+    if not boxes:
+        return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place", 0.0
+    if len(boxes) <= LARGE and layered.span({"boxes": boxes, "edges": edges}) <= LONG:
+        return _by_graphviz(boxes, edges)
+    started = time.perf_counter()
+    answer, engine = _large(boxes, edges, seconds_allowed)
+    return answer, engine, time.perf_counter() - started
+
+
+@lru_cache(KEPT)
+def _by_graphviz(boxes: Boxes, edges: Edges) -> Placed:
+    """The same graph comes again: in a picture beside the page, when a cell is run again."""
+    started = time.perf_counter()
+    answer = graphviz_layout.place({"boxes": boxes, "edges": edges, "quick": False})
+    return answer, "Graphviz dot", time.perf_counter() - started
+
+
+def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[dict[str, Any], str]:
+    request = {"boxes": boxes, "edges": edges, "quick": True}
+    if len(boxes) > HUGE:
         return layered.place(request), OWN
     try:
         return _in_a_worker(request, seconds_allowed), "Graphviz dot (quick)"

@@ -6,7 +6,7 @@
     both graphs    the device of a node and the variables that its extents depend on; of tensor
                    nodes also the user's functions that made them ("module")
 
-The stages' own graphs are copied, never changed.
+A stage makes a new graph whenever it is asked for one: it is refined in its place.
 """
 
 import re
@@ -38,15 +38,15 @@ def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
     """The graph of a stage as it is drawn and exported."""
     graph = stage.to_networkx()
     if stage_id == "graph":
-        return _with_places(graph.copy(), stage)
+        return _with_places(graph, stage)
     if stage_id == "kernels":
-        return _kernel_graph(_with_places(graph.copy(), stage))
+        return _kernel_graph(_with_places(graph, stage))
     if stage_id in ("llvm", "optimized", "asm"):
-        return _flow(graph.copy())
+        return _flow(graph)
     if stage_id == "schedule" and getattr(stage, "items", ()):
-        return _schedule(graph.copy(), stage)
+        return _schedule(graph, stage)
     if stage_id == "run":
-        return _schedule(graph.copy(), stage.schedule)
+        return _schedule(graph, stage.schedule)
     return graph
 
 
@@ -68,15 +68,16 @@ def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
 
 def _with_places(graph: "nx.DiGraph[str]", stage: Any) -> "nx.DiGraph[str]":
     """The graph with the device of each node that has one, and what its extents depend on."""
+    modules = getattr(stage, "modules", {})
     for node in getattr(stage, "nodes", ()):
-        facts = graph.nodes[stage.entity(node)] if stage.entity(node) in graph else {}
+        facts = graph.nodes.get(stage.entity(node), {})
         if getattr(node, "device", ""):
             facts["device"] = str(node.device)
         extents = [it for it in getattr(node, "extents", ()) if it is not None]
         if extents:
             words = (str(getattr(it, "described", it)) for it in extents)
             facts["variables"] = ", ".join(dict.fromkeys(words))
-        facts["module"] = getattr(stage, "modules", {}).get(node, "")
+        facts["module"] = modules.get(node, "")
     return graph
 
 

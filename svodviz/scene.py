@@ -41,23 +41,16 @@ class Budget:
 
 def node_row(box: Box, entities: Entities) -> Wire:
     """One row of the node table."""
-    words = {
-        "name": box.name,
-        "arg": box.argument,
-        "dtype": box.dtype,
-        "shape": box.shape,
-        "group": box.group,
-    }
-    return {
-        "e": entities.number(box.entity),
-        "op": box.op,
-        "kind": box.kind,
-        **{key: word for key, word in words.items() if word},
-        "label": list(box.label),
-        "w": box.width,
-        "h": box.height,
-        **{key: plain(value) for key, value in box.facts.items()},
-    }
+    row: Wire = {"e": entities.number(box.entity), "op": box.op, "kind": box.kind}
+    words = (("name", box.name), ("arg", box.argument), ("dtype", box.dtype),
+             ("shape", box.shape), ("group", box.group))  # fmt: skip
+    for key, word in words:
+        if word:
+            row[key] = word
+    row.update(label=list(box.label), w=box.width, h=box.height)
+    for key, value in box.facts.items():
+        row[key] = plain(value)
+    return row
 
 
 def plain(value: Any) -> Any:

@@ -1,32 +1,83 @@
 """A compilation in words: the stable text of an explorer, and `svodviz show --stage summary`."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from svodviz.escape import visible
+from svodviz.scene import Wire
 from svodviz.schedule import schedule_text
 from svodviz.stages import STAGES, printed, units
 from svodviz.subject import name_of
 
 
+@dataclass(frozen=True)
+class _Sizes:
+    """What a summary tells: `critical` says of each item whether it is, `lines` are of kernels."""
+
+    name: str
+    operations: list[str]
+    changed: list[bool]
+    rewrites: int
+    kernels: list[str]
+    critical: list[bool]
+    loops: list[int]
+    lowered: list[int]
+    source: list[int]
+
+
 def summary(compilation: Any) -> str:
     """A few lines with sizes and names only: no addresses, no times, nothing of this machine."""
-    graph = compilation.graph.to_networkx()
-    rewrites = sum(len(record.applied) for record in compilation.passes)
-    changed = sum(bool(record.changed) for record in compilation.passes)
-    items = compilation.schedule.to_networkx()
-    critical = sum(bool(it) for _, it in items.nodes(data="critical"))
-    kernels = [visible(stage.name) for stage in compilation.loops]
+    return _words(_counted(compilation))
+
+
+def summary_of_page(data: Wire, compilation: Any) -> str:
+    """The same from the data of its page, where these have all nodes: nothing is made again."""
+    units = {stage["id"]: stage["units"] for stage in data["stages"]}
+    scenes = [units[name][0]["scene"] for name in ("graph", "schedule")]
+    if None in scenes or any(units[name][0]["note"] for name in ("graph", "schedule")):
+        return summary(compilation)
+    lines = {name: [len(unit["lines"]) for unit in units[name]] for name in _WITH_LINES}
+    return _words(_Sizes(
+        data["name"],
+        [node["op"] for node in scenes[0]["nodes"]],
+        [record["changed"] for record in data["passes"]],
+        sum(len(record["rewrites"]) for record in data["passes"]),
+        [unit["name"] for unit in units["loops"]],
+        [bool(node.get("critical")) for node in scenes[1]["nodes"]],
+        *lines.values(),
+    ))  # fmt: skip
+
+
+_WITH_LINES = ("loops", "lowered", "llvm")
+
+
+def _counted(compilation: Any) -> _Sizes:
+    graph, items = compilation.graph.to_networkx(), compilation.schedule.to_networkx()
+    lines = [[len(it.lines) for it in getattr(compilation, name)]
+             for name in ("loops", "lowered", "source")]  # fmt: skip
+    return _Sizes(
+        visible(name_of(compilation)),
+        [str(op) for _, op in graph.nodes(data="op")],
+        [bool(record.changed) for record in compilation.passes],
+        sum(len(record.applied) for record in compilation.passes),
+        [visible(stage.name) for stage in compilation.loops],
+        [bool(it) for _, it in items.nodes(data="critical")],
+        *lines,
+    )
+
+
+def _words(it: _Sizes) -> str:
     lines = [
-        f"compilation {visible(name_of(compilation))}",
-        f"  graph      {_count(len(graph), 'node')}: {_operations(graph)}",
-        f"  passes     {len(compilation.passes)}, {changed} changed the program,"
-        f" {_count(rewrites, 'rewrite')}",
-        f"  kernels    {len(kernels)}: {_listed(kernels)}",
-        f"  schedule   {_count(len(items), 'item')}, {critical} on the critical path",
-        f"  loops      {_lines(compilation.loops)}",
-        f"  lowered    {_lines(compilation.lowered, 'instruction')}",
-        f"  LLVM IR    {_lines(compilation.source)}",
+        f"compilation {it.name}",
+        f"  graph      {_count(len(it.operations), 'node')}: {_operations(it.operations)}",
+        f"  passes     {len(it.changed)}, {sum(it.changed)} changed the program,"
+        f" {_count(it.rewrites, 'rewrite')}",
+        f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}",
+        f"  schedule   {_count(len(it.critical), 'item')}, {sum(it.critical)} on the critical path",
+        f"  loops      {_lines(it.loops)}",
+        f"  lowered    {_lines(it.lowered, 'instruction')}",
+        f"  LLVM IR    {_lines(it.source)}",
     ]
     return "\n".join(lines)
 
@@ -35,15 +86,14 @@ def full_summary(compilation: Any) -> str:
     """`summary`, and what LLVM made of the program on this machine."""
     lines = [
         summary(compilation),
-        f"  optimised  {_lines(compilation.optimized)} of LLVM IR",
-        f"  assembly   {_lines(compilation.assembly)}",
+        f"  optimised  {_lines([len(it.lines) for it in compilation.optimized])} of LLVM IR",
+        f"  assembly   {_lines([len(it.lines) for it in compilation.assembly])}",
     ]
     return "\n".join(lines)
 
 
-def _lines(stages: Any, noun: str = "line") -> str:
-    """How many lines the stages print, together and each."""
-    counts = [len(stage.lines) for stage in stages]
+def _lines(counts: list[int], noun: str = "line") -> str:
+    """How many lines the kernels have, together and each."""
     each = f" ({_listed([str(n) for n in counts])})" if len(counts) > 1 else ""
     return f"{_count(sum(counts), noun)}{each}"
 
@@ -74,8 +124,8 @@ def _pass_lines(compilation: Any) -> list[str]:
     return lines
 
 
-def _operations(graph: Any) -> str:
-    counts = Counter(str(op) for _, op in graph.nodes(data="op"))
+def _operations(operations: list[str]) -> str:
+    counts = Counter(operations)
     ordered = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     return _listed([visible(f"{op} {n}" if n > 1 else op) for op, n in ordered])
 

@@ -38,6 +38,7 @@ import math
 import os
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,19 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
     entities = Entities()
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
-    stages = [_stage(row, compilation, entities, placing, notes) for row in STAGES]
+    if hasattr(compilation, "begin_listings"):
+        compilation.begin_listings()  # LLVM works on them meanwhile
+
+    def made(rows: Iterable[StageRow]) -> list[Wire]:
+        return [_stage(row, compilation, entities, placing, notes) for row in rows]
+
+    stages = made(row for row in STAGES if not row.on_demand)
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
     inside, unseen = seen_inside(compilation, entities, notes)
     films, passes, rules = _passes(compilation, entities, placing, notes)
+    values = _values(compilation, stages, entities, notes)
+    stages += made(row for row in STAGES if row.on_demand)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -99,7 +108,7 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
         **decision_rows(compilation, entities),
-        "values": _values(compilation, stages, entities, notes) | inside,
+        "values": values | inside,
         "unseen": unseen,
         "legend": legend(),
         "edges": edge_legend(),
@@ -149,13 +158,14 @@ def _names(row: StageRow, compilation: Any) -> list[Wire]:
 
 def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
     graph = pictured(row.id, unit.stage)
-    for key, attributes in graph.nodes(data=True):
-        entities.number(str(key), attributes.get("parents", ()))
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
     drawn = graph
     if nodes > limit and row.view != "text":
         drawn = condensed(graph, f"{row.id}:{position}:stretch ")
+    for each in dict.fromkeys((graph, drawn)):
+        for key, attributes in each.nodes(data=True):
+            entities.number(str(key), attributes.get("parents", ()))
     answer: Wire = {
         "name": visible(unit.name),
         "title": visible(unit.title),
@@ -214,8 +224,7 @@ def _passes(
             ]
             for it in record.applied
         ]
-        stepped = film.shoot(record.changes())
-        left_out = len(rewrites) - stepped
+        left_out = len(rewrites) - film.shoot(record.changes())
         if left_out > 0:
             notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
                          "frames of their own")  # fmt: skip

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.extents import written
@@ -30,7 +31,7 @@ class Graph(Stage):
     modules: dict[TensorNode, str] = field(default_factory=dict)
     """For each node the user's functions that made it, from the outermost: "network/attention"."""
 
-    @property
+    @cached_property
     def nodes(self) -> list[TensorNode]:
         """All nodes, sources first."""
         return toposort([self.root])
@@ -39,7 +40,7 @@ class Graph(Stage):
         """The entity string of a node."""
         return f"graph:{self.numbers[node]}"
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per node, sources first."""
         return tuple(

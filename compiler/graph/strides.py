@@ -28,24 +28,31 @@ MOVES = Reshape | Permute | Expand | Flip | Shrink
 
 def strides(node: TensorNode) -> tuple[int, ...] | None:
     """The strides of `node` in elements; None where it is no regular view of what it reads."""
+    if not isinstance(node, MOVES) or node.extents:
+        return _row_by_row(node)
     chain: list[TensorNode] = []
     while isinstance(node, MOVES) and not node.extents:
         chain.append(node)
         node = node.sources[0]
     if not isinstance(node, Buffer):
-        return _whole(chain[0] if chain else node).strides
+        return _row_by_row(chain[0])
     view: View | None = _whole(node)
     for move in reversed(chain):
         view = None if view is None else _moved(view, move)
     return None if view is None else view.strides
 
 
-def _whole(node: TensorNode) -> View:
-    """One byte per element, row by row; no memory is taken, none is read."""
+def _row_by_row(node: TensorNode) -> tuple[int, ...]:
+    """The strides of a value that is stored whole."""
     steps = [1]
     for extent in reversed(node.shape[1:]):
         steps.append(steps[-1] * max(extent, 1))
-    return as_strided(np.zeros(1, np.int8), node.shape, steps[::-1] if node.shape else ())
+    return tuple(steps[::-1]) if node.shape else ()
+
+
+def _whole(node: TensorNode) -> View:
+    """One byte per element, row by row; no memory is taken, none is read."""
+    return as_strided(np.zeros(1, np.int8), node.shape, _row_by_row(node))
 
 
 def _moved(view: View, node: TensorNode) -> View | None:

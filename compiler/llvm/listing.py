@@ -4,12 +4,15 @@ The source gets a debug location on every line (its own line number); LLVM keeps
 `.loc` directives and `!dbg` references lead back. What it moved inherits (`inherited.py`).
 """
 
+import contextlib
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from compiler.llvm import inherited, jit
+from compiler.llvm import inherited, jit, unlocked
 from compiler.llvm.flow import Flow, control_flow, flow
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source, label_of, targets_of
@@ -54,7 +57,7 @@ class Listing(Stage):
     prefix: str
     level: Level
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Each line, with the lines of generated IR it comes from."""
         return tuple(
@@ -161,17 +164,39 @@ class _Metadata:
         return self._add(f"!DILocation(line: {line}, column: 1, scope: !{scope})")
 
 
+@contextlib.contextmanager
+def _passed(source: Source, level: Level) -> Iterator[tuple[Any, Any]]:
+    """The module of `source` after the passes of `level`, and the machine that they were for."""
+    with (
+        jit.parse(with_locations(source)) as module,
+        jit.borrowed_machine(level.number) as machine,
+    ):
+        jit.optimise(module, machine, level)
+        yield module, machine
+
+
+def listings(source: Source, level: Level) -> tuple[Listing, Listing]:
+    """`optimized` and `assembly`, for which the passes run only once. Threads may call it."""
+    start = time.perf_counter()
+    with _passed(source, level) as (module, machine):
+        text, passed = str(module), time.perf_counter() - start
+        code = unlocked.emit_assembly(machine, module)
+        emitted = time.perf_counter() - start
+    return _optimized(source, level, text, passed), _assembly(source, level, code, emitted)
+
+
 def optimized(source: Source, level: Level) -> Listing:
     """The IR of `source` after the passes of `level`."""
     start = time.perf_counter()
-    with jit.parse(with_locations(source)) as module:
-        with jit.borrowed_machine(level.number) as machine:
-            jit.optimise(module, machine, level)
-        text = str(module)
+    with _passed(source, level) as (module, _):
+        return _optimized(source, level, str(module), time.perf_counter() - start)
+
+
+def _optimized(source: Source, level: Level, text: str, seconds: float) -> Listing:
     rows, sources = linked_ir(text)
     return Listing(
         title=f"{source.name} optimised",
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         name=source.name,
         rows=tuple(rows),
         sources=tuple(inherited.of_optimized(rows, sources)),
@@ -211,17 +236,17 @@ def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[i
 def assembly(source: Source, level: Level) -> Listing:
     """The machine code of `source`, as assembly for this host."""
     start = time.perf_counter()
-    with (
-        jit.parse(with_locations(source)) as module,
-        jit.borrowed_machine(level.number) as machine,
-    ):
-        jit.optimise(module, machine, level)
-        text = machine.emit_assembly(module)
+    with _passed(source, level) as (module, machine):
+        text = unlocked.emit_assembly(machine, module)
+        return _assembly(source, level, text, time.perf_counter() - start)
+
+
+def _assembly(source: Source, level: Level, text: str, seconds: float) -> Listing:
     comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
     rows, sources = linked_assembly(text, comment)
     return Listing(
         title=f"{source.name} assembly",
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         name=source.name,
         rows=tuple(rows),
         sources=tuple(inherited.of_assembly(rows, sources)),

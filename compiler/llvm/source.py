@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.llvm.flow import control_flow
@@ -30,7 +31,7 @@ class Source(Stage):
         """The module as LLVM reads it."""
         return "\n".join(row.text for row in self.rows)
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Each line, with the lowered instructions it comes from."""
         return tuple(

@@ -13,6 +13,8 @@ from typing import Any
 from llvmlite.binding import ffi
 
 Functions = tuple[Any, Any]
+ASSEMBLY, OBJECT = 0, 1
+"""What LLVM calls the two forms of machine code."""
 
 
 @functools.cache
@@ -45,12 +47,24 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
 
 def emit_object(machine: Any, module: Any) -> bytes:
     """The object file of such a module, by a machine that no other thread uses."""
-    functions = _functions()
-    if functions is None:
+    if _functions() is None:
         code: bytes = machine.emit_object(module)
         return code
+    return _emit(machine, module, OBJECT)
+
+
+def emit_assembly(machine: Any, module: Any) -> str:
+    """The same as assembly."""
+    if _functions() is None:
+        return str(machine.emit_assembly(module))
+    return _emit(machine, module, ASSEMBLY).decode("latin-1")
+
+
+def _emit(machine: Any, module: Any, kind: int) -> bytes:
+    functions = _functions()
+    assert functions is not None
     with ffi.OutputString() as problem:
-        buffer = functions[1](machine, module, 1, problem)
+        buffer = functions[1](machine, module, kind, problem)
         if not buffer:
             raise RuntimeError(str(problem))
     try:

@@ -18,6 +18,7 @@ Scratch memory, and ranges whose turns are side by side and thus in no loop, sta
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.loops.nodes import (
@@ -65,7 +66,7 @@ class Loops(Stage):
     numbers: Numbering
     parents: dict[ScalarNode, tuple[str, ...]]
 
-    @property
+    @cached_property
     def nodes(self) -> list[ScalarNode]:
         """All nodes, sources first."""
         return toposort([self.body])
@@ -74,7 +75,7 @@ class Loops(Stage):
         """The entity string of a node."""
         return f"loops:{self.kernel}:{self.numbers[node]}"
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The loop nest, one line per loop, value and store."""
         arguments = sorted(

@@ -5,6 +5,7 @@
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.dtypes import DType
@@ -64,7 +65,7 @@ class Lowered(Stage):
         """The entity string of an instruction."""
         return f"lowered:{self.kernel}:{number}"
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per instruction, indented by loop depth."""
         rows, depth = [], 0

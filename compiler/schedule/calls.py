@@ -12,6 +12,7 @@ The nodes are those of `kinds.py`:
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.nodes import Buffer, Param, TensorNode
@@ -67,7 +68,7 @@ class KernelGraph(Stage):
     numbers: Numbering
     parents: dict[Node, tuple[str, ...]]
 
-    @property
+    @cached_property
     def nodes(self) -> list[Node]:
         """All nodes, sources first."""
         return toposort([self.root])
@@ -76,7 +77,7 @@ class KernelGraph(Stage):
         """The entity string of a node of this stage."""
         return f"kernels:{self.numbers[node]}"
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per node, in dependency order."""
         return tuple(

@@ -5,6 +5,7 @@
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.nodes import Buffer
@@ -78,7 +79,7 @@ class Schedule(Stage):
         """The entity string of an item."""
         return f"schedule:{item_id}"
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per item, then totals, then the best opportunities of fusion."""
         texts = _aligned([self._columns(item) for item in self.items])

@@ -15,7 +15,8 @@ export function nodeElement(it, model, cost, said = MARK_WORDS) {
     it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
   const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : ""]
     .filter(Boolean).join(" ");
-  const sign = SIGNS[mark] || (row.critical ? "◆" : "") || (it.hidden ? `+${it.hidden}` : "");
+  const sign = (mark && `${SIGNS[mark]}${it.rewrites ?? ""}`)
+    || (row.critical ? "◆" : "") || (it.hidden ? `+${it.hidden}` : "");
   const made = s(
     "g",
     {

@@ -5,10 +5,12 @@ import { button, count, counted, duration, h, s } from "./dom.js";
 import { edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { Camera, fit, holds, touches, union } from "./geometry.js";
 import { GraphTools } from "./graphtools.js";
-import { foldingFor, keysOf } from "./groupings.js";
+import { lookOf } from "./groupings.js";
 import { Minimap } from "./minimap.js";
 import { overlayOn } from "./overlay.js";
-import { passPicture, stagePicture } from "./picture.js";
+import { drawOverview } from "./overview.js";
+import { filmScene, passPicture } from "./passpicture.js";
+import { stagePicture } from "./picture.js";
 import { matches, termsOf } from "./query.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
 import { Tidy } from "./tidy.js";
@@ -70,16 +72,16 @@ export class GraphView {
 
   show() {
     const { store } = this;
-    const { stage, unit, pass, step } = store.state;
+    const { stage, unit } = store.state;
     const before = this.picture;
     const isPass = stage === "passes";
-    this.picture = isPass ? passPicture(store.model, pass, step) : this.stagePicture();
+    this.picture = isPass ? this.passPicture() : this.stagePicture();
     this.empty.hidden = Boolean(this.picture);
     this.graphTools.show();
     this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
     this.cost(isPass);
-    this.replaced = isPass ? replacementsOf(store.pass, step, this.picture) : [];
+    this.replaced = isPass ? replacementsOf(store.pass, store.state.step, this.picture) : [];
     if (before !== this.picture) this.takeOver(before);
     this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
     this.draw();
@@ -88,26 +90,42 @@ export class GraphView {
     return undefined;
   }
 
-  /** The scene of the stage on screen. */
+  /** The scene of the stage on screen; of a pass all that its film shows in this layout. */
   get scene() {
-    return this.store.stage.units[this.store.state.unit]?.scene ?? null;
+    const { model, stage, state } = this.store;
+    if (stage.id === "passes") return model.passes.length ? filmScene(model, state.pass) : null;
+    return stage.units[state.unit]?.scene ?? null;
+  }
+
+  /** What the scene on screen is part of: films have the stage of their program. */
+  get program() {
+    const { pass, state } = this.store;
+    return state.stage === "passes" ? pass?.stage ?? "" : state.stage;
+  }
+
+  /** How the scene is folded, as the state says or as suits it. */
+  foldedLook(scene) {
+    const look = lookOf(this.store.model, scene, this.program, this.store.state);
+    this.folding = look.by;
+    return look;
+  }
+
+  /** A step of a pass, folded like the graph. */
+  passPicture() {
+    const { model, state, pass } = this.store;
+    if (!pass) return null;
+    return passPicture(model, state.pass, state.step, this.foldedLook(this.scene));
   }
 
   /** The stage's graph: folded, or only a neighbourhood, as the state says. */
   stagePicture() {
     const { store, scene } = this;
-    const { stage, unit, open, only } = store.state;
-    const { model } = store;
+    const { stage, unit, only } = store.state;
     const roots = scene ? scene.nodes.flatMap((row, node) =>
-      (only.length && only.includes(model.entities[row.e]) ? [node] : [])) : [];
-    this.folding = roots.length ? "" : foldingFor(model, scene, stage, store.state.folding);
-    return stagePicture(scene, `${stage} ${unit}`, {
-      by: this.folding, open,
-      keys: this.folding ? keysOf(model, scene, stage, this.folding) : undefined,
-      only: roots.length ? new Set(roots) : undefined,
-      name: this.folding === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
-        : (key) => key.split("/").slice(-2).join(" / "),
-    });
+      (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
+    const look = roots.length ? { only: new Set(roots) } : this.foldedLook(scene);
+    if (roots.length) this.folding = "";
+    return stagePicture(scene, `${stage} ${unit}`, look);
   }
 
   /** Works out the costs that are laid over the picture. */
@@ -133,7 +151,8 @@ export class GraphView {
   /** Shows only the selection and its neighbours; more of them, where it is at the edge. */
   toggleOnly() {
     const { store } = this;
-    const { only, selected } = store.state;
+    const { only, selected, stage } = store.state;
+    if (stage === "passes") return;
     const isMore = selected && this.scene?.nodes.some((row) => row.e === store.selected)
       && !only.includes(selected);
     if (isMore) store.set({ only: [...only, selected] });
@@ -222,9 +241,9 @@ export class GraphView {
   reveal(isNewStep = false) {
     const { selected, model } = this.store;
     const { nodes, byEntity } = this.picture;
-    const related = model.related(selected);
+    const related = seenOf(model.related(selected), byEntity);
     let wanted = byEntity.has(selected)
-      ? [byEntity.get(selected)] : nodes.filter((it) => isAmong(it, related));
+      ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it));
     if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
     if (!wanted.length) return;
     const view = this.camera.view(...this.size(), -0.02);
@@ -266,7 +285,7 @@ export class GraphView {
     this.shown = this.isOverview ? 0 : nodes.length;
     this.singles = this.isOverview ? 0 : nodes.filter((it) => !it.row.fold).length;
     this.overview.hidden = !this.isOverview;
-    if (this.isOverview) this.drawOverview(nodes, size);
+    if (this.isOverview) drawOverview(this.overview, this.picture.groups, nodes, this.camera, size);
     const drawn = this.isOverview ? [] : nodes;
     const edges = this.isOverview
       ? []
@@ -283,38 +302,22 @@ export class GraphView {
     this.light();
   }
 
-  drawOverview(nodes, [width, height]) {
-    this.overview.width = width;
-    this.overview.height = height;
-    const pen = this.overview.getContext("2d");
-    const style = getComputedStyle(this.root);
-    const { x, y, scale } = this.camera;
-    pen.setTransform(scale, 0, 0, scale, x, y);
-    const dot = 1.5 / scale;
-    pen.fillStyle = style.getPropertyValue("--rule");
-    this.picture.groups.forEach(([, left, top, wide, high]) => pen.fillRect(left, top, wide, high));
-    for (const { row, box } of nodes) {
-      pen.fillStyle = style.getPropertyValue(`--${row.kind}-border`) || "#888";
-      pen.fillRect(box[0], box[1], Math.max(row.w, dot), Math.max(row.h, dot));
-    }
-  }
-
   /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
   light() {
     if (!this.picture) return;
     const { selected, hovered, model } = this.store;
-    const related = model.related(selected);
     const { byEntity } = this.picture;
+    const related = seenOf(model.related(selected), byEntity);
     const chosen = byEntity.get(selected);
     const focus = byEntity.get(hovered) ?? chosen;
     const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
     const close = new Set([...near.inputs, ...near.users]);
     const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
       ...near.users.map((edge) => edge.to)]);
-    const isDim = Boolean(focus) || this.picture.nodes.some((it) => isAmong(it, related));
+    const isDim = Boolean(focus) || related.size > 0;
     for (const node of this.nodeLayer.children) {
       const it = node.node;
-      const isRelated = it !== chosen && isAmong(it, related);
+      const isRelated = it !== chosen && related.has(it);
       node.classList.toggle("selected", it === chosen);
       node.classList.toggle("near", Boolean(focus) && around.has(it));
       node.classList.toggle("related", isRelated);
@@ -382,7 +385,9 @@ export class GraphView {
   }
 }
 
-const isAmong = (node, entities) => node.members.some((row) => entities.has(row.e));
+/** The nodes of a picture in which entities are seen. */
+const seenOf = (entities, byEntity) =>
+  new Set([...entities].map((it) => byEntity.get(it)).filter(Boolean));
 
 /** The kinds of edges in a picture; plain data edges alone need no words. */
 function edgeKinds(picture) {

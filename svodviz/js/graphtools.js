@@ -5,7 +5,7 @@ import { foldingFor, foldingsOf } from "./groupings.js";
 import { overlaysOf } from "./overlay.js";
 
 export class GraphTools {
-  /** @param store @param view the graph: `scene`, `picture`, `toggleFold`, `toggleOnly` */
+  /** @param store @param view the graph: `scene`, `program`, `picture`, `toggleFold` … */
   constructor(store, view) {
     this.store = store;
     this.view = view;
@@ -28,10 +28,11 @@ export class GraphTools {
   show() {
     const { store, view } = this;
     const { model, state } = store;
-    this.root.hidden = state.stage === "passes" || !view.picture;
+    const isPass = state.stage === "passes";
+    const foldings = view.picture ? foldingsOf(model, view.scene, view.program) : [];
+    this.root.hidden = !view.picture || (isPass && !foldings.length);
     if (this.root.hidden) return;
-    const foldings = foldingsOf(model, view.scene, state.stage);
-    const suits = foldingFor(model, view.scene, state.stage, "");
+    const suits = foldingFor(model, view.scene, view.program, "");
     const words = new Map(foldings);
     options(this.folding, state.folding, [
       ["", suits ? `folded by ${words.get(suits)}` : "not folded"],
@@ -43,7 +44,8 @@ export class GraphTools {
     const overlays = overlaysOf(model);
     options(this.overlay, state.overlay,
       [["", "no costs"], ...overlays.map(([id, words]) => [id, words])]);
-    this.overlay.hidden = overlays.length === 0;
+    this.overlay.hidden = isPass || overlays.length === 0;
+    this.only.hidden = isPass;
     this.showButtons();
   }
 

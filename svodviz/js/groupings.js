@@ -63,6 +63,19 @@ export function foldingFor(model, scene, stage, wanted) {
   return scene.suits;
 }
 
+/**
+ * How a scene is drawn in a state: by what it is folded, the key of each node's group, the groups
+ * that are open, and what a key is called.
+ */
+export function lookOf(model, scene, stage, { folding, open }) {
+  const by = foldingFor(model, scene, stage, folding);
+  return {
+    by, open, keys: by ? keysOf(model, scene, stage, by) : undefined,
+    name: by === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
+      : (key) => key.split("/").slice(-2).join(" / "),
+  };
+}
+
 /** @param {Model} model @param {Scene} scene @param {string} stage @param {string} folding */
 function sizeOf(model, scene, stage, folding) {
   const groups = groupsOf(keysOf(model, scene, stage, folding), scene.edges);
@@ -70,19 +83,42 @@ function sizeOf(model, scene, stage, folding) {
 }
 
 /**
- * "network/attention" of the tensor node that a node is, or comes from.
+ * "network/attention" of the tensor node that a node is, or comes from. What only a film shows has
+ * that of what it became, else of what it was made from.
  * @param {Model} model @param {NodeRow} row
  */
 function moduleKey(model, row) {
   if (row.module) return row.module;
   model.modules ??= modulesByEntity(model);
+  return model.modules.get(row.e) ?? (commonest(model.parents[row.e], model.modules)
+    || commonest(model.successors(row.e), model.modules)
+    || commonest(ancestors(model, row.e), model.modules));
+}
+
+/**
+ * The value that most of the entities have; "" where none has one.
+ * @param {Iterable<number>} entities @param {Map<number, string>} values
+ */
+function commonest(entities, values) {
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const parent of model.parents[row.e]) {
-    const found = model.modules.get(parent);
+  for (const entity of entities) {
+    const found = values.get(entity);
     if (found) counts.set(found, (counts.get(found) ?? 0) + 1);
   }
   return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most), ["", 0])[0];
+}
+
+/**
+ * What an entity was made from, rewrite by rewrite.
+ * @param {Model} model @param {number} entity
+ */
+function ancestors(model, entity) {
+  const found = new Set([entity]);
+  for (const it of found) {
+    if (model.madeBy.has(it)) found.add(model.madeBy.get(it).before);
+  }
+  return found;
 }
 
 /**

@@ -91,6 +91,7 @@ export class Model {
     const take = (scene, place) => {
       scene.arrows = new Map();
       scene.nodes.forEach((row, node) => {
+        if (this.isStretch(row.e)) row.holds = this.parents[row.e];
         if (!this.nodesOf.has(row.e)) this.nodesOf.set(row.e, []);
         this.nodesOf.get(row.e)?.push({ ...place, node, row });
       });
@@ -167,7 +168,7 @@ export class Model {
   /** @param {number} entity */
   follow(entity) {
     const found = closure(entity, this.parents, this.children, this.stageOf);
-    if (this.children[entity].length) return found;
+    if (this.hasDescendants(entity)) return found;
     for (const successor of this.successors(entity)) {
       descend(successor, this.children, this.stageOf).forEach((it) => found.add(it));
     }
@@ -176,8 +177,18 @@ export class Model {
 
   /** @param {number} entity */
   isLinked(entity) {
-    return entity >= 0 && (this.parents[entity].length > 0 || this.children[entity].length > 0
+    return entity >= 0 && (this.parents[entity].length > 0 || this.hasDescendants(entity)
       || this.gaveWayIn.has(entity));
+  }
+
+  /** Whether something descends from an entity; the stretch it is drawn in is no descendant. */
+  hasDescendants(entity) {
+    return this.children[entity].some((it) => !this.isStretch(it));
+  }
+
+  /** Whether an entity stands for many nodes of a graph that is too large (see condense.py). */
+  isStretch(entity) {
+    return this.entities[entity].includes(":stretch ");
   }
 
   /**

@@ -7,7 +7,9 @@
  */
 export async function unpacked(given) {
   if (typeof given !== "string") return given;
-  const bytes = Uint8Array.from(atob(given), (it) => it.charCodeAt(0));
+  const binary = atob(given);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }

@@ -1,11 +1,10 @@
-// What the graph view has to draw for a state: a stage's scene, or a frame of a pass. Pure.
+// What the graph view has to draw for a state: the scene of a stage, whole or in part. Pure.
 
 import { arrange } from "./arrange.js";
-import { census, groupsOf, hiddenBeside, linksOf, partsOf, withNeighbours } from "./folding.js";
-import { stepOf, unionOf } from "./frames.js";
-import { arrow, union } from "./geometry.js";
-import { route } from "./layers.js";
+import { hiddenBeside } from "./folding.js";
+import { union } from "./geometry.js";
 import { arrowIn, layoutIn, placesIn } from "./model.js";
+import { edgesOf, layOutParts, partAt } from "./parts.js";
 
 /**
  * @typedef {import("./wire.js").Scene} Scene
@@ -22,6 +21,7 @@ import { arrowIn, layoutIn, placesIn } from "./model.js";
  * @property {string} mark "", added, removed or changed
  * @property {NodeRow[]} members the rows it stands for
  * @property {number} hidden its neighbours that are not shown
+ * @property {number} [rewrites] how many rewrites changed a folded group
  * @property {string} [group] the name of the group it is or stands in
  *
  * @typedef {Object} PictureEdge
@@ -48,20 +48,24 @@ import { arrowIn, layoutIn, placesIn } from "./model.js";
  * @typedef {Drawn & {box: Box, byEntity: Map<number, PictureNode>,
  *   neighbours: Map<PictureNode, Beside>}} Picture  with the node in which each entity is seen
  *
+ * @typedef {Object} Shown the nodes and edges of a scene that are drawn, and as what
+ * @property {Iterable<number>} nodes
+ * @property {Iterable<number>} edges
+ * @property {(node: number) => NodeRow} row
+ * @property {(node: number) => string} mark
+ * @property {(edge: number) => string} edgeMark
+ *
  * @typedef {Object} Look how a scene is drawn
  * @property {string} [by] the way of folding
  * @property {string[]} [keys] the key of each node's group
  * @property {string[]} [open] groups that are open
  * @property {Set<number> | null} [only] nodes whose neighbours are all shown
+ * @property {number} [room] columns that a folded group has room for at least
  * @property {(key: string) => string} [name] what a key is called
  */
 
-const OWN = "the page";
-const KEPT = 8; // pictures of one scene that are kept
-const ADVANCE = 7.3; // pixels per column, as in graphs.py
-const SMALL_ADVANCE = 6.7;
-const LONGEST = 40;
-const SHARED = 4; // users above which an input is everybody's
+export const OWN = "the page";
+export const KEPT = 8; // pictures of one scene that are kept
 
 /**
  * The picture of a unit of a stage, or null where it has no drawn graph.
@@ -100,46 +104,11 @@ function wholePicture(scene, key) {
 }
 
 /**
- * The picture of one step of a pass.
- * @param {import("./model.js").Model} model @param {number} pass @param {number} step
- */
-export function passPicture(model, pass, step) {
-  const record = model.passes[pass];
-  const film = model.films[record.film];
-  const now = stepOf(film, record.shot, step);
-  if (!film.layouts[now.layout]) {
-    const { nodes, edges } = unionOf(film, now.layout);
-    film.layouts[now.layout] = placed(film, nodes, edges);
-  }
-  /** @param {number} node */
-  const mark = (node) => {
-    if (now.added.has(node)) return "added";
-    if (now.removed.has(node)) return "removed";
-    return now.changed.has(node) ? "changed" : "";
-  };
-  return build(`film ${record.film} ${now.layout}`, film, now.layout, {
-    nodes: [...now.frame.nodes, ...now.removed],
-    edges: [...now.frame.edges, ...now.removedEdges],
-    row: (node) => {
-      const first = film.nodes[node];
-      const other = /** @type {NodeRow | undefined} */ (now.frame.rows.get(node));
-      return other ? { ...first, ...other, ...size(first) } : first;
-    },
-    mark,
-    edgeMark: (edge) =>
-      (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
-  });
-}
-
-/** @param {NodeRow} row */
-const size = (row) => ({ w: row.w, h: row.h });
-
-/**
  * A layout made in the page, in the form of those that come from Python (see scene.py).
  * @param {Scene} scene @param {number[]} nodes @param {number[]} edges
  * @returns {import("./wire.js").Layout}
  */
-function placed(scene, nodes, edges) {
+export function placed(scene, nodes, edges) {
   const started = performance.now();
   const at = new Map(nodes.map((node, i) => [node, i]));
   const ends = edges.map((edge) => scene.edges[edge]);
@@ -158,12 +127,8 @@ function placed(scene, nodes, edges) {
   };
 }
 
-/**
- * @param {string} key @param {Scene} scene @param {number} layout
- * @param {{nodes: Iterable<number>, edges: Iterable<number>, row: (node: number) => NodeRow,
- *   mark: (node: number) => string, edgeMark: (edge: number) => string}} look
- */
-function build(key, scene, layout, look) {
+/** @param {string} key @param {Scene} scene @param {number} layout @param {Shown} look */
+export function build(key, scene, layout, look) {
   const places = placesIn(scene, layout);
   const nodes = [...look.nodes].map((node) => {
     const row = look.row(node);
@@ -196,10 +161,10 @@ function build(key, scene, layout, look) {
  * @param {Drawn} picture
  * @returns {Picture}
  */
-function finished(picture) {
+export function finished(picture) {
   return {
     ...picture,
-    byEntity: new Map(picture.nodes.flatMap((it) => it.members.map((row) => [row.e, it]))),
+    byEntity: nodesByEntity(picture.nodes),
     box: union([...picture.nodes.map((it) => it.box), ...picture.groups.map(frameBox)]),
     neighbours: neighbours(picture.edges),
   };
@@ -210,6 +175,22 @@ function finished(picture) {
  * @returns {Box}
  */
 const frameBox = ([, x, y, w, h]) => [x, y, x + w, y + h];
+
+/**
+ * The node in which each entity is seen: its own, that of its group, or of its stretch.
+ * @param {PictureNode[]} nodes
+ */
+function nodesByEntity(nodes) {
+  /** @type {Map<number, PictureNode>} */
+  const found = new Map();
+  for (const node of nodes) {
+    for (const row of node.members) {
+      found.set(row.e, node);
+      row.holds?.forEach((entity) => found.set(entity, node));
+    }
+  }
+  return found;
+}
 
 /**
  * For each node the edges that lead to it and from it, in operand order.
@@ -236,108 +217,18 @@ function neighbours(edges) {
  * A picture of some nodes, or of groups as one node each.
  * @param {Scene} scene @param {string} key @param {Look} look
  */
-function partPicture(scene, key, { keys = [], open = [], only, name = (it) => it }) {
-  const started = performance.now();
-  const count = scene.nodes.length;
-  const shown = only ? withNeighbours(only, scene.edges) : null;
-  const groups = only ? [] : groupsOf(keys, scene.edges);
-  const { parts, partOf } = partsOf(count, groups, new Set(open), shown);
-  const links = linksOf(scene.edges, parts, partOf);
-  const rows = parts.map((part) => rowOf(scene, part, groups[part.group], name));
-  const { firm, loose } = splitShared(links, parts);
-  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame));
+function partPicture(scene, key, look) {
+  const laid = layOutParts(scene, look);
+  const { parts, boxes, links, shown } = laid;
   const hidden = shown ? hiddenBeside(shown, scene.edges) : new Map();
   const nodes = parts.map((part, i) => {
-    const [x, y] = made.places[i];
-    const [row, node] = [rows[i], part.nodes[0]];
+    const node = part.nodes[0];
     const mark = (part.nodes.length === 1 && scene.marks?.get(node)) || "";
-    /** @type {PictureNode} */
-    const drawn = { node, row, x, y, box: [x, y, x + row.w, y + row.h], mark,
-      members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0,
-      group: (groups[part.group] ?? groups[part.frame])?.name };
-    return drawn;
+    return { ...partAt(laid, i), node, row: laid.rows[i], box: boxes[i], mark,
+      members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0 };
   });
-  return finished({
-    key, nodes,
-    edges: [
-      ...firm.flatMap((link, i) => edgesOf(scene, link, parts, nodes, arrow(made.routes[i]))),
-      ...loose.flatMap((link) => edgesOf(scene, link, parts, nodes,
-        arrow(route(nodes[link.from].box, nodes[link.to].box, []))))
-        .map((edge) => ({ ...edge, isLoose: true })),
-    ],
-    groups: made.frames.map(({ frame, x, y, w, h }) =>
-      [`${name(groups[frame].key)}: ${groups[frame].nodes.length} nodes`, x, y, w, h]),
-    engine: OWN, seconds: (performance.now() - started) / 1000, all: count,
-  });
-}
-
-/**
- * Links that places depend on, and others: what many use (a constant) stands above its first user,
- * and its edges to the others show only with a selection.
- * @param {import("./folding.js").Link[]} links @param {import("./folding.js").Part[]} parts
- */
-function splitShared(links, parts) {
-  const hasInputs = new Set(links.map((link) => link.to));
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
-  const seen = new Set();
-  /** @param {import("./folding.js").Link} link */
-  const isLoose = ({ from }) => {
-    const isInput = parts[from].group < 0 && !hasInputs.has(from);
-    const isShared = isInput && (counts.get(from) ?? 0) > SHARED;
-    const isFirst = !seen.has(from);
-    seen.add(from);
-    return isShared && !isFirst;
-  };
-  const flags = links.map(isLoose);
-  return { firm: links.filter((_, i) => !flags[i]), loose: links.filter((_, i) => flags[i]) };
-}
-
-/**
- * The drawn edges of a link: all between two single nodes, one where a folded group takes part.
- * @param {Scene} scene @param {import("./folding.js").Link} link
- * @param {import("./folding.js").Part[]} parts @param {PictureNode[]} nodes @param {Arrow} path
- * @returns {PictureEdge[]}
- */
-function edgesOf(scene, link, parts, nodes, path) {
-  const ends = { from: nodes[link.from], to: nodes[link.to], arrow: path, mark: "" };
-  const kinds = [...new Set(link.edges.map((edge) => scene.edges[edge][3]))];
-  if (parts[link.from].group < 0 && parts[link.to].group < 0) {
-    return link.edges.map((edge, beside) =>
-      ({ ...ends, beside, count: 1, operand: scene.edges[edge][2], kind: scene.edges[edge][3] }));
-  }
-  const kind = kinds.length === 1 ? kinds[0] : "data";
-  return [{ ...ends, beside: 0, count: link.edges.length, operand: -1, kind }];
-}
-
-/**
- * The row of a part: a node's own, or one that says what is in a folded group.
- * @param {Scene} scene @param {import("./folding.js").Part} part
- * @param {import("./folding.js").Group} found @param {(key: string) => string} name
- * @returns {NodeRow}
- */
-function rowOf(scene, { nodes, group }, found, name) {
-  const last = scene.nodes[nodes[nodes.length - 1]];
-  if (group < 0) return last;
-  const title = cut(name(found.key));
-  const ops = census(nodes.map((node) => scene.nodes[node].op));
-  const label = [title, cut(`${nodes.length} nodes: ${ops}`)];
-  const width = Math.max(title.length * ADVANCE, label[1].length * SMALL_ADVANCE, 40) + 28;
-  return {
-    e: last.e, op: title, kind: commonest(nodes.map((node) => scene.nodes[node].kind)), label,
-    w: 2 * Math.ceil(width / 2), h: 48, fold: found.name,
-    critical: nodes.some((node) => scene.nodes[node].critical),
-  };
-}
-
-/** @param {string} text */
-const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
-
-/** @param {string[]} names */
-function commonest(names) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  names.forEach((name) => counts.set(name, (counts.get(name) ?? 0) + 1));
-  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most))[0];
+  const edges = links.flatMap((link) => edgesOf(scene, link, parts, nodes));
+  const { frames, seconds } = laid;
+  return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds,
+    all: scene.nodes.length });
 }

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Model } from "../../svodviz/js/model.js";
-import { passPicture, stagePicture } from "../../svodviz/js/picture.js";
+import { passPicture } from "../../svodviz/js/passpicture.js";
+import { stagePicture } from "../../svodviz/js/picture.js";
 import { Store } from "../../svodviz/js/store.js";
 
 const WIRE = readFileSync(process.env.SVODVIZ_SAMPLE, "utf-8");

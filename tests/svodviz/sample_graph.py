@@ -71,7 +71,7 @@ class Stage:
     name: str = ""
 
     def to_networkx(self) -> nx.DiGraph:
-        return self.graph
+        return self.graph.copy()
 
     def __str__(self) -> str:
         return "\n".join(line.text for line in self.lines)

@@ -22,6 +22,13 @@ def test_a_stretch_says_its_layers_and_what_is_in_it() -> None:
     assert first["shape"].endswith("nodes: buffer ×4, const ×2")
 
 
+def test_every_node_leads_to_its_stretch() -> None:
+    graph = large(5000).graph.to_networkx()
+    made = condensed(graph, "s ")
+    found = [key for _, parents in made.nodes(data="parents") for key in parents]
+    assert sorted(found) == sorted(graph)
+
+
 def test_edges_lead_where_those_of_the_nodes_do() -> None:
     graph = nx.DiGraph([(f"n{it}", f"n{it + 1}") for it in range(STRETCHES * 3 - 1)])
     made = condensed(graph, "s ")

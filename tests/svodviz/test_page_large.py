@@ -1,5 +1,6 @@
 """Large graphs in a browser: folded, unfolded, in part, with costs, searched by field."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,59 @@ def test_a_selection_made_elsewhere_shows_in_its_group(layer: Any) -> None:
     assert layer.locator(".node.selected:not(.folded)").count() == 1
 
 
+def steps_of(page: Any) -> tuple[int, int]:
+    """The pass over the graph with the most rewrites, and how many it has."""
+    counts: list[int] = page.evaluate(
+        "window.svodviz.model.get('wire').passes"
+        ".map((it) => (it.stage === 'graph' ? it.rewrites.length : 0))")
+    return counts.index(max(counts)), max(counts)
+
+
+def places_of_groups(page: Any) -> set[str]:
+    """Title and place of each folded group that is drawn."""
+    return set(page.locator(".node.folded").evaluate_all(
+        "(all) => all.map((it) => it.querySelector('.title').textContent "
+        "+ it.getAttribute('transform'))"))
+
+
+def test_passes_are_folded_like_the_graph(layer: Any) -> None:
+    number, count = steps_of(layer)
+    set_state(layer, stage="passes", folding="module", step=-1, **{"pass": number})
+    titles = layer.locator(".node.folded .title").all_text_contents()
+    assert "block / attention" in titles and "folded into" in status(layer)
+    details = layer.locator(".node.folded.changed .detail").all_text_contents()
+    assert details and all(re.match(r"\d+ rewrites?: [+−~]", it) for it in details)
+    signs = layer.locator(".node.folded.changed .sign").all_text_contents()
+    assert all(re.fullmatch(r"~\d+", it) for it in signs)
+    assert sum(int(it[1:]) for it in signs) >= count / 2
+
+
+def test_stepping_marks_the_group_that_a_rewrite_changed(layer: Any) -> None:
+    number, count = steps_of(layer)
+    set_state(layer, stage="passes", folding="module", step=0, **{"pass": number})
+    assert layer.locator(".node.changed, .node.added, .node.removed").count() == 0
+    places = places_of_groups(layer)
+    for step in range(1, min(count, 8)):
+        layer.get_by_role("button", name="Next rewrite").click()
+        assert state(layer)["step"] == step
+        marked = layer.locator(".node.changed, .node.added, .node.removed")
+        assert 1 <= marked.count() <= 12, step
+    assert len(places & places_of_groups(layer)) >= len(places) - 1 > 3
+
+
+def test_a_group_of_a_pass_opens(layer: Any) -> None:
+    number, _ = steps_of(layer)
+    set_state(layer, stage="passes", folding="module", step=-1, **{"pass": number})
+    press(layer, " ")
+    click_node(layer, "perceptron / linear")
+    before = layer.locator(".node").count()
+    press(layer, "Enter")
+    assert layer.locator(".group text").first.text_content() == "perceptron / linear"
+    assert layer.locator(".node").count() > before
+    press(layer, "s")
+    assert state(layer)["only"] == []
+
+
 def test_only_the_neighbours_and_more_of_them(page: Any) -> None:
     click_node(page, "maximum")
     press(page, "s")
@@ -167,6 +221,14 @@ def test_a_hundred_thousand_nodes_say_what_is_left_out(open_page: Open, tmp_path
     assert "The graph has 100,000 nodes; up to 12,000 are drawn. Here are" in status(page)
     assert 5 < page.locator(".node").count() <= 240
     assert "417 nodes: add ×417" in page.locator(".node .detail").all_text_contents()
+    set_state(page, selected="graph:50000")
+    (title,) = page.locator(".node.selected .title").all_text_contents()
+    first, last = (int(it.replace(",", "")) for it in re.findall(r"[\d,]+", title))
+    assert 49_000 < first < last < 51_000
+    number = page.locator(".node.selected").get_attribute("data-entity")
+    page.evaluate("(it) => window.svodviz.model.set('state', {view: 'text', selected: "
+                  "window.svodviz.model.get('wire').entities[it]})", int(number))  # fmt: skip
+    assert page.locator(".line.related").count() > 20
 
 
 SENDING = (
@@ -225,6 +287,22 @@ def test_a_layout_can_be_stopped(
     live.wait_for_function("document.querySelector('.tidy-words').textContent === 'stopped'")
     assert job.process.wait(timeout=5) != 0
     assert "by the page" in status(live)
+
+
+def test_a_layout_that_takes_too_long_leaves_the_pages_own(
+    live: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr(layout_jobs, "WORKER", slow)
+    monkeypatch.setattr(layout_jobs, "SECONDS_ALLOWED", 1.0)
+    set_state(live, folding="kernel")
+    live.get_by_role("button", name="tidy").click()
+    live.wait_for_function(
+        "document.querySelector('.tidy-words').textContent === 'no layout within 1 s'")
+    assert not layout_jobs._JOBS
+    assert "by the page" in status(live) and live.locator(".node.folded").count() > 3
+    assert live.get_by_role("button", name="tidy").is_visible()
 
 
 @pytest.mark.parametrize(("state", "words"), [

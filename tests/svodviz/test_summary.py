@@ -1,8 +1,16 @@
 """The words of a compilation."""
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler import compile as compile_tensor
 from svodviz.stages import BY_ID
-from svodviz.summary import full_summary, summary, text_of
-from tests.svodviz.sample import HOSTILE, hostile, sample
+from svodviz.summary import full_summary, summary, summary_of_page, text_of
+from svodviz.wire import wire
+from tests.svodviz.conftest import softmax_layer
+from tests.svodviz.sample import HOSTILE, hostile, large, rich, sample
 
 SUMMARY = """\
 compilation network.py
@@ -17,6 +25,18 @@ compilation network.py
 
 def test_summary() -> None:
     assert summary(sample()) == SUMMARY
+
+
+@pytest.mark.parametrize("made", [sample, rich, lambda: large(13_000)])
+def test_the_data_of_a_page_give_the_same_words(made: Callable[[], Any]) -> None:
+    compilation = made()
+    assert summary_of_page(wire(compilation), compilation) == summary(compilation)
+
+
+def test_a_compiled_program_has_the_same_words_too() -> None:
+    compilation = compile_tensor(softmax_layer())
+    words = summary_of_page(wire(compilation), compilation)
+    assert words == summary(compilation) and "critical path" in words
 
 
 def test_the_full_summary_adds_what_llvm_made() -> None:
