@@ -161,10 +161,7 @@ def test_binary_over_every_pair_of_types(method: str, engine: str) -> None:
     columns = {dtype: samples(dtype)[:, None] for dtype in dtypes.ALL}
     rows = {dtype: samples(dtype)[None, :] for dtype in dtypes.ALL}
     if method.endswith("shift"):
-        rows = {
-            dtype: np.abs(np.where(b == dtype.minimum, 0, b)).astype(b.dtype)
-            for dtype, b in rows.items()
-        }
+        rows = {d: np.abs(np.where(b == d.minimum, 0, b)).astype(b.dtype) for d, b in rows.items()}
     of_columns, of_rows = ({d: Tensor(x) for d, x in each.items()} for each in (columns, rows))
     for left, a in columns.items():
         cases = Agreement(engine)

@@ -97,7 +97,7 @@ def _network_page(path: Path) -> None:
 
 
 def _branches_page(path: Path) -> None:
-    svodviz.explore(compiler.compile(results("branches.py"))).export_html(path)
+    svodviz.explore(compiler.compile(results("branches.py")), measure=True).export_html(path)
 
 
 def _wrong_page(path: Path) -> None:
@@ -230,6 +230,7 @@ SHOTS: dict[str, Shot] = {
     "memory": Shot("branches", {"stage": "schedule", "view": "memory"}),
     "fusion": Shot("branches", {"stage": "schedule", "view": "fusion"}),
     "schedule": Shot("branches", {"stage": "schedule", "view": "graph"}, _press(" ", "c")),
+    "run": Shot("branches", {"stage": "run"}),
     "inspector": Shot("network", act=_select("relu"), size=(1400, 1500), part=".inspector"),
     "only": Shot("network", act=_then(_select("relu"), _press("s", " "))),
     "search": Shot("network", act=_search("op:reduce")),

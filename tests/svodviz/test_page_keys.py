@@ -28,6 +28,7 @@ MOVES = (
     ("g", {"stage": "graph", "view": "text"}, {"view": "graph"}),
     ("t", {"stage": "graph"}, {"view": "columns"}),
     ("p", {"stage": "graph"}, {"stage": "llvm_passes"}),
+    ("m", {"stage": "graph"}, {"stage": "run"}),
     ("Shift+I", {"selected": "graph:15"}, {"selected": "graph:13"}),
     ("Shift+O", {"selected": "graph:13"}, {"selected": "graph:15"}),
     ("Escape", {"selected": "graph:13"}, {"selected": ""}),
