@@ -65,8 +65,8 @@ function sentence(cache, old, before) {
 /** What was asked for ahead of its use. Pure. */
 export function fetchedAhead({ fetches, fetched }) {
   const missing = count(fetched[0] ?? 0);
-  return `${counted(fetches, "line")} asked for ahead, ${missing} of them not yet in the first cache: `
-    + "what reads them then finds them there.";
+  return `${counted(fetches, "line")} asked for ahead, ${missing} of them `
+    + "not yet in the first cache: what reads them then finds them there.";
 }
 
 const missesOf = (cache) => (cache.levels[0] ? cache.levels[0][3] - cache.levels[0][4] : 0);
