@@ -8,10 +8,10 @@ const CORNERS = ["top right", "top left", "bottom left"];
 
 /**
  * The first corner where nothing would be covered; "" where there is none.
- * @param {number[]} view what of the drawing is seen: left, top, right, bottom
+ * @param {import("./geometry.js").Box} view what of the drawing is seen: left, top, right, bottom
  * @param {number[]} size width and height of the pane, in pixels
  * @param {number[]} own width and height of what is to stand in the corner, in pixels
- * @param {number[][]} boxes those of the nodes, in the drawing
+ * @param {import("./geometry.js").Box[]} boxes those of the nodes, in the drawing
  * @returns {string}
  */
 export function freeCorner(view, size, own, boxes) {
@@ -20,8 +20,9 @@ export function freeCorner(view, size, own, boxes) {
   return CORNERS.find((corner) => {
     const left = corner.endsWith("left") ? MARGIN : size[0] - MARGIN - own[0];
     const top = corner.startsWith("top") ? MARGIN : size[1] - MARGIN - own[1];
-    const place = [left, top, left + own[0], top + own[1]]
-      .map((it, index) => it * scale + view[index % 2]);
+    const [x, y] = [left * scale + view[0], top * scale + view[1]];
+    /** @type {import("./geometry.js").Box} */
+    const place = [x, y, x + own[0] * scale, y + own[1] * scale];
     return !near.some((box) => touches(place, box));
   }) ?? "";
 }
