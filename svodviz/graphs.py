@@ -122,7 +122,8 @@ def _look(
     words = (op, kind, argument, dtype, shape, name, group)
     text = {key: visible(word) for key, word in zip(_WORDS, words, strict=True)}
     label = _block_label(text, block) if block else _label(text, where)
-    return (*text.values(), label, *_size(label, is_block=bool(block)))  # type: ignore[return-value]
+    size = _size(label, is_block=bool(block))
+    return (*text.values(), label, *size)  # type: ignore[return-value]
 
 
 def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 // The frames of passes, replayed from deltas (see frames.py). Pure: no page, no state.
 
 /**
- * @typedef {{"n+"?: number[], "n-"?: number[], "e+"?: number[], "e-"?: number[],
- *   set?: [number, object][]}} Delta what comes, what goes, and nodes that now read differently
- * @typedef {{passes: {start: Delta, steps: Delta[], layout: number}[]}} Film
+ * @typedef {import("./wire.js").Delta} Delta what comes, what goes, and what now reads differently
+ * @typedef {Pick<import("./wire.js").Film, "passes">} Film
  */
 
 /** What stands on screen: which rows of the film's tables, and rows that now read differently. */
@@ -13,7 +12,7 @@ class Frame {
     this.nodes = new Set();
     /** @type {Set<number>} */
     this.edges = new Set();
-    /** @type {Map<number, object>} */
+    /** @type {Map<number, import("./wire.js").NodeRow>} */
     this.rows = new Map();
   }
 

@@ -4,7 +4,7 @@ import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./foldin
 
 /**
  * @typedef {import("./model.js").Model} Model
- * @typedef {import("./wire.js").Scene} Scene
+ * @typedef {import("./wire.js").Graph} Graph
  * @typedef {import("./wire.js").NodeRow} NodeRow
  */
 
@@ -22,7 +22,7 @@ const KEYS = { module: moduleKey, kernel: kernelKey, pass: passKey };
 
 /**
  * The keys of a scene's nodes under one way of folding; kept with the scene.
- * @param {Model} model @param {Scene} scene @param {string} stage @param {string} folding
+ * @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding
  */
 export function keysOf(model, scene, stage, folding) {
   scene.keys ??= new Map();
@@ -36,7 +36,7 @@ export function keysOf(model, scene, stage, folding) {
 
 /**
  * The ways of folding that make groups of a scene.
- * @param {Model} model @param {Scene | null} scene @param {string} stage
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
  */
 export function foldingsOf(model, scene, stage) {
   if (!scene || scene.nodes.length < 4) return [];
@@ -50,7 +50,7 @@ export function foldingsOf(model, scene, stage) {
 
 /**
  * How a scene is folded: as asked for; else large ones so that little enough is left to be read.
- * @param {Model} model @param {Scene | null} scene @param {string} stage
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
  * @param {string} wanted an id of FOLDINGS, "none", or "" for what suits
  */
 export function foldingFor(model, scene, stage, wanted) {
@@ -66,17 +66,20 @@ export function foldingFor(model, scene, stage, wanted) {
 /**
  * How a scene is drawn in a state: by what it is folded, the key of each node's group, the groups
  * that are open, and what a key is called.
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
+ * @param {Pick<import("./wire.js").State, "folding" | "open">} state
+ * @returns {import("./picture.js").Look}
  */
 export function lookOf(model, scene, stage, { folding, open }) {
   const by = foldingFor(model, scene, stage, folding);
   return {
-    by, open, keys: by ? keysOf(model, scene, stage, by) : undefined,
+    by, open, keys: scene && by ? keysOf(model, scene, stage, by) : undefined,
     name: by === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
       : (key) => key.split("/").slice(-2).join(" / "),
   };
 }
 
-/** @param {Model} model @param {Scene} scene @param {string} stage @param {string} folding */
+/** @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding */
 function sizeOf(model, scene, stage, folding) {
   const groups = groupsOf(keysOf(model, scene, stage, folding), scene.edges);
   return partsOf(scene.nodes.length, groups, new Set()).parts.length;
@@ -116,7 +119,8 @@ function commonest(entities, values) {
 function ancestors(model, entity) {
   const found = new Set([entity]);
   for (const it of found) {
-    if (model.madeBy.has(it)) found.add(model.madeBy.get(it).before);
+    const rewrite = model.madeBy.get(it);
+    if (rewrite) found.add(rewrite.before);
   }
   return found;
 }

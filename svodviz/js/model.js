@@ -181,12 +181,18 @@ export class Model {
       || this.gaveWayIn.has(entity));
   }
 
-  /** Whether something descends from an entity; the stretch it is drawn in is no descendant. */
+  /**
+   * Whether something descends from an entity; the stretch it is drawn in is no descendant.
+   * @param {number} entity
+   */
   hasDescendants(entity) {
     return this.children[entity].some((it) => !this.isStretch(it));
   }
 
-  /** Whether an entity stands for many nodes of a graph that is too large (see condense.py). */
+  /**
+   * Whether an entity stands for many nodes of a graph that is too large (see condense.py).
+   * @param {number} entity
+   */
   isStretch(entity) {
     return this.entities[entity].includes(":stretch ");
   }

@@ -1,35 +1,63 @@
 // What the graph view draws of a step of a pass: its frame, or groups of the frame's nodes. Pure.
 
-import { counted } from "./dom.js";
 import { stepOf, unionOf } from "./frames.js";
 import { columnsIn, cut, edgesOf, inGroup, layOutParts, partAt } from "./parts.js";
 import { build, finished, KEPT, OWN, placed } from "./picture.js";
+import { counted } from "./words.js";
 
+/**
+ * @typedef {import("./model.js").Model} Model
+ * @typedef {import("./parts.js").Laid} Laid
+ * @typedef {import("./picture.js").Look} Look
+ * @typedef {import("./picture.js").Picture} Picture
+ * @typedef {import("./picture.js").PictureNode} PictureNode
+ * @typedef {import("./picture.js").Shown} Shown
+ * @typedef {import("./wire.js").Delta} Delta
+ * @typedef {import("./wire.js").Film} Film
+ * @typedef {import("./wire.js").FilmScene} FilmScene
+ * @typedef {import("./wire.js").NodeRow} NodeRow
+ *
+ * @typedef {Shown & {nodes: number[], edges: number[]}} Frame  in numbers of the film
+ * @typedef {Laid & {linkOf: Int32Array}} KeptParts  with the link of each edge, -1 for none
+ */
+
+/** @type {Record<string, string>} */
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const ROOM = 32; // columns for what rewrites did in a group
 
-/** All that is ever on screen in the passes that share a layout with one: what these fold by. */
+/**
+ * All that is ever on screen in the passes that share a layout with one: what these fold by.
+ * @param {Model} model @param {number} pass
+ * @returns {FilmScene}
+ */
 export function filmScene(model, pass) {
   const { film, layout } = placeOf(model, pass);
   film.scenes ??= new Map();
-  if (!film.scenes.has(layout)) film.scenes.set(layout, sceneOf(film, layout));
-  return film.scenes.get(layout);
+  const scene = film.scenes.get(layout) ?? sceneOf(film, layout);
+  film.scenes.set(layout, scene);
+  return scene;
 }
 
+/** @param {Model} model @param {number} pass */
 function placeOf(model, pass) {
   const record = model.passes[pass];
   const film = model.films[record.film];
   return { record, film, layout: film.passes[record.shot].layout };
 }
 
+/**
+ * @param {Film} film @param {number} layout
+ * @returns {FilmScene}
+ */
 function sceneOf(film, layout) {
   const { nodes, edges } = unionOf(film, layout);
   const nodeAt = new Map(nodes.map((node, i) => [node, i]));
+  const at = (/** @type {number} */ node) => /** @type {number} */ (nodeAt.get(node));
   return {
     nodes: nodes.map((node) => film.nodes[node]),
     edges: edges.map((edge) => {
       const [from, to, ...rest] = film.edges[edge];
-      return [nodeAt.get(from), nodeAt.get(to), ...rest];
+      return [at(from), at(to), ...rest];
     }),
     nodeAt, numbers: edges, edgeAt: new Map(edges.map((edge, i) => [edge, i])),
   };
@@ -37,9 +65,9 @@ function sceneOf(film, layout) {
 
 /**
  * The picture of one step of a pass; that of the last step shown is kept.
- * @param {Object} model @param {number} pass @param {number} step see frames.js
- * @param {{by?: string, keys?: string[], open?: string[], name?: (key: string) => string}} look
- *   how it is folded, as in picture.js; `keys` are of the nodes of `filmScene`
+ * @param {Model} model @param {number} pass @param {number} step see frames.js
+ * @param {Look} look how it is folded; `keys` are of the nodes of `filmScene`
+ * @returns {Picture}
  */
 export function passPicture(model, pass, step, look = {}) {
   const { film } = placeOf(model, pass);
@@ -48,9 +76,14 @@ export function passPicture(model, pass, step, look = {}) {
   return film.last.picture;
 }
 
+/**
+ * @param {Model} model @param {number} pass @param {number} step @param {Look} look
+ * @returns {Picture}
+ */
 function pictureOf(model, pass, step, look) {
   const { record, film, layout } = placeOf(model, pass);
   const now = stepOf(film, record.shot, step);
+  /** @type {Frame} */
   const frame = {
     nodes: [...now.frame.nodes, ...now.removed],
     edges: [...now.frame.edges, ...now.removedEdges],
@@ -75,48 +108,71 @@ function pictureOf(model, pass, step, look) {
   return build(key, film, layout, frame);
 }
 
-/** The rewrites that a step shows: all of the pass, none, or the one before it. */
+/**
+ * The rewrites that a step shows: all of the pass, none, or the one before it.
+ * @param {Delta[]} steps @param {number} step
+ */
 const deltasOf = (steps, step) => (step < 0 ? steps : steps.slice(Math.max(0, step - 1), step));
 
+/**
+ * @param {FilmScene} scene @param {Frame} frame @param {Delta[]} deltas @param {string} key
+ * @param {Look} look
+ * @returns {Picture}
+ */
 function foldedPicture(scene, frame, deltas, key, look) {
   const kept = JSON.stringify([look.by, look.open]);
   const laid = partsKept(scene, kept, look);
   const { parts, rows, boxes } = laid;
-  const partOf = (node) => laid.partOf[scene.nodeAt.get(node)];
+  const partOf = (/** @type {number} */ node) =>
+    laid.partOf[/** @type {number} */ (scene.nodeAt.get(node))];
+  /** @type {number[][]} */
   const members = parts.map(() => []);
   frame.nodes.forEach((node) => members[partOf(node)].push(node));
   const rewrites = rewritesOf(deltas, partOf);
-  const nodes = parts.map((part, i) => {
+  /** @type {PictureNode[]} */
+  const nodes = []; // by part, with holes for those of which nothing is there
+  parts.forEach((part, i) => {
     const found = members[i];
-    if (!found.length) return null;
+    if (!found.length) return;
     const all = found.map((node) => frame.row(node));
     const shown = part.group < 0 ? { row: all[0], mark: frame.mark(found[0]) }
       : groupNode(rows[i], all, found.map((node) => frame.mark(node)), rewrites.get(i) ?? 0);
-    return { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all, hidden: 0 };
+    nodes[i] = { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all,
+      hidden: 0 };
   });
   return finished({
-    key: `${key} ${kept}`, nodes: nodes.filter(Boolean),
+    key: `${key} ${kept}`, nodes: Object.values(nodes),
     edges: edgesShown(scene, laid, frame, nodes),
     groups: laid.frames.map(([label, ...box]) => [label.replace(/: \d+ nodes$/, ""), ...box]),
     engine: OWN, seconds: laid.seconds, all: frame.nodes.length,
   });
 }
 
-/** Where the groups of a scene stand: the same in all frames. */
+/**
+ * Where the groups of a scene stand: the same in all frames.
+ * @param {FilmScene} scene @param {string} kept @param {Look} look
+ * @returns {KeptParts}
+ */
 function partsKept(scene, kept, look) {
   scene.laid ??= new Map();
-  if (!scene.laid.has(kept)) {
-    if (scene.laid.size >= KEPT) scene.laid.delete(scene.laid.keys().next().value);
-    const laid = layOutParts(scene, { ...look, room: ROOM });
-    laid.linkOf = new Int32Array(scene.edges.length).fill(-1);
-    laid.links.forEach((link, i) => link.edges.forEach((edge) => { laid.linkOf[edge] = i; }));
-    scene.laid.set(kept, laid);
-  }
-  return scene.laid.get(kept);
+  const known = scene.laid.get(kept);
+  if (known) return known;
+  const [oldest] = scene.laid.keys();
+  if (scene.laid.size >= KEPT) scene.laid.delete(oldest);
+  const laid = layOutParts(scene, { ...look, room: ROOM });
+  const linkOf = new Int32Array(scene.edges.length).fill(-1);
+  laid.links.forEach((link, i) => link.edges.forEach((edge) => { linkOf[edge] = i; }));
+  const made = { ...laid, linkOf };
+  scene.laid.set(kept, made);
+  return made;
 }
 
-/** In how many of the rewrites something of each part came, went, or began to read differently. */
+/**
+ * In how many of the rewrites something of each part came, went, or began to read differently.
+ * @param {Delta[]} deltas @param {(node: number) => number} partOf
+ */
 function rewritesOf(deltas, partOf) {
+  /** @type {Map<number, number>} */
   const counts = new Map();
   for (const delta of deltas) {
     const nodes = [...(delta["n+"] ?? []), ...(delta["n-"] ?? []),
@@ -126,8 +182,14 @@ function rewritesOf(deltas, partOf) {
   return counts;
 }
 
-/** A folded group in a frame: what is in it, and what the rewrites did there. */
+/**
+ * A folded group in a frame: what is in it, and what the rewrites did there.
+ * @param {NodeRow} row @param {NodeRow[]} members @param {string[]} marks of the members
+ * @param {number} rewrites
+ * @returns {Pick<PictureNode, "row" | "mark" | "rewrites">}
+ */
 function groupNode(row, members, marks, rewrites) {
+  /** @type {Record<string, number>} */
   const counts = { added: 0, removed: 0, changed: 0 };
   marks.filter(Boolean).forEach((mark) => { counts[mark] += 1; });
   const there = members.filter((_, i) => marks[i] !== "removed");
@@ -143,13 +205,20 @@ function groupNode(row, members, marks, rewrites) {
   return { row: { ...row, label }, mark: whole ?? "changed", rewrites };
 }
 
-/** The links of which a frame has edges; one is marked where all its edges came, or went. */
+/**
+ * The links of which a frame has edges; one is marked where all its edges came, or went.
+ * @param {FilmScene} scene @param {KeptParts} laid @param {Frame} frame
+ * @param {PictureNode[]} nodes by part
+ */
 function edgesShown(scene, laid, frame, nodes) {
+  /** @type {number[][]} */
   const found = laid.links.map(() => []);
   for (const edge of frame.edges) {
-    const link = laid.linkOf[scene.edgeAt.get(edge)];
-    if (link >= 0) found[link].push(scene.edgeAt.get(edge));
+    const at = /** @type {number} */ (scene.edgeAt.get(edge));
+    const link = laid.linkOf[at];
+    if (link >= 0) found[link].push(at);
   }
+  /** @param {number[]} edges */
   const markOf = (edges) => {
     const marks = new Set(edges.map((edge) => frame.edgeMark(scene.numbers[edge])));
     return marks.size === 1 ? [...marks][0] : "";

@@ -58,7 +58,7 @@ import { edgesOf, layOutParts, partAt } from "./parts.js";
  * @typedef {Object} Look how a scene is drawn
  * @property {string} [by] the way of folding
  * @property {string[]} [keys] the key of each node's group
- * @property {string[]} [open] groups that are open
+ * @property {string[]} [open] names of groups that are open
  * @property {Set<number> | null} [only] nodes whose neighbours are all shown
  * @property {number} [room] columns that a folded group has room for at least
  * @property {(key: string) => string} [name] what a key is called
@@ -220,12 +220,12 @@ function neighbours(edges) {
 function partPicture(scene, key, look) {
   const laid = layOutParts(scene, look);
   const { parts, boxes, links, shown } = laid;
-  const hidden = shown ? hiddenBeside(shown, scene.edges) : new Map();
+  const hidden = shown ? hiddenBeside(shown, scene.edges) : null;
   const nodes = parts.map((part, i) => {
     const node = part.nodes[0];
     const mark = (part.nodes.length === 1 && scene.marks?.get(node)) || "";
     return { ...partAt(laid, i), node, row: laid.rows[i], box: boxes[i], mark,
-      members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden.get(node) ?? 0 };
+      members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden?.get(node) ?? 0 };
   });
   const edges = links.flatMap((link) => edgesOf(scene, link, parts, nodes));
   const { frames, seconds } = laid;

@@ -4,6 +4,7 @@
 
 import type { Arrow } from "./geometry.js";
 import type { Time } from "./measured.js";
+import type { KeptParts } from "./passpicture.js";
 import type { Picture } from "./picture.js";
 
 export type Mark = [boolean | null, string];
@@ -29,6 +30,7 @@ export interface NodeRow {
   module?: string;
   text?: string[];
   fold?: string; // kept: the name of the folded group that it stands for
+  holds?: number[]; // kept: the entities of a stretch
 }
 
 export interface Layout {
@@ -42,16 +44,20 @@ export interface Layout {
   byEdge?: Map<number, string>; // kept
 }
 
-export interface Scene {
+/** What folds: the nodes and edges of a scene, or those that a film shows in one layout. */
+export interface Graph {
   nodes: NodeRow[];
   edges: EdgeRow[];
+  keys?: Map<string, string[]>; // kept, as all below
+  foldings?: [string, string][];
+  suits?: string;
+}
+
+export interface Scene extends Graph {
   layouts: (Layout | null)[];
   arrows: Map<string, Arrow>; // kept, as all below
   picture?: Picture;
   pictures?: Map<string, Picture>;
-  keys?: Map<string, string[]>;
-  foldings?: [string, string][];
-  suits?: string;
   marks?: Map<number, string>;
   itemCounts?: Map<number, number>;
 }
@@ -66,6 +72,16 @@ export interface Delta {
 
 export interface Film extends Scene {
   passes: { start: Delta; steps: Delta[]; layout: number }[];
+  scenes?: Map<number, FilmScene>; // kept, as all below
+  last?: { kept: string; picture: Picture };
+}
+
+/** Kept: all that a film shows in one layout, under numbers of its own. */
+export interface FilmScene extends Graph {
+  nodeAt: Map<number, number>; // of the film's nodes
+  edgeAt: Map<number, number>; // of the film's edges
+  numbers: number[]; // each edge's in the film
+  laid?: Map<string, KeptParts>;
 }
 
 export interface Unit {

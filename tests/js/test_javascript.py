@@ -22,9 +22,10 @@ FILES = sorted(HERE.glob("*.test.mjs"))
 TYPESCRIPT = "typescript@5.9.3"
 CACHE = HERE.parent.parent / "build" / "typescript"
 MODULES = dict(modules())
-# What a module that touches a page has: it makes elements, or works on those that it is given.
+# What a module that touches a page has: it makes elements, or works and paints on those that it is
+# given.
 OF_PAGES = re.compile(
-    r"\bdocument\.|\bwindow\.|createElement|querySelector|addEventListener|getRootNode"
+    r"\bdocument\.|\bwindow\.|createElement|querySelector|addEventListener|getRootNode|getContext"
     r'|import \{[^}]*\b(h|s|button)\b[^}]*\} from "./dom.js"'
 )
 IMPORTED = re.compile(r'from "\.\.?/(?:\.\./svodviz/js/)?(\w+\.js)"')
