@@ -149,9 +149,10 @@ export class Inspector {
     if (!place) return null;
     const scene = place.film === undefined
       ? model.stageById.get(place.stage).units[place.unit].scene : model.films[place.film];
-    const to = scene.edges.filter((it) => it[1] === place.node).sort((a, b) => a[2] - b[2]);
-    const from = scene.edges.filter((it) => it[0] === place.node);
-    const list = (edges, end) => edges.map((edge) => this.link(
+    const edges = scene.edges.filter((it) => it[3] !== "order"); // that only says what stands below
+    const to = edges.filter((it) => it[1] === place.node).sort((a, b) => a[2] - b[2]);
+    const from = edges.filter((it) => it[0] === place.node);
+    const list = (found, end) => found.map((edge) => this.link(
       scene.nodes[edge[end]].e, end === 0 && edge[2] >= 0 ? `${edge[2]}` : ""));
     return [
       to.length > 0 && this.section("Inputs", this.links(list(to, 0))),

@@ -23,14 +23,16 @@ export class Ribbon {
       class: "stage",
       disabled: isEmpty,
       "data-stage": stage.id,
-      title: stage.missing
-        || `${stage.label}${key ? ` (key ${key})` : ""}${checkWords(check)}`,
     });
     const words = h("span", { class: "stage-size" });
-    const measure = () => (isEmpty ? this.reason(stage) : this.measure(stage, size));
-    words.textContent = measure();
+    const measure = () => {
+      words.textContent = isEmpty ? this.reason(stage) : this.measure(stage, size);
+      node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
+        + `${words.textContent}${checkWords(check)}`;
+    };
+    measure();
     node.append(h("span", { class: "stage-label" }, stage.label), words, checkMark(check) ?? "");
-    if (stage.id === "run") this.store.measured.onChange(() => { words.textContent = measure(); });
+    if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
     return node;
   }

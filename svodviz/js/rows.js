@@ -37,16 +37,19 @@ export function rowsOf(schedule, folded) {
     const all = items.map((it) => it.position);
     rows.push({ type: "lane", name, lane, top: 0, height: LANE, items: all });
     const headed = new Set();
+    /** @param {number} position @param {number} [loop] */
+    const enter = (position, loop) =>
+      rows.push({ type: "item", loop, lane, top: 0, height: ROW, items: [position] });
     for (const { position } of items) {
       const loop = schedule.loopOf.get(position);
-      if (loop !== undefined && !headed.has(loop)) {
-        headed.add(loop);
-        rows.push({
-          type: "loop", loop, lane, top: 0, height: ROW, items: schedule.loops[loop].items,
-        });
-      }
-      if (loop === undefined || !folded.has(loop)) {
-        rows.push({ type: "item", loop, lane, top: 0, height: ROW, items: [position] });
+      if (loop === undefined) enter(position);
+      if (loop === undefined || headed.has(loop)) continue;
+      headed.add(loop);
+      const turns = schedule.loops[loop].items;
+      rows.push({ type: "loop", loop, lane, top: 0, height: ROW, items: turns });
+      // Turns stand under their head, whatever runs between them.
+      if (!folded.has(loop)) {
+        turns.filter((it) => schedule.items[it].lane === lane).forEach((it) => enter(it, loop));
       }
     }
   });

@@ -19,6 +19,15 @@ test("loops have a head, folded ones nothing else", () => {
   assert.equal(types(rowsOf(SCHEDULE, new Set([0, 1]))), "lillli");
 });
 
+test("turns stand under their own head where loops take turns", () => {
+  const both = [{ items: [1, 3, 5] }, { items: [2, 4, 6] }];
+  const of = new Map(both.flatMap((loop, number) => loop.items.map((it) => [it, number])));
+  const rows = rowsOf({ ...SCHEDULE, loops: both, loopOf: of }, new Set());
+  const turns = rows.filter((row) => row.type === "item" && row.loop !== undefined);
+  assert.deepEqual(turns.map((row) => row.items[0]), [1, 3, 5, 2, 4, 6]);
+  assert.equal(types(rows).slice(0, 10), "liliiiliii");
+});
+
 test("rows stand below each other without gaps", () => {
   const rows = rowsOf(SCHEDULE, new Set([1]));
   rows.slice(1).forEach((row, i) => assert.equal(row.top, rows[i].top + rows[i].height));
