@@ -15,7 +15,6 @@ from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
 from compiler.codegen import MachineCode
 from compiler.costing import figures
-from compiler.decisions import decisions, placing
 from compiler.device.program import Program
 from compiler.errors import located
 from compiler.graph.markers import Placeholder
@@ -191,11 +190,12 @@ class Compilation(MachineCode):
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
+        from compiler.decisions import decisions, placing
         made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
-        placed = placing(self.schedule.memory_plan, self.kernels)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
-        return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in self.tuning))
+        placed, tuned = placing(self.schedule.memory_plan, self.kernels), self.tuning
+        return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in tuned))
 
     @property
     def transfers(self) -> tuple[sharding.Traffic, ...]:

@@ -16,7 +16,6 @@ from compiler.llvm import inherited, jit, unlocked
 from compiler.llvm.flow import Flow, control_flow, flow
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source, label_of, targets_of
-from compiler.llvm.structured import structured
 from compiler.stage import Stage
 from compiler.trace import Line
 
@@ -90,6 +89,8 @@ class Listing(Stage):
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
         if self.prefix == STRUCTURED:
+            from compiler.llvm.structured import structured  # few ask for WebAssembly
+
             return structured(self.rows)
         return flow(self.rows, _asm_label, _asm_targets)
 
