@@ -97,11 +97,12 @@ class _Count:
                 groups.setdefault(self._sides(item), []).append(item)
         is_inner = _trips_inside(block) <= UNROLLED
         loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
+        begun = loops * math.prod(r.extent for r in path)
         for sides, items in groups.items():
             made = self._together(items, path, sides, is_inner)
             if made is not None:
-                self.stretches.append(replace(made, loops=loops))
-                loops = 0
+                self.stretches.append(replace(made, begun=begun))
+                begun = 0
 
     def _sides(self, item: Item) -> frozenset[Range]:
         """The ranges whose turns are all in one turn of the block where `item` stands."""

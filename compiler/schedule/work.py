@@ -48,11 +48,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The inside of one loop, without the loops in it; of those, `loops` are begun each trip."""
+    """The inside of one loop, without the loops in it; of those, `begun` are begun in all."""
 
     trips: int
     is_vector: bool
-    loops: int
+    begun: int
     operations: tuple[Operation, ...]
     accesses: tuple[Access, ...]
     axis: int | None = None
@@ -65,7 +65,7 @@ class Stretch:
         )
         near = sum(self._near_ns(a, model) for a in self.accesses if a.is_contiguous)
         far = sum(self._far_ns(a, model) for a in self.accesses if not a.is_contiguous)
-        return self.trips * (max(arithmetic, near, far) + self.loops * model.step_ns)
+        return self.trips * max(arithmetic, near, far) + self.begun * model.step_ns
 
     def _near_ns(self, access: Access, model: MachineModel) -> float:
         """The same element or the next one, from the first cache."""

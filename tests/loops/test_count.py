@@ -6,8 +6,10 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.loops.count import count
+from compiler.loops.nodes import Range
 from compiler.loops.space import iteration_space
 from compiler.machine import DEFAULT, MachineModel
+from compiler.node import toposort
 from compiler.schedule.work import Work, estimate
 from tests.loops.bodies import BODIES
 
@@ -37,9 +39,17 @@ def test_a_product_of_matrices_walks_down_columns() -> None:
     assert (folded.trips, stored.trips) == (32 * 48 * 24, 32 * 24)
     assert {a.slot: a.stride for a in folded.accesses} == {1: 1, 2: 24}
     assert not folded.is_vector and [o.name for o in folded.operations] == ["add"]
-    assert stored.loops == 1
+    assert stored.begun == 32 * 24
     column = next(a for a in folded.accesses if a.slot == 2)
     assert column.reused == 48 * 24 * 4, "the whole matrix comes again for each row"
+
+
+def test_loops_are_begun_once_for_all_that_stands_side_by_side() -> None:
+    (loops,) = compiler.compile(data(128, 64) @ data(64, 128)).loops
+    made = count(loops.body)
+    assert any(isinstance(n, Range) and n.level == "vector" for n in toposort([loops.body]))
+    begun = sum(s.begun for s in made.stretches)
+    assert 0 < begun < 128 * 128 / 16, "fewer than vectors of the result"
 
 
 def test_footprints_by_loop() -> None:
@@ -77,7 +87,7 @@ def test_short_inner_loops_are_unrolled_away() -> None:
     made = work(data(4, 64, 64).max_pool2d(2))
     trips = sorted(s.trips for s in made.stretches)
     assert trips == [4 * 32 * 32, 4 * 32 * 32 * 4]
-    assert all(s.loops == 0 for s in made.stretches), "LLVM leaves no loop of 2 × 2"
+    assert all(s.begun == 0 for s in made.stretches), "LLVM leaves no loop of 2 × 2"
 
 
 def test_registers_are_the_values_alive_at_once() -> None:
