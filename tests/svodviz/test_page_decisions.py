@@ -13,10 +13,10 @@ from compiler.compilation import Compilation
 from compiler.graph.nodes import elementwise
 from compiler.reason import Decision
 from svodviz.explorer import Explorer
-from tests.svodviz.conftest import READY, Open
+from tests.svodviz.answering import answered_page
+from tests.svodviz.conftest import Open
 from tests.svodviz.sample import large
 from tests.svodviz.test_page import set_state, state
-from tests.svodviz.test_page_live import DEAF, HEARING, answered
 
 pytestmark = pytest.mark.browser
 OVERLAPPING = """() => {
@@ -250,14 +250,8 @@ def ruled() -> Explorer:
 
 @pytest.fixture
 def live(ruled: Explorer, chromium: Any, tmp_path: Path) -> Iterator[Any]:
-    path = tmp_path / "live.html"
-    path.write_text(ruled.export_html().replace(DEAF, HEARING))
-    page = chromium.new_page(viewport={"width": 1400, "height": 900})
-    page.expose_function("toPython", lambda message: answered(ruled, message))
-    page.goto(path.as_uri())
-    page.wait_for_selector(READY)
-    yield page
-    page.close()
+    with answered_page(ruled, chromium, tmp_path) as page:
+        yield page
 
 
 def ask(page: Any, name: str) -> str:

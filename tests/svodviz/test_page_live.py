@@ -8,19 +8,10 @@ import pytest
 
 from compiler import Options, Tensor, compile
 from svodviz.explorer import Explorer
-from svodviz.requests import respond
-from tests.svodviz.conftest import READY
+from tests.svodviz.answering import answered_page
 from tests.svodviz.test_page import set_state
 
 pytestmark = pytest.mark.browser
-# A model that has `send`, as a notebook's has: what is sent is answered by Python.
-DEAF = "save_changes: () => {},"
-HEARING = """save_changes: () => {},
-  send: async (message) => {
-    for (const it of await window.toPython(message)) {
-      (listeners.get("msg:custom") || []).forEach((listener) => listener(it));
-    }
-  },"""
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +23,8 @@ def explorer() -> Explorer:
 @pytest.fixture
 def page(explorer: Explorer, chromium: Any, tmp_path: Path) -> Iterator[Any]:
     """The explorer's page, answered by the explorer."""
-    path = tmp_path / "live.html"
-    text = explorer.export_html()
-    assert text.count(DEAF) == 1
-    path.write_text(text.replace(DEAF, HEARING))
-    page = chromium.new_page(viewport={"width": 1400, "height": 800})
-    page.expose_function("toPython", lambda message: answered(explorer, message))
-    page.goto(path.as_uri())
-    page.wait_for_selector(READY)
-    yield page
-    page.close()
-
-
-def answered(explorer: Explorer, message: Any) -> list[Any]:
-    sent: list[Any] = []
-    respond(explorer, message, sent.append)
-    return sent
+    with answered_page(explorer, chromium, tmp_path) as page:
+        yield page
 
 
 def test_passes_are_asked_for_and_kept(page: Any, explorer: Explorer) -> None:

@@ -9,11 +9,11 @@ import pytest
 import svodviz
 from svodviz.explorer import Explorer
 from svodviz.subject import compilation_of
-from tests.svodviz.conftest import READY, Open, softmax_layer
+from tests.svodviz.answering import answered_page
+from tests.svodviz.conftest import Open, softmax_layer
 from tests.svodviz.test_checks import wrong
 from tests.svodviz.test_page import set_state, state
 from tests.svodviz.test_page_large import press
-from tests.svodviz.test_page_live import DEAF, HEARING, answered
 
 pytestmark = pytest.mark.browser
 SIZE = re.compile(r"[\d,]+ (node|line|pass|item)(e?s)?( · [\d.]+ (ns|µs|ms|s))?")
@@ -163,20 +163,13 @@ def test_the_slider_steps(page: Any) -> None:
 
 
 def test_why_not_is_answered_on_the_page(made: Explorer, chromium: Any, tmp_path: Path) -> None:
-    text = made.export_html()
-    assert text.count(DEAF) == 1
-    (tmp_path / "live.html").write_text(text.replace(DEAF, HEARING))
-    page = chromium.new_page(viewport={"width": 1400, "height": 800})
-    page.expose_function("toPython", lambda message: answered(made, message))
-    page.goto((tmp_path / "live.html").as_uri())
-    page.wait_for_selector(READY)
-    page.locator(".node", has_text="relu").first.click()
-    page.get_by_label("Rule", exact=True).select_option("multiply_by_one")
-    page.get_by_role("button", name="Why not?").click()
-    page.locator(".why-not .verdict").wait_for()
-    words = page.locator(".why-not").inner_text()
-    assert words.startswith("✗ ") and "reads nothing" not in words
-    page.close()
+    with answered_page(made, chromium, tmp_path) as page:
+        page.locator(".node", has_text="relu").first.click()
+        page.get_by_label("Rule", exact=True).select_option("multiply_by_one")
+        page.get_by_role("button", name="Why not?").click()
+        page.locator(".why-not .verdict").wait_for()
+        words = page.locator(".why-not").inner_text()
+        assert words.startswith("✗ ") and "reads nothing" not in words
 
 
 def test_a_bisection_opens_at_the_wrong_rewrite(open_page: Open, tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import pytest
 
 import svodviz
 from svodviz.explorer import Explorer
+from tests.svodviz.answering import answered_page
 from tests.svodviz.axe import fetch, findings, serious
-from tests.svodviz.conftest import READY, Open, softmax_layer
+from tests.svodviz.conftest import Open, softmax_layer
 from tests.svodviz.sample import rich, sample
 from tests.svodviz.test_page import set_state, state, texts
-from tests.svodviz.test_page_live import DEAF, HEARING, answered
 
 pytestmark = pytest.mark.browser
 
@@ -194,14 +194,8 @@ def test_a_problem_is_a_sentence(open_page: Open, tmp_path: Path) -> None:
 def live(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     """A page that a real explorer in this process answers, and that explorer."""
     explorer = svodviz.explore(softmax_layer())
-    path = tmp_path / "live.html"
-    path.write_text(explorer.export_html().replace(DEAF, HEARING))
-    page = chromium.new_page(viewport={"width": 1400, "height": 800})
-    page.expose_function("toPython", lambda message: answered(explorer, message))
-    page.goto(path.as_uri())
-    page.wait_for_selector(READY)
-    yield page, explorer
-    page.close()
+    with answered_page(explorer, chromium, tmp_path) as page:
+        yield page, explorer
 
 
 def test_opening_the_stage_runs_the_program(live: Any) -> None:
