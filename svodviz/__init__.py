@@ -19,8 +19,8 @@ from svodviz.bisect import bisect
 from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
 from svodviz.export import FORMATS, export_stage
-from svodviz.grounds import playground, simulate_cache, try_loops
 from svodviz.measured import measure
+from svodviz.playground import playground, simulate_cache, try_loops
 from svodviz.quiz import Quiz, quiz
 from svodviz.save import save
 from svodviz.summary import summary

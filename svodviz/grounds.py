@@ -1,28 +1,16 @@
-"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports.
+"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports."""
 
-    svodviz.playground(x)                            opens there, with the first points tried
-    svodviz.try_loops(x, "tile i0 16", kernel="k0")  one point, printed
-    svodviz.simulate_cache(x, kernel="k0")           what its accesses find in the caches
-"""
-
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from svodviz.requests import Json, Progress, request
 from svodviz.scene import Wire
-from svodviz.subject import compilation_of
 from svodviz.tunings import tuning_rows
 
 # The compiler is imported where it is used, as everywhere in this package: pages open sooner.
 if TYPE_CHECKING:
-    from compiler.playground.caches import CacheReport
     from compiler.playground.film import Film
     from compiler.playground.playground import Playground
     from compiler.playground.point import Point
-
-USUAL = ("plain", "own")
-"""What is tried first: the loops as they are, and what the compiler chose."""
-
 
 class Grounds:
     """The playgrounds of one compilation, one for each kernel, and the films that were made."""
@@ -136,53 +124,3 @@ def limits(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json
 
 
 # -- from Python -------------------------------------------------------------------------------
-
-
-def playground(
-    subject: Any, *inputs: Any, kernel: str = "", choices: Sequence[str] = (), **state: Any
-) -> Any:
-    """An explorer that opens in the playground of a kernel: that which takes longest, or `kernel`.
-
-    The plain loops, the compiler's own choices and each of `choices` are tried at once and kept, so
-    that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
-    there is no such kernel.
-    """
-    from svodviz.explorer import explore
-
-    compilation = compilation_of(subject, *inputs)
-    grounds = grounds_of(compilation)
-    play = grounds.of(kernel)
-    for each in (*USUAL, *choices):
-        grounds.film(play, play.attempt(each))
-    for threads in sorted({1, play.space.cores}):
-        grounds.measure(threads)
-    unit = [str(loops.name) for loops in compilation.loops].index(play.name)
-    opened = {"stage": "loops", "view": "playground", "unit": unit}
-    return explore(compilation, **(opened | state))
-
-
-def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
-    """One kernel with other choices: whether they are legal, its time, its code, what it touches.
-
-    `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
-    What cannot be is said in `.refused`.
-    """
-    from compiler.playground.playground import Playground
-
-    return Playground(compilation_of(subject), kernel).attempt(choices)
-
-
-def simulate_cache(
-    subject: Any, kernel: str = "", choices: str = "own", limit: int | None = None
-) -> "CacheReport":
-    """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
-
-    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError`
-    where the choices are not possible, or data decide what is accessed.
-    """
-    from compiler.playground.playground import LIMIT, Playground
-    from compiler.playground.simulate_cache import simulate_cache as simulated
-
-    play = Playground(compilation_of(subject), kernel)
-    rows = play.compiled(play.parsed(choices)).linear.instructions
-    return simulated(play.name, rows, play.caches, None, limit or LIMIT)

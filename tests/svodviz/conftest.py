@@ -12,7 +12,7 @@ from compiler import Tensor
 from compiler.playground import playground as core
 from svodviz.checks import check_all
 from svodviz.explorer import Explorer
-from svodviz.grounds import playground
+from svodviz.playground import playground
 from svodviz.subject import compilation_of
 from tests.svodviz.lab import Server, serve
 from tests.svodviz.sample import rich, sample
