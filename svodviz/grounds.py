@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from compiler.playground.playground import Playground
     from compiler.playground.point import Point
 
+
 class Grounds:
     """The playgrounds of one compilation, one for each kernel, and the films that were made."""
 
