@@ -7,12 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.allocation import allocate
-from compiler.device import cpu, device
+from compiler.device import device
 from compiler.device.program import Program
 from compiler.graph.nodes import Buffer, Sink
 from compiler.llvm.thunk import CORE
-from compiler.lowered.instructions import LINE
-from compiler.runtime.launch import Launch
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.share import MemoryPlan
@@ -69,15 +67,7 @@ def bind(
     if not isinstance(operation, Kernel):
         return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
     program, addresses, known = _arguments(operation, programs, held, values)
-    if program.task is None:
-        return partial(program.execute, addresses, [known[name] for name in program.variables])
-    places = dict(zip(program.slots, addresses, strict=True))
-    if any(places[slot] % LINE for slot in program.aligned):
-        program = program.unstreamed()
-    task = program.task
-    assert task is not None  # a program that stores in the ordinary way has one, too
-    words = [*addresses, *(known[name] for name in task.parameters)]
-    return Launch(task.address, words, program.tasks, task.scratch, cpu.scratch_memory)
+    return program.bound(addresses, known)
 
 
 def _launch(
@@ -88,7 +78,7 @@ def _launch(
 ) -> None:
     """Run the machine code of a kernel on its device."""
     program, addresses, known = _arguments(kernel, programs, held, values)
-    program.execute(addresses, [known[name] for name in program.variables])
+    program.execute(addresses, known)
 
 
 def _arguments(
@@ -96,8 +86,9 @@ def _arguments(
     programs: Programs,
     held: Mapping[Buffer, Array],
     values: Mapping[str, int],
-) -> tuple[Program, list[int], dict[str, int]]:
+) -> tuple[Program, list[int], list[int]]:
     """The program of a kernel, where its buffers are, and the values of its variables."""
     program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
     known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
-    return program, [held[arguments[slot]].ctypes.data for slot in program.slots], known
+    addresses = [held[arguments[slot]].ctypes.data for slot in program.slots]
+    return program, addresses, [known[name] for name in program.variables]

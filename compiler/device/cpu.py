@@ -1,8 +1,9 @@
 """The host CPU: memory from its allocator, machine code from LLVM."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from compiler.loops.nodes import Const
 from compiler.lowered.instructions import LINE, Instruction, Store
 from compiler.lowered.machine import Special
 from compiler.options import Cache, Mode
-from compiler.runtime.launch import run_task
+from compiler.runtime.launch import Launch
 
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
@@ -92,17 +93,25 @@ class CpuProgram:
         """
         if self._is_simple and not values:
             self._loaded.entry(*buffers)
-        elif self._is_misaligned(buffers):
-            self.unstreamed().execute(buffers, values, dims)
-        elif self.task is not None:
-            known = known_values(self._spec.metadata, values)
-            words = [*buffers, *(known[name] for name in self.task.parameters)]
-            run_task(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
         else:
-            memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
-            last = [] if memory is None else [memory.ctypes.data]
-            for row in runs(self._spec, values):
-                self._loaded.entry(*buffers, *(row[name] for name in self._parameters), *last)
+            self.bound(buffers, values)()
+
+    def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
+        """What runs it on these buffers and values, as often as it is called."""
+        if self._is_misaligned(buffers):
+            return self.unstreamed().bound(buffers, values)
+        if self.task is None:
+            return partial(self._run_in_turn, buffers, values)
+        known = known_values(self._spec.metadata, values)
+        words = [*buffers, *(known[name] for name in self.task.parameters)]
+        return Launch(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
+
+    def _run_in_turn(self, buffers: Sequence[int], values: Sequence[int]) -> None:
+        """All runs, one after the other: what launch indices tell apart has no thunk."""
+        memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
+        last = [] if memory is None else [memory.ctypes.data]
+        for row in runs(self._spec, values):
+            self._loaded.entry(*buffers, *(row[name] for name in self._parameters), *last)
 
     def _is_misaligned(self, buffers: Sequence[int]) -> bool:
         """Whether a buffer that is streamed to does not begin with a line."""

@@ -4,7 +4,8 @@ It takes the buffers by address as machine code does, and any that can be read a
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from compiler.device.allocator import Array, array_at
 from compiler.device.launch import LaunchDims
@@ -60,6 +61,10 @@ class InterpretedProgram:
     def unstreamed(self) -> "InterpretedProgram":
         """The same program."""
         return self
+
+    def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
+        """What runs it on these buffers and values, as often as it is called."""
+        return partial(self.execute, buffers, values)
 
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None

@@ -257,6 +257,10 @@ class Program(Protocol):
         """Run on the buffers of `slots`, given by address, with the values of the variables."""
         ...
 
+    def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
+        """What runs it on these buffers and values, as often as it is called."""
+        ...
+
 
 class Renderer(Protocol):
     """Writes source from lowered instructions."""

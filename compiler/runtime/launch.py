@@ -58,17 +58,3 @@ class Launch:
     def __call__(self) -> None:
         """Run it."""
         self._call()
-
-
-def run_task(
-    thunk: int,
-    words: Sequence[int],
-    tasks: int,
-    scratch: int = 0,
-    allocate: Callable[[int], Array] | None = None,
-) -> None:
-    """Run all tasks of a kernel whose arguments are `words`.
-
-    `allocate` gives the memory where the kernel takes `scratch` bytes for each task.
-    """
-    Launch(thunk, words, tasks, scratch, allocate)()

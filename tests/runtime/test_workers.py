@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from compiler.runtime import workers
-from compiler.runtime.launch import run_task, steps_of, stride_of
+from compiler.runtime.launch import Launch, steps_of, stride_of
 from compiler.runtime.source import MOST_TASKS
 from compiler.runtime.workers import WORKERS, Pool, core_count
 from tests.runtime import thunks
@@ -103,7 +103,7 @@ def test_several_callers_at_once() -> None:
 
 def test_one_kernel_by_itself() -> None:
     counters = np.zeros(11, np.int64)
-    run_task(thunks.count(), [counters.ctypes.data, 50], 11)
+    Launch(thunks.count(), [counters.ctypes.data, 50], 11)()
     assert counters.tolist() == [1] * 11
 
 
