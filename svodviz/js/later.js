@@ -1,0 +1,85 @@
+// What arrives after the page has opened (see later.py): it is asked for, taken in, and until then
+// its stages say what they wait for. Pure but for the model.
+
+import { COMING } from "./model.js";
+import { unpacked } from "./packed.js";
+
+const MISSED = "LLVM had not made this yet.";
+
+/**
+ * What has arrived of a widget's `later`; null while there is nothing.
+ * @param {any} given
+ * @returns {Promise<import("./wire.js").Later | null>}
+ */
+export async function arrived(given) {
+  const later = await unpacked(given);
+  return later?.stages ? later : null;
+}
+
+/** Brings the stages that a page opened without. */
+export class Arrival {
+  /**
+   * @param {{get: (name: string) => any, on: (event: string, listener: () => void) => void,
+   *   off: (event: string, listener: () => void) => void}} host
+   * @param {import("./store.js").Store} store
+   */
+  constructor(host, store) {
+    this.host = host;
+    this.store = store;
+    this.requests = store.requests;
+    this.first = host.get("later");
+    /** @type {Promise<void> | null} */
+    this.taking = null;
+    this.listener = () => { this.afterwards(() => {}); };
+    host.on("change:later", this.listener);
+    if (!store.model.isWaiting) return;
+    if (this.requests.obstacle) this.tell();
+    this.requests.onLost(() => this.tell());
+    this.requests.onLive(() => this.ask());
+  }
+
+  /** Python is asked as well: it may be busy with nothing that would make it come by itself. */
+  ask() {
+    if (!this.store.model.isWaiting) return;
+    this.tell();
+    this.requests.ask("arrive").catch((error) => {
+      if (!this.requests.obstacle) this.say(`${MISSED} ${error.message}`, false);
+    });
+  }
+
+  /** Says what the stages wait for, or why they wait in vain. */
+  tell() {
+    const { obstacle } = this.requests;
+    this.say(obstacle ? `${MISSED} ${obstacle}` : COMING, !obstacle);
+  }
+
+  /** @param {string} words @param {boolean} isComing */
+  say(words, isComing) {
+    const { model } = this.store;
+    if (!model.isWaiting || (words === model.waiting && isComing === model.isComing)) return;
+    model.wait(words, isComing);
+    this.store.set({});
+  }
+
+  /**
+   * Calls `action` when all that has come is taken in: at once, unless it must be unpacked first.
+   * @param {() => void} action
+   */
+  afterwards(action) {
+    if (!this.store.model.isWaiting || this.host.get("later") === this.first) {
+      action();
+      return;
+    }
+    this.taking ??= this.take();
+    this.taking.then(action);
+  }
+
+  async take() {
+    const later = await arrived(this.host.get("later"));
+    if (later && this.store.model.isWaiting) this.store.arrive(later);
+  }
+
+  close() {
+    this.host.off("change:later", this.listener);
+  }
+}
