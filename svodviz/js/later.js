@@ -30,7 +30,9 @@ export class Arrival {
     this.first = host.get("later");
     /** @type {Promise<void> | null} */
     this.taking = null;
-    this.listener = () => { this.afterwards(() => {}); };
+    /** @type {Partial<import("./wire.js").State>} */
+    this.pending = {};
+    this.listener = () => { if (this.hasCome) this.taking ??= this.take(); };
     host.on("change:later", this.listener);
     if (!store.model.isWaiting) return;
     if (this.requests.obstacle) this.tell();
@@ -61,22 +63,28 @@ export class Arrival {
     this.store.set({});
   }
 
+  /** Whether something has come that is not taken in yet. */
+  get hasCome() {
+    return this.store.model.isWaiting && this.host.get("later") !== this.first;
+  }
+
   /**
-   * Calls `action` when all that has come is taken in: at once, unless it must be unpacked first.
-   * @param {() => void} action
+   * Takes over a state that Python has set; one that may name what has come, together with that.
+   * @param {Partial<import("./wire.js").State>} state
    */
-  afterwards(action) {
-    if (!this.store.model.isWaiting || this.host.get("later") === this.first) {
-      action();
+  adopt(state) {
+    if (!this.hasCome) {
+      this.store.set(state);
       return;
     }
-    this.taking ??= this.take();
-    this.taking.then(action);
+    this.pending = { ...this.pending, ...state };
+    this.listener();
   }
 
   async take() {
     const later = await arrived(this.host.get("later"));
-    if (later && this.store.model.isWaiting) this.store.arrive(later);
+    if (later) this.store.arrive(later, this.pending);
+    else this.store.set(this.pending);
   }
 
   close() {

@@ -193,7 +193,7 @@ function sync(store, model, arrival) {
   };
   store.subscribe(publish);
   const adopt = () => {
-    if (!isOurs) arrival.afterwards(() => store.set(model.get("state")));
+    if (!isOurs) arrival.adopt(model.get("state"));
   };
   model.on("change:state", adopt);
   publish();

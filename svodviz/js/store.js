@@ -174,11 +174,12 @@ export class Store {
   /**
    * Takes in what arrived after the rest; who waits for it at a selection sees that.
    * @param {import("./wire.js").Later} later
+   * @param {Partial<State>} patch what changes of the state at the same time
    */
-  arrive(later) {
+  arrive(later, patch = {}) {
     const isAwaited = this.stage.later && this.selected >= 0;
     this.model.append(later);
-    this.set(isAwaited ? { unit: this.unitFor(this.state) } : {});
+    this.set({ ...(isAwaited && { unit: this.unitFor(this.state) }), ...patch });
   }
 
   /**

@@ -117,12 +117,15 @@ test("Python is asked once it answers; what comes is taken in, whoever waits see
 test("a state that follows what arrives waits for it", async () => {
   const { host, later, store, arrival } = opened(answer({}));
   const name = later.entities.find((it) => it.startsWith("asm:"));
+  await settled();
   host.set("later", packed(later));
-  arrival.afterwards(() => store.set({ selected: name }));
+  const heard = [];
+  store.subscribe((state) => heard.push(state.selected));
+  arrival.adopt({ selected: name });
   assert.equal(store.state.selected, "");
   await settled();
-  assert.equal(store.state.selected, name);
-  arrival.afterwards(() => store.set({ selected: "" }));
+  assert.deepEqual(heard, [name]); // nobody was told of a state without it in between
+  arrival.adopt({ selected: "" });
   assert.equal(store.state.selected, "");
 });
 
