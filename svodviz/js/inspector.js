@@ -3,7 +3,7 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
@@ -173,7 +173,8 @@ export class Inspector {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code),
-        code?.length > 0 && matchedPart(this.store, place.pass, place.step),
+        isTold(model.passes[place.pass], code)
+          && matchedPart(this.store, place.pass, place.step),
         button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
           class: "entity-link",
         }),
