@@ -81,3 +81,10 @@ def test_what_was_seen_is_counted_over_all_times() -> None:
     assert (seen.size, seen.nan, seen.inf, seen.finite) == (1004, 1, 1, 1002)
     assert (seen.least, seen.greatest, seen.mean) == (1.0, 3.0, 2.0)
     assert seen.first.size == KEPT
+
+
+def test_the_greatest_integer_is_seen_exactly() -> None:
+    greatest = np.iinfo(np.int64).max
+    made = compile(Tensor(np.array([0, greatest])) - 1)
+    seen = [it for it in values_inside(made).values() if it.dtype == "int64" and it.size == 2]
+    assert (greatest, 0) in [(it.greatest, it.least) for it in seen]
