@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from compiler import sharding
 from compiler.graph import two_stage
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.node import toposort
 from compiler.reason import Decision
 from compiler.schedule.alive_together import alive_together
 from compiler.schedule.calls import KernelGraph
-from compiler.schedule.hazards import uncopied
 from compiler.schedule.places import shares
 from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled
@@ -27,10 +25,8 @@ def decisions(
     `simplest` is the program after the graph passes of `records`; `entity` names its nodes. What
     left no choice is told as well: it is "inline" in its reader, or in "memory".
     """
-    known: set[TensorNode] = set(toposort([simplest]))
     for choice in made.choices:
-        subject = entity(uncopied(choice.node, known))
-        yield Decision(subject, "fuse", choice.is_fused, choice.reason)
+        yield Decision(entity(choice.node), "fuse", choice.is_fused, choice.reason)
     yield from sharding.decisions(records, simplest, entity)
     record = next((r for r in records if r.name == "two_stage"), None)
     if record is not None:
@@ -39,7 +35,7 @@ def decisions(
             yield Decision(entity(node), "two_stage", bool(cut.parts), cut.reason)
     for choice in made.plain:
         kind = "inline" if choice.is_fused else "memory"
-        yield Decision(entity(uncopied(choice.node, known)), kind, True, choice.reason)
+        yield Decision(entity(choice.node), kind, True, choice.reason)
 
 
 def placing(plan: MemoryPlan | None, kernels: KernelGraph) -> Iterator[Decision]:
