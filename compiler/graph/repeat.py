@@ -69,6 +69,14 @@ class Repeat(TensorNode):
         return ""
 
 
+def with_turns(root: TensorNode) -> list[TensorNode]:
+    """All nodes of a graph, sources first, then those of the bodies of its loops, each once."""
+    found: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
+    for node in [node for node in found if isinstance(node, Repeat)]:
+        found.update(dict.fromkeys(with_turns(node.body)))
+    return list(found)
+
+
 def counter_of(name: str, count: int) -> Variable:
     """The variable that counts `count` turns from 0."""
     return Variable((), name, 0, max(count - 1, 0))
