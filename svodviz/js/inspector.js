@@ -40,7 +40,7 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const { version } = this.store.measured;
+    const version = `${this.store.measured.version} ${this.store.model.edition}`;
     const key = `${selected} ${state.stage} ${selected < 0 ? part : ""} ${version}`;
     if (key === this.key) return;
     this.key = key;
@@ -191,7 +191,15 @@ export class Inspector {
         .sort((a, b) => model.lineOf.get(a).index - model.lineOf.get(b).index);
       return found.length ? [this.chapter(stage, found, entity)] : [];
     });
-    return this.section("Biography", h("div", { class: "biography" }, ...rows));
+    return this.section("Biography", h("div", { class: "biography" }, ...rows), this.awaited());
+  }
+
+  /** Which stages a biography lacks because they have not arrived. */
+  awaited() {
+    const { isComing, stages } = this.store.model;
+    const names = stages.filter((it) => it.later).map((it) => it.label);
+    return names.length > 0 && h("p", { class: "hint" },
+      `${names.join(", ")}: ${isComing ? "still being made" : "not made"}.`);
   }
 
   chapter(stage, found, entity) {
