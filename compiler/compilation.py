@@ -20,7 +20,7 @@ from compiler.errors import located
 from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
-from compiler.graph.repeat import with_turns
+from compiler.graph.repeat import inside, with_turns
 from compiler.kernels import CompiledKernel, compile_kernel
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
@@ -118,7 +118,8 @@ class Compilation(MachineCode):
     def _graph(self, root: Sink, title: str) -> Graph:
         nodes = with_turns(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
-        parents = {n: self.user_source.entities_of(origins[n]) for n in nodes}
+        lines = {n: (o for each in inside(n) for o in origins[each]) for n in nodes}
+        parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(

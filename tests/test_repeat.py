@@ -177,6 +177,8 @@ def test_under_a_loop_stands_what_each_turn_does() -> None:
     inside = next(line for line in graph.lines if "%t1 =" in line.text)
     assert inside.entity is None
     assert inside.parents == (f"source:{_line_of('return w, repeat')}",)
+    (loop,) = [line for line in graph.lines if "4 turns, state 0" in line.text]
+    assert set(inside.parents) < set(loop.parents)
     (facts,) = [it for _, it in graph.to_networkx().nodes(data=True)
                 if it["argument"] == "4 turns, state 0"]  # fmt: skip
     assert facts["text"].splitlines()[-3:] == ["  %t1 = add %t0 operand2", "  state0 = state1",

@@ -77,6 +77,11 @@ def with_turns(root: TensorNode) -> list[TensorNode]:
     return list(found)
 
 
+def inside(node: TensorNode) -> list[TensorNode]:
+    """A node, and all that a loop does in its turns."""
+    return [node, *(with_turns(node.body) if isinstance(node, Repeat) else ())]
+
+
 def counter_of(name: str, count: int) -> Variable:
     """The variable that counts `count` turns from 0."""
     return Variable((), name, 0, max(count - 1, 0))
