@@ -1,4 +1,4 @@
-"""What a reader sees at first sight, by geometry: nothing covers a word, and the next step shows."""
+"""What a reader sees at first sight, by geometry: words are free, and the next step shows."""
 
 from pathlib import Path
 from typing import Any
