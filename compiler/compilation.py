@@ -191,10 +191,11 @@ class Compilation(MachineCode):
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
         from compiler.decisions import decisions, placing
-        made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
+        records, kernels = self._graph_records, self.kernels
+        made = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
-        placed, tuned = placing(self.schedule.memory_plan, self.kernels), self.tuning
+        placed, tuned = placing(self.schedule.memory_plan, kernels), self.tuning
         return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in tuned))
 
     @property
@@ -224,8 +225,7 @@ class Compilation(MachineCode):
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                number = self._numbers[body]
-                self._compiled[body] = compile_kernel(name, body, self._tuned, number)
+                self._compiled[body] = compile_kernel(name, body, self._tuned, self._numbers[body])
         return self._compiled[body]
 
     @property

@@ -3,7 +3,7 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
@@ -41,7 +41,7 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const { version } = this.store.measured;
+    const version = `${this.store.measured.version} ${this.store.model.edition}`;
     const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version}`;
     if (key === this.key) return;
     this.key = key;
@@ -192,7 +192,8 @@ export class Inspector {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code),
-        code?.length > 0 && matchedPart(this.store, place.pass, place.step),
+        isTold(model.passes[place.pass], code)
+          && matchedPart(this.store, place.pass, place.step),
         button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
           class: "entity-link",
         }),
@@ -209,7 +210,15 @@ export class Inspector {
         .sort((a, b) => model.lineOf.get(a).index - model.lineOf.get(b).index);
       return found.length ? [this.chapter(stage, found, entity)] : [];
     });
-    return this.section("Biography", h("div", { class: "biography" }, ...rows));
+    return this.section("Biography", h("div", { class: "biography" }, ...rows), this.awaited());
+  }
+
+  /** Which stages a biography lacks because they have not arrived. */
+  awaited() {
+    const { isComing, stages } = this.store.model;
+    const names = stages.filter((it) => it.later).map((it) => it.label);
+    return names.length > 0 && h("p", { class: "hint" },
+      `${names.join(", ")}: ${isComing ? "still being made" : "not made"}.`);
   }
 
   chapter(stage, found, entity) {

@@ -2,7 +2,7 @@
 
 import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { ruleCode } from "./whynot.js";
 
 export class Passes {
@@ -151,7 +151,7 @@ export class Passes {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code) ?? "",
-        code.length > 0 ? matchedPart(this.store, this.store.state.pass, step) : "",
+        isTold(record, code) ? matchedPart(this.store, this.store.state.pass, step) : "",
         h("p", { class: "rule-nodes" },
           this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
           this.link(after, "+")),
