@@ -105,3 +105,13 @@ def test_a_loop_shows_what_its_turns_do(open_page: Open, tmp_path: Path) -> None
     assert all(it[2] <= box[2] for it in boxes(node.locator("text")))
     set_state(page, view="text")
     assert page.locator(".line.linked", has_text="tanh").count() == 2
+
+
+def test_a_filter_that_leaves_no_pass_says_so(page: Any) -> None:
+    nothing = page.locator(".pass-list .empty")
+    assert not nothing.is_visible()
+    page.get_by_label("Filter passes").fill("no such pass")
+    assert "No pass is called so" in nothing.inner_text()
+    assert page.locator(".pass-list li:visible").count() == 1
+    page.get_by_label("Filter passes").fill("")
+    assert not nothing.is_visible()
