@@ -32,11 +32,13 @@ export function cacheBars(point, before) {
     h("p", { class: "cache-words" }, sentence(cache, old, before)),
     h("div", { class: "cache-bars" }, ...rows.map((row, level) =>
       bar(row, KINDS[Math.min(level, 3)], old?.[level], cache.levels[level]))),
+    old && h("p", { class: "hint cache-key" },
+      h("span", { class: "cache-old", "aria-hidden": "true" }), `the same of ${before.label || `point ${before.number}`}`),
     perMemory(cache),
     h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with "
       + "the caches of the machine model; what a processor fetches by itself is left out. "
       + "Lines have 64 bytes."),
-  ];
+  ].filter(Boolean);
 }
 
 function sentence(cache, old, before) {

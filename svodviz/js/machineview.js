@@ -2,7 +2,7 @@
 
 import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
-import { button, counted, h, s } from "./dom.js";
+import { button, count, counted, h, s } from "./dom.js";
 import { ROW, TextPane } from "./textpane.js";
 
 const TRACK = 9;
@@ -206,7 +206,7 @@ export class MachineView {
     const rows = this.pane.rows.filter((row) => row.number);
     if (!rows.length) return "";
     const linked = rows.filter((row) => row.entity >= 0 && this.store.model.isLinked(row.entity));
-    return `${rows.length} lines, ${linked.length} linked to the LLVM IR · ↻ solid: back to the `
+    return `${counted(rows.length, "line")}, ${count(linked.length)} linked to the LLVM IR · ↻ solid: back to the `
       + "head of a loop · dashed: forward";
   }
 }

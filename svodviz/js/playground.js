@@ -158,7 +158,7 @@ export class PlaygroundView {
         this.notice, this.state, this.results));
     }
     this.notice.hidden = this.isLive;
-    const why = this.store.requests?.obstacle || "No kernel has answered yet.";
+    const why = this.store.requests?.obstacle || "No Python kernel has answered yet.";
     this.notice.textContent = `${why} What was tried can be looked at, `
       + "new choices cannot be tried.";
     this.look.onStatus();
@@ -327,6 +327,6 @@ function headline(point, kernel) {
   return h(
     "div", { class: "play-head" },
     h("h3", {}, `${kernel.name}: ${name}: ${duration(seconds)}`),
-    h("p", {}, `${beside}, measured by turns with them: the middle of ${samples} samples, half of `
+    h("p", {}, `${beside}, measured by turns with them: the median of ${samples} samples, half of `
       + `them between ${duration(low)} and ${duration(high)}. The results agree.`));
 }
