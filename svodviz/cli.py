@@ -123,7 +123,7 @@ def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     diff.add_argument("a", help="a Python program")
     diff.add_argument("b", help="another one")
     diff.add_argument("--stage", choices=COMPARED, metavar="STAGE",
-                      help=f"print the unified diff of one stage: {', '.join(COMPARED)}")  # fmt: skip
+                      help=f"print the unified diff of a stage: {', '.join(COMPARED)}")  # fmt: skip
     diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     diff.add_argument("--measure", action="store_true", help="run both, and compare the times too")
     diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
