@@ -194,7 +194,8 @@ def _kernels(compilation: Any, random: Random) -> Iterator[Question]:
 
 def _fusions(compilation: Any) -> list[str]:
     """What went through memory, and why; then what was fused."""
-    lines = {line.entity: line.text for line in compilation.optimized_graph.lines if line.entity}
+    stages = compilation.optimized_graph, compilation.kernels
+    lines = {line.entity: line.text for stage in stages for line in stage.lines if line.entity}
     rows = [it for it in compilation.decisions if it.kind == "fuse"]
     rows.sort(key=lambda it: bool(it.taken))
     return [

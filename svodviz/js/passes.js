@@ -2,7 +2,7 @@
 
 import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { ruleCode } from "./whynot.js";
 
 export class Passes {
@@ -141,7 +141,8 @@ export class Passes {
   ruleLines(step) {
     const { pass: record, model } = this.store;
     const chosen = step > 0 ? [] : this.choices(record); // a step names its own
-    const lines = [this.check(step), h("p", { class: "because" }, record.because), ...chosen];
+    const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
+    const lines = [this.check(step), because, ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source, code] = model.rules[rule];
@@ -150,7 +151,7 @@ export class Passes {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code) ?? "",
-        code.length > 0 ? matchedPart(this.store, this.store.state.pass, step) : "",
+        isTold(record, code) ? matchedPart(this.store, this.store.state.pass, step) : "",
         h("p", { class: "rule-nodes" },
           this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
           this.link(after, "+")),
