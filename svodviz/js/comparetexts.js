@@ -41,9 +41,13 @@ export class TextsTab {
       (row.type in SIGNS && shown[at - 1]?.type !== row.type ? [at] : []));
     this.grid = h("div", { class: "diff", role: "table", "aria-label": "Lines of both" },
       ...shown.map((row) => this.row(row, lines)));
-    this.root.replaceChildren(...(isSame ? [h("p", { class: "note diff-same" },
-      "No line differs, but for numbers that follow from counting.")] : []), this.grid, ...(rows.length > MOST ? [h("p", { class: "note" },
-      `${counted(rows.length - MOST, "more row")} not shown`)] : []));
+    this.root.replaceChildren(...[
+      isSame && h("p", { class: "note diff-same" },
+        "No line differs, but for numbers that follow from counting."),
+      this.grid,
+      rows.length > MOST && h("p", { class: "note" },
+        `${counted(rows.length - MOST, "more row")} not shown`),
+    ].filter(Boolean));
   }
 
   row(row, [a, b]) {

@@ -53,7 +53,8 @@ export class MemoryCurve {
       s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
       s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
       s("text", { class: "curve-scale first", x: left, y: 10 }, "item 0"),
-      count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 }, `item ${many(count - 1)}`),
+      count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
+        `item ${many(count - 1)}`),
       this.target(left, width, count, high),
     ].filter(Boolean));
     this.light();

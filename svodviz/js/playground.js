@@ -186,7 +186,8 @@ export class PlaygroundView {
           h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "#"),
             h("th", { scope: "col", class: "words before-link" }, "choices"),
             ...["time", "GFLOP/s", "L1 hits"].map((it) => h("th", { scope: "col" }, it)))),
-          h("tbody", {}, ...points.filter(Boolean).map(row)))));
+          h("tbody", {}, ...points.filter(Boolean).map(row)))),
+      best < Infinity && h("p", { class: "hint" }, "★ the fastest"));
   }
 
   /** The limits of as many threads as the point uses. */

@@ -93,7 +93,8 @@ export class TimelineView {
     this.rowOf = rowOfItem(this.rows);
     const last = this.rows[this.rows.length - 1];
     this.height = HEAD + last.top + last.height + 12;
-    const widest = this.rows.reduce((most, row) => Math.max(most, labelWidth(this.schedule, row)), 0);
+    const widest = this.rows.reduce((most, row) =>
+      Math.max(most, labelWidth(this.schedule, row)), 0);
     this.left = Math.min(270, Math.ceil(widest));
   }
 
@@ -266,7 +267,8 @@ export class TimelineView {
   time(start, end, took, width, kind) {
     const fits = width > took.length * 7 + 10;
     const left = fits ? this.x(start) + 6 : this.x(end) + 6;
-    return h("span", { class: `item-time${kind}${fits ? "" : " beside"}`, style: `left:${left}px` }, took);
+    const place = fits ? "" : " beside";
+    return h("span", { class: `item-time${kind}${place}`, style: `left:${left}px` }, took);
   }
 
   light() {
