@@ -193,6 +193,14 @@ def test_texts_fold_what_is_equal(open_page: Open, path: Path) -> None:
 
 
 @pytest.mark.browser
+def test_equal_texts_are_shown_and_called_so(open_page: Open, tmp_path: Path) -> None:
+    side_by_side(softmax(), softmax(), tab="texts", stage="graph").export_html(tmp_path / "x.html")
+    page = open_page(tmp_path / "x.html")
+    assert "No line differs" in page.locator(".compare-texts").inner_text()
+    assert page.locator(".diff-row.equal").count() > 10 and not page.locator(".gap").count()
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [700, 1400])
 @pytest.mark.parametrize("tab", ["changes", "graphs", "texts"])
 def test_nothing_sticks_out(open_page: Open, path: Path, width: int, tab: str) -> None:
