@@ -180,7 +180,7 @@ export class PlaygroundView {
       h("td", { class: "figure" }, point.cache ? percent(foundAt(point.cache)[0][2]) : "–"));
     return section(
       "Tried",
-      h("div", { class: "figures play-table", tabindex: "0", role: "region",
+      h("div", { class: "figures play-table play-history", tabindex: "0", role: "region",
         "aria-label": "Tried" },
         h("table", {},
           h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "#"),
