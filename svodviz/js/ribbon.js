@@ -33,7 +33,7 @@ export class Ribbon {
     measure();
     node.append(
       h("span", { class: "stage-head" },
-        h("span", { class: "stage-label" }, stage.label), (!isEmpty && checkMark(check)) || ""),
+        h("span", { class: "stage-label" }, stage.label), (!node.disabled && checkMark(check)) || ""),
       words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
