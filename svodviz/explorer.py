@@ -218,12 +218,12 @@ def explore(
     arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
     every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
     the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
-    many seconds, the program is run and every item timed. Raises TypeError where there is nothing
-    to explore.
+    many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
+    where there is nothing to explore.
     """
     shown: Shown
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
-        shown = side_by_side(subject, inputs[0], **state)
+        shown = side_by_side(subject, inputs[0], measure=bool(measure), **state)
     else:
         compilation = compilation_of(subject, *inputs)
         shown = Explorer(compilation, check_all(compilation) if check else None, **state)
