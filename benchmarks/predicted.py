@@ -2,7 +2,8 @@
 
 Predicted: the sum over a schedule's items of the estimate on the model of this machine. Measured:
 the least time of all kernels one after the other on warm memory, without compilation, in several
-runs, each with the threads that it has in a program. `--default` predicts with the default model instead.
+runs, each with the threads that it has in a program. `--default` predicts with the default model
+instead.
 """
 
 import statistics
