@@ -19,7 +19,8 @@ from compiler.device.program import Program
 from compiler.errors import located
 from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.graph.printer import Graph
+from compiler.graph.printer import Graph, origins_of
+from compiler.graph.repeat import inside, with_turns
 from compiler.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
@@ -111,21 +112,20 @@ class Compilation(MachineCode):
     @cached_property
     def user_source(self) -> UserSource:
         """The user's program, line by line."""
-        origins = {o for node in toposort([self.written]) for o in [node.origin] if o}
+        origins = {o for node in with_turns(self.written) for o in [node.origin] if o}
         return user_source(origins)
 
     def _graph(self, root: Sink, title: str) -> Graph:
-        nodes: list[TensorNode] = toposort([root])
-        parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
+        nodes = with_turns(root)
+        origins = {n: origins_of(n, self.provenance) for n in nodes}
+        lines = {n: (o for each in inside(n) for o in origins[each]) for n in nodes}
+        parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
-        places = {
-            n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
-            for n in nodes
-        }
+        places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
-            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
+            modules={n: origins[n][0].inside for n in nodes if origins[n]},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:

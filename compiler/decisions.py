@@ -14,7 +14,6 @@ from compiler.node import Node, toposort
 from compiler.reason import Decision, Reason, numbers_of
 from compiler.schedule.alive_together import alive_together
 from compiler.schedule.calls import KernelGraph
-from compiler.schedule.hazards import uncopied
 from compiler.schedule.kinds import Call, CustomCall, Transfer
 from compiler.schedule.outlined import Turn
 from compiler.schedule.partition import Choice
@@ -48,10 +47,8 @@ def _decisions(
     records: Sequence[PassRecord],
     entity: Callable[[TensorNode], str],
 ) -> Iterator[Decision]:
-    known: set[TensorNode] = set(toposort([simplest]))
     for choice in choices:
-        subject = entity(uncopied(choice.node, known))
-        yield Decision(subject, "fuse", choice.is_fused, choice.reason)
+        yield Decision(entity(choice.node), "fuse", choice.is_fused, choice.reason)
     yield from sharding.decisions(records, simplest, entity)
     record = next((r for r in records if r.name == "two_stage"), None)
     if record is not None:
@@ -60,7 +57,7 @@ def _decisions(
             yield Decision(entity(node), "two_stage", bool(cut.parts), cut.reason)
     for choice in plain:
         kind = "inline" if choice.is_fused else "memory"
-        yield Decision(entity(uncopied(choice.node, known)), kind, True, choice.reason)
+        yield Decision(entity(choice.node), kind, True, choice.reason)
 
 
 def _in_turns(

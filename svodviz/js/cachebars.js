@@ -91,7 +91,7 @@ function bar([name, lines, share], kind, old, level) {
 function perMemory(cache) {
   const names = [...cache.levels.map(([name]) => name), "memory"];
   return h(
-    "div", { class: "play-table", tabindex: "0", role: "region", "aria-label": "By argument" },
+    "div", { class: "figures play-table", tabindex: "0", role: "region", "aria-label": "By argument" },
     h("table", {},
       h("thead", {}, h("tr", {}, ...["found in", "accesses", "lines", ...names].map((name) =>
         h("th", { scope: "col" }, name)))),

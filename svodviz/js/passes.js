@@ -141,7 +141,8 @@ export class Passes {
   ruleLines(step) {
     const { pass: record, model } = this.store;
     const chosen = step > 0 ? [] : this.choices(record); // a step names its own
-    const lines = [this.check(step), h("p", { class: "because" }, record.because), ...chosen];
+    const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
+    const lines = [this.check(step), because, ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source, code] = model.rules[rule];

@@ -173,18 +173,19 @@ export class PlaygroundView {
         "aria-current": point === this.point ? "true" : null,
       },
       h("td", {}, String(point.number)),
-      h("td", { class: "point-name" }, button(point.label || point.text,
+      h("td", { class: "words point-name" }, button(point.label || point.text,
         () => this.choose(point.number), { class: "entity-link", title: point.text })),
       h("td", { class: "figure" }, timeWords(point), point.time?.seconds === best && " ★"),
       h("td", { class: "figure" }, point.time ? `${speed(point).toPrecision(3)}` : ""),
       h("td", { class: "figure" }, point.cache ? percent(foundAt(point.cache)[0][2]) : "–"));
     return section(
       "Tried",
-      h("div", { class: "play-table play-history", tabindex: "0", role: "region",
+      h("div", { class: "figures play-table", tabindex: "0", role: "region",
         "aria-label": "Tried" },
         h("table", {},
-          h("thead", {}, h("tr", {}, ...["#", "choices", "time", "GFLOP/s", "L1 hits"].map((it) =>
-            h("th", { scope: "col" }, it)))),
+          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "#"),
+            h("th", { scope: "col", class: "words before-link" }, "choices"),
+            ...["time", "GFLOP/s", "L1 hits"].map((it) => h("th", { scope: "col" }, it)))),
           h("tbody", {}, ...points.filter(Boolean).map(row)))));
   }
 

@@ -132,7 +132,7 @@ def live(tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> An
     monkeypatch.setattr(core, "SECONDS", 0.0)
     explorer = svodviz.explore(product(rows=32, columns=32, depth=32, loops="auto"))
     explorer.export_html(tmp_path / "live.html")
-    page = open_page(tmp_path / "live.html")
+    page = open_page(tmp_path / "live.html", is_kept=False)
 
     def send(content: str) -> str:
         sent: list[dict[str, Any]] = []
