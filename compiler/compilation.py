@@ -21,7 +21,7 @@ from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.repeat import inside, with_turns
-from compiler.kernels import CompiledKernel, compile_kernel
+from compiler.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
@@ -184,7 +184,7 @@ class Compilation(MachineCode):
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
             results=self._results, parents=parents,
-            **figures(made, self._results, loops, self.options.model),
+            **figures(made, self._results, loops, machine_of(self.options)),
         )  # fmt: skip
 
     @cached_property
