@@ -24,7 +24,7 @@ def compare(a: Any, b: Any, *, names: Names | None = None, measure: bool = False
 
     With `measure` both are also run, in turns, and the time of one run is among the figures.
     """
-    a, b = compilation_of(a), compilation_of(b)
+    a, b = (compilation_of(it, by="compare") for it in (a, b))
     after = pair_nodes(*(pictured("graph", it.optimized_graph) for it in (a, b)))
     pairs = pair_kernels(a, b, after)
     stages, missing = _stages(a, b, pairs)

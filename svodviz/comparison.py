@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from compiler.printable import ShownAsText
 from svodviz.diff_texts import Block, diff_texts, unified
 from svodviz.pair_nodes import Pairing, pair_nodes
 from svodviz.refine import pictured
@@ -133,7 +134,7 @@ _EMPTY = _empty()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ShownAsText):
     """Two compilations beside each other."""
 
     a: Any

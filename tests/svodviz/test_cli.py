@@ -242,7 +242,8 @@ def test_a_program_that_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f'File "{program}", line 4, in inner' in error
     assert "explorer.py" not in error
     assert "runpy" not in error
-    assert error.splitlines()[-1].startswith("TypeError: explore: got int; expected a Tensor")
+    assert "explore: there is nothing to explore in this\n  got:      int\n" in error
+    assert error.splitlines()[-1] == f"  line:     {program}:4  svodviz.explore(3)"
 
 
 @pytest.mark.parametrize(("text", "words"), [
