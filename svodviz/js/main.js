@@ -43,13 +43,17 @@ class Explorer {
       oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
+    this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
+      title: "Next one found (Enter); Shift: the one before", "aria-label": "Next one found",
+      hidden: true,
+    });
     this.pane = h("div", { class: "pane" });
     this.obstacle = h("span", { class: "obstacle", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.tools = h(
       "div", { class: "tools" }, this.tabs, this.units,
-      h("span", { class: "spacer" }), this.hits, this.searchField,
+      h("span", { class: "spacer" }), this.hits, this.nextHit, this.searchField,
       button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" }),
     );
     this.root = h(
@@ -119,13 +123,19 @@ class Explorer {
     this.found = this.view.search(this.searchField.value);
     this.at = -1;
     this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
+    this.nextHit.hidden = !this.searchField.value || !this.found.length;
   }
 
   searchKey(event) {
     if (event.key !== "Enter" || !this.found?.length) return;
     event.stopPropagation();
+    this.visitHit(event.shiftKey ? -1 : 1);
+  }
+
+  visitHit(by) {
     const { found } = this;
-    const at = (this.at + (event.shiftKey ? -1 : 1) + found.length) % found.length;
+    const at = this.at < 0 && by < 0 ? found.length - 1 : (this.at + by + found.length)
+      % found.length;
     this.view.visit(found[at]);
     Object.assign(this, { found, at });
     this.hits.textContent = `${at + 1} of ${found.length}`;
