@@ -67,8 +67,8 @@ MISTAKES: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def shell() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[Any]:
     made = InteractiveShell.instance()
     svodviz.load_ipython_extension(made)
     made.reset()
@@ -76,6 +76,13 @@ def shell() -> Iterator[Any]:
     made.run_cell(START, store_history=True)
     yield made
     InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(started: Any) -> Any:
+    """A shell whose next cell is the second."""
+    started.execution_count = 2
+    return started
 
 
 def shown(shell: Any, cell: str) -> str:
