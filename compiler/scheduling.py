@@ -1,7 +1,7 @@
 """The schedule rows of the pipeline in one place: from the simplest graph to items in order."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.graph.nodes import Buffer, Contiguous, Param, Sink
 from compiler.graph.repeat import Repeat
@@ -10,7 +10,7 @@ from compiler.options import Options
 from compiler.origin import Origin
 from compiler.pipeline import run_passes
 from compiler.schedule import verify
-from compiler.schedule.hazards import separate
+from compiler.schedule.hazards import Separated, separate
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import ordered
@@ -38,18 +38,40 @@ def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]
     """Cut a program into kernels and order them; `seconds` gets the time of each step."""
     clock = time.perf_counter
     start = clock()
-    separated, copies = separate(simplest)
-    parts = partition(separated, options)
-    outlined = outline(separated, parts.realized, _turns(separated, options))
+    separated = separate(simplest)
+    parts = partition(separated.root, options)
+    outlined = outline(separated.root, parts.realized, _turns(separated.root, options))
+    _name_originals(outlined, separated)
     cut = clock()
     made = ordered(outlined.root)
     seconds |= {"kernels": cut - start, "schedule": clock() - cut}
     if options.verify:
         verify.verify(outlined.root, made.items, made.dependencies)
-    choices = [*copies, *parts.choices]
-    return Scheduled(
-        outlined, made.items, made.dependencies, made.calls, choices, parts.plain
-    )
+    choices = [*separated.choices, *_of_originals(parts.choices, separated)]
+    plain = _of_originals(parts.plain, separated)
+    return Scheduled(outlined, made.items, made.dependencies, made.calls, choices, plain)
+
+
+def _of_originals(choices: list[Choice], separated: Separated) -> list[Choice]:
+    """The choices, each about the node of the program that its own stands for."""
+    if not separated.originals:
+        return choices
+    known = separated.originals
+    return [replace(choice, node=known.get(choice.node, choice.node)) for choice in choices]
+
+
+def _name_originals(outlined: Outlined, separated: Separated) -> None:
+    """What was outlined comes from nodes of the program, also where these were copied first."""
+    known = separated.originals
+    if not known:
+        return
+    parents = outlined.origins.parents
+    for made, nodes in parents.items():
+        parents[made] = frozenset(known.get(node, node) for node in nodes)
+    outlined.buffers |= {
+        known[node]: holder for node, holder in outlined.buffers.items()
+        if node in known and known[node] not in outlined.buffers
+    }  # fmt: skip
 
 
 def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:
@@ -67,15 +89,14 @@ def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:
 
 def _turn(body: Sink, options: Options) -> Turn:
     """One turn; a state that becomes what another was goes through memory of its own."""
-    root, _ = run_passes("graph", body, Provenance(), options, "turn:")
+    lines: Provenance[Origin] = Provenance()
+    root, records = run_passes("graph", body, lines, options, "turn:")
     states = tuple(
         Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
         for index, new in enumerate(root.sources)
     )
     root = Sink(states)
-    parts = partition(root, options)
-    reasons = {choice.node: choice.reason for choice in parts.choices if not choice.is_fused}
-    return Turn(root, tuple(parts.realized), reasons)
+    return Turn(root, partition(root, options), records, lines)
 
 
 def origin_of(made: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:

@@ -22,8 +22,8 @@ class Seen:
     size: int = 0
     nan: int = 0
     inf: int = 0
-    least: float = np.inf
-    greatest: float = -np.inf
+    least: int | float = np.inf
+    greatest: int | float = -np.inf
     total: float = 0.0
     parts: list[Array] = field(default_factory=list)
 
@@ -50,11 +50,13 @@ class Seen:
             self.parts.append(numbers[: KEPT - kept].copy())
         wide = numbers.astype(np.float64)
         is_finite = np.isfinite(wide)
-        finite = wide[is_finite]
+        finite = numbers[is_finite]
         self.size += numbers.size
         self.nan += int(np.isnan(wide).sum())
         self.inf += int(np.isinf(wide).sum())
         if finite.size:
-            self.least = min(self.least, float(finite.min()))
-            self.greatest = max(self.greatest, float(finite.max()))
-            self.total += float(finite.sum())
+            # In the type of the value: not every int64 is a float64.
+            self.least = min(self.least, finite.min().item())
+            self.greatest = max(self.greatest, finite.max().item())
+            with np.errstate(over="ignore"):
+                self.total += float(wide[is_finite].sum())

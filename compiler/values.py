@@ -8,7 +8,7 @@ Inside kernels the interpreters of loops and of instructions tell what they comp
 inputs. They are slow: `Effort` says how much they may do, and kernels that take more are left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,16 @@ from compiler import bindings
 from compiler.check import copies
 from compiler.errors import CompileError
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import TensorNode
+from compiler.graph.nodes import Buffer, TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.interpret import steps
 from compiler.lowered.run_tasks import run_tasks
+from compiler.node import Node
 from compiler.reason import Number, Reason
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
+from compiler.schedule.kinds import After, End
+from compiler.schedule.outlined import Outlined
 from compiler.seen import Seen
 
 if TYPE_CHECKING:
@@ -43,12 +46,30 @@ def values(made: "Compilation") -> dict[str, Array]:
         given = bindings.graph_inputs(root, made.values_of_run())
         found |= evaluate_all(root.sources, given, MOST)
     named = {made.entity(node): value for node, value in found.items()}
-    kernels = made.kernels
-    for node in kernels.nodes:
-        parents = kernels.parents[node]
-        if parents and parents[-1] in named:
-            named[kernels.entity(node)] = named[parents[-1]]
-    return named
+    known = set(made.kernels.nodes)
+    held = _held(made._scheduled.outlined, found)
+    return named | {made.kernels.entity(it): value for it, value in held.items() if it in known}
+
+
+def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, Array]:
+    """What nodes of the kernel graph hold: a value, the call that makes it, and its own buffer.
+
+    What changes from turn to turn of a loop has no value.
+    """
+    copied = ((node, holder) for (node, _), holder in outlined.copies.items())
+    held: dict[Node, Array] = {}
+    own: dict[Node, list[Node]] = {}
+    for node, holder in (*outlined.buffers.items(), *copied):
+        if node not in found:
+            continue
+        held[holder] = found[node]
+        if isinstance(holder, After) and not isinstance(holder.sources[1], End):
+            held[holder.sources[1]] = found[node]
+            own.setdefault(holder.sources[0], []).append(holder)
+    for buffer, holders in own.items():
+        if len(holders) == 1 and isinstance(buffer, Buffer) and buffer.unique < 0:
+            held[buffer] = held[holders[0]]
+    return held
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.verify import verify
 from compiler.options import Options
-from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN, separate
+from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN
 from compiler.tensors import live
 from tests.evaluate import ENGINES, assert_same, every_engine
 
@@ -343,11 +343,6 @@ def test_the_schedule_says_why_the_writer_waits() -> None:
     assert "assign %" in str(made.graph)
     writers = [i for i in made.schedule.items if any(b.unique > 0 for b in i.operation.writes)]
     assert len(writers) == 1 and writers[0].depends_on
-
-
-def test_a_program_without_assigns_is_left_alone() -> None:
-    root = Sink((elementwise("neg", new_buffer(np.ones(2))),))
-    assert separate(root) == (root, [])
 
 
 def test_verify() -> None:

@@ -1,8 +1,14 @@
 """Values inside kernels: what loops and instructions computed is what the program computes."""
 
-import numpy as np
+from collections.abc import Callable, Sequence
 
-from compiler import Options, Tensor, Variable, compile
+import numpy as np
+import pytest
+
+from compiler import Options, Tensor, Variable, compile, repeat
+from compiler.check import copies
+from compiler.schedule import interpret
+from compiler.schedule.items import Kernel
 from compiler.seen import KEPT, Seen
 from compiler.values import Effort, Unseen, values_inside
 
@@ -81,3 +87,47 @@ def test_what_was_seen_is_counted_over_all_times() -> None:
     assert (seen.size, seen.nan, seen.inf, seen.finite) == (1004, 1, 1, 1002)
     assert (seen.least, seen.greatest, seen.mean) == (1.0, 3.0, 2.0)
     assert seen.first.size == KEPT
+
+
+def test_the_greatest_integer_is_seen_exactly() -> None:
+    greatest = np.iinfo(np.int64).max
+    made = compile(Tensor(np.array([0, greatest])) - 1)
+    seen = [it for it in values_inside(made).values() if it.dtype == "int64" and it.size == 2]
+    assert (greatest, 0) in [(it.greatest, it.least) for it in seen]
+
+
+def _written_in_place() -> Tensor:
+    x = Tensor(np.arange(25, dtype=np.float32).reshape(5, 5))
+    x[1:3] = 7
+    x[0, :] = x[4, :] * 2
+    return x + 1
+
+
+@pytest.mark.parametrize("program", [
+    lambda: Tensor(X).layernorm(), lambda: Tensor(X).softmax(), _written_in_place,
+    lambda: Tensor(X @ X.T) @ (Tensor(X @ X.T) + 1).contiguous(), lambda: Tensor(X[0]).sort()[0],
+    lambda: Tensor.randn(16).softmax(0), lambda: Tensor(X[None, None, :2]).max_pool2d(2),
+    lambda: Tensor(X).to("CPU:1") * 2,
+])  # fmt: skip
+def test_a_call_has_the_value_that_its_kernel_writes(program: Callable[[], Tensor]) -> None:
+    made = compile(program())
+    sizes = made.values_of_run()
+    calls = {id(item.operation): above for item, above in
+             zip(made.schedule.items, made.schedule.parents, strict=True)}  # fmt: skip
+
+    def run(kernel: Kernel, arguments: Sequence[np.ndarray]) -> None:
+        interpret.run_kernel(kernel, arguments, sizes)
+        (entity,) = calls[id(kernel)]
+        shown = made.values(entity)
+        assert shown is not None
+        np.testing.assert_allclose(shown.reshape(-1), arguments[0].reshape(-1), 1e-5, 1e-6)
+
+    interpret.interpret(made.schedule.items, made.schedule.results, copies(made), run)
+
+
+def test_the_turns_of_a_loop_have_no_single_value() -> None:
+    made = compile(repeat(3, lambda _, state: state * 2 + 1, Tensor(X)))
+    calls = [it.entity for it in made.kernels.lines if "= call" in it.text]
+    assert [made.values(it or "") for it in calls] == [None] * len(calls) != []
+    (result,) = (n for n in made.kernels.nodes[-1].sources)
+    np.testing.assert_array_equal(made.values(made.kernels.entity(result)), X * 8 + 7)

@@ -22,7 +22,7 @@ nothing else that reads the target of an assign, but through memory, depends on 
 result is the target of an assign.
 """
 
-from collections.abc import Set
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from compiler.graph.effects import Assign
@@ -41,12 +41,22 @@ OVERWRITTEN = (
 OUTLIVED = "its old value is needed together with the one that is assigned, or as a result"
 
 
-def separate(root: Sink) -> tuple[Sink, list[Choice]]:
-    """`root` with the copies that its assigns need, and why each is made."""
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A program with the copies that its assigns need, why each is made, and for each node that
+    was not there before the one it stands for: the one it copies, or that read something else."""
+
+    root: Sink
+    choices: list[Choice] = field(default_factory=list)
+    originals: dict[TensorNode, TensorNode] = field(default_factory=dict)
+
+
+def separate(root: Sink) -> Separated:
+    """`root` with the copies that its assigns need."""
     order: list[TensorNode] = toposort([root])
     assigns = [node for node in order if isinstance(node, Assign)]
     if not assigns:
-        return root, []
+        return Separated(root)
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
     in_memory = {node for node in order if is_in_memory(node)}
@@ -64,11 +74,20 @@ def separate(root: Sink) -> tuple[Sink, list[Choice]]:
     done: dict[TensorNode, TensorNode] = {}
     for node in order:
         done[node] = node.with_sources(_sources(node, done, kept, copied))
-    choices = [_choice(done[node], OUTLIVED) for node in order if node in kept]
-    choices += [_choice(done[a].sources[1], OVERWRITTEN) for a in assigns if a in copied]
+    choices = [_choice(node, OUTLIVED) for node in order if node in kept]
+    choices += [_choice(a.sources[1], OVERWRITTEN) for a in assigns if a in copied]
     result = done[root]
     assert isinstance(result, Sink)
-    return result, choices
+    return Separated(result, choices, _originals(done))
+
+
+def _originals(done: dict[TensorNode, TensorNode]) -> dict[TensorNode, TensorNode]:
+    """For each node that was not there before the one it stands for."""
+    found = {made: node for node, made in done.items() if made not in done}
+    for node, made in done.items():
+        pairs = zip(made.sources, node.sources, strict=True)
+        found |= {new: old for new, old in pairs if new is not done[old] and new not in done}
+    return found
 
 
 def _choice(node: TensorNode, why: str) -> Choice:
@@ -146,10 +165,3 @@ def _is_outlived(
         after |= found
         stack += found
     return bool(readers[assign] & after)
-
-
-def uncopied(node: TensorNode, known: Set[TensorNode]) -> TensorNode:
-    """`node`, or the value among those `known` that it is a copy of."""
-    while node not in known and node.sources:
-        node = node.sources[0]
-    return node

@@ -141,7 +141,11 @@ def _target(result: Outlined, node: Assign) -> Node:
     """The buffer an assign writes, once every call that reads what it holds has run."""
     target = node.sources[0]
     held, readers = result.holder(target), result.readers.get(target, [])
-    return After((held, *dict.fromkeys(readers))) if readers else held
+    if not readers:
+        return held
+    after = After((held, *dict.fromkeys(readers)))
+    result.note(after, frozenset((target,)))
+    return after
 
 
 def _in_order(realized: list[TensorNode]) -> list[TensorNode]:

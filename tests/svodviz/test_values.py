@@ -39,3 +39,17 @@ def test_every_array_has_a_preview(array: np.ndarray) -> None:
 def test_integers_and_booleans_keep_their_words() -> None:
     assert preview(np.array([3, -4]))["first"] == ["3", "-4"]
     assert preview(np.array([True, False]))["first"] == ["true", "false"]
+
+
+def test_extremes_of_integers_are_exact() -> None:
+    ends = np.iinfo(np.int64)
+    facts = preview(np.array([ends.min, 1234567, ends.max]))
+    assert (facts["min"], facts["max"]) == (str(ends.min), str(ends.max))
+    assert preview(np.array([True, False]))["max"] == "true"
+
+
+def test_floats_at_the_ends_of_their_type() -> None:
+    end = np.finfo(np.float64).max
+    facts = preview(np.array([end, -end, end, end]))
+    assert facts["mean"] == f"{end / 2:.5g}"
+    assert facts["picture"] == ["ff00ffff"]
