@@ -71,6 +71,7 @@ MISTAKES: tuple[tuple[str, str, str, str], ...] = (
 def started() -> Iterator[Any]:
     made = InteractiveShell.instance()
     svodviz.load_ipython_extension(made)
+    made.history_manager.enabled = False  # cells are counted anew for each test
     made.reset()
     made.run_line_magic("colors", "nocolor")
     made.run_cell(START, store_history=True)
