@@ -54,12 +54,8 @@ lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
 
 test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
-	@$(RUN) pytest -n auto --dist loadscope $(PYTEST_ARGS)
-ifneq ($(NOTEBOOKS),)
-	@$(RUN) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 notebooks/
-else
-	@echo "no notebooks to test"
-endif
+	@$(RUN) pytest -n auto --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env \
+	  --nbval-cell-timeout=120 tests $(wildcard notebooks) $(PYTEST_ARGS)
 
 check: $(STAMP) ## lint everything, type-check the compiler
 	@$(RUN) ruff check .

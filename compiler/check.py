@@ -20,7 +20,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
-from compiler.printable import printout
+from compiler.printable import ShownAsText, printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
@@ -84,7 +84,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(ShownAsText):
     """The outcome of `check`: a row per stage, in order."""
 
     rows: tuple[Row, ...]

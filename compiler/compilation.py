@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -19,15 +18,16 @@ from compiler.device.program import Program
 from compiler.errors import located
 from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.graph.printer import Graph
-from compiler.kernels import CompiledKernel, compile_kernel
+from compiler.graph.printer import Graph, origins_of
+from compiler.graph.repeat import inside, with_turns
+from compiler.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
-from compiler.options import Options
+from compiler.options import Options, options_of
 from compiler.origin import Origin, no_origin
 from compiler.passes import Passes
 from compiler.pipeline import run_passes
@@ -66,9 +66,7 @@ def compile(
     """
     nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
-        chosen = options or Options(trace=True)
-        chosen = chosen if passes is None else replace(chosen, passes=passes)
-        made = Compilation(nodes, chosen, name)
+        made = Compilation(nodes, options_of(options, passes), name)
         made.build()
     return made
 
@@ -111,21 +109,20 @@ class Compilation(MachineCode):
     @cached_property
     def user_source(self) -> UserSource:
         """The user's program, line by line."""
-        origins = {o for node in toposort([self.written]) for o in [node.origin] if o}
+        origins = {o for node in with_turns(self.written) for o in [node.origin] if o}
         return user_source(origins)
 
     def _graph(self, root: Sink, title: str) -> Graph:
-        nodes: list[TensorNode] = toposort([root])
-        parents = {n: self.user_source.entities_of(self.provenance.of(n)) for n in nodes}
+        nodes = with_turns(root)
+        origins = {n: origins_of(n, self.provenance) for n in nodes}
+        lines = {n: (o for each in inside(n) for o in origins[each]) for n in nodes}
+        parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
-        places = {
-            n: ", ".join(dict.fromkeys(o.place for o in sorted(self.provenance.of(n))))
-            for n in nodes
-        }
+        places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
-            modules={n: min(self.provenance.of(n)).inside for n in nodes if self.provenance.of(n)},
+            modules={n: origins[n][0].inside for n in nodes if origins[n]},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -184,17 +181,18 @@ class Compilation(MachineCode):
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
             results=self._results, parents=parents,
-            **figures(made, self._results, loops, self.options.model),
+            **figures(made, self._results, loops, machine_of(self.options)),
         )  # fmt: skip
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
         from compiler.decisions import decisions, placing
-        made = decisions(self._scheduled, self.simplest, self._graph_records, self.entity)
+        records, kernels = self._graph_records, self.kernels
+        made = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
-        placed, tuned = placing(self.schedule.memory_plan, self.kernels), self.tuning
+        placed, tuned = placing(self.schedule.memory_plan, kernels), self.tuning
         return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in tuned))
 
     @property
@@ -224,8 +222,7 @@ class Compilation(MachineCode):
         if body not in self._compiled:
             name = self._scheduled.outlined.bodies[body]
             with no_origin():
-                number = self._numbers[body]
-                self._compiled[body] = compile_kernel(name, body, self._tuned, number)
+                self._compiled[body] = compile_kernel(name, body, self._tuned, self._numbers[body])
         return self._compiled[body]
 
     @property
@@ -295,8 +292,9 @@ class Compilation(MachineCode):
 
     def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays; of placeholders those given by name."""
-        feeding.refuse_unknown(toposort([self.written]), given or {})
-        return feeding.arrays(toposort([self.simplest]), given or {})
+        given = {} if given is None else given
+        feeding.refuse_unknown(toposort([self.written]), given)
+        return feeding.arrays(toposort([self.simplest]), given)
 
     @property
     def variables(self) -> dict[str, int]:

@@ -26,7 +26,10 @@ def figures(
     costs = analysis.analyse(items, works, model)
     times = analysis.timings(items, costs)
     plan = share(items, results)
-    computed = [made.outlined.origins.of(call) for call in made.calls]
+    outlined = made.outlined
+    inside = outlined.inside_turns
+    computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
+    turns = (choice for turn in outlined.turns.values() for choice in turn.parts.choices)
     spaces = {body: iteration_space(loop) for body, loop in loops.items()}
     return {
         "analysis": costs,
@@ -38,7 +41,7 @@ def figures(
         "memory_plan": plan,
         "opportunities": (
             *opportunities(items, costs, results, _reasons(made), model),
-            *taken(items, computed, made.choices, costs, model),
+            *taken(items, computed, [*made.choices, *turns], costs, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
         "buffers": buffer_infos(_inputs(items), results, plan),

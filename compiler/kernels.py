@@ -116,13 +116,19 @@ def _choices(name: str, loops: Body, options: Options) -> Choices:
     return replace(made, rows=tuple(choice for choice in made if word(choice) in there))
 
 
+def machine_of(options: Options) -> MachineModel:
+    """The machine that loops are chosen for, and times estimated on: with as many cores as one
+    kernel may use."""
+    return replace(options.model, cores=options.threads or core_count())
+
+
 def _asked_for(name: str, options: Options) -> Choices | MachineModel:
     """The choices for a kernel's loops, or the machine that they are to be chosen for."""
     match options.loops:
         case "plain":
             return PLAIN
         case "auto":
-            return replace(options.model, cores=options.threads or core_count())
+            return machine_of(options)
         case given:
             return parse(given.get(name, PLAIN))
 

@@ -9,6 +9,8 @@ a current x86-64 server with 512-bit vectors, so that what is printed is the sam
 
 from dataclasses import dataclass, field
 
+from compiler.printable import ShownAsText
+
 LEVELS = ("L1", "L2", "L3", "memory")
 EXPENSIVE = {
     "exp": 0.12, "exp2": 0.1, "log": 0.18, "log2": 0.2, "sin": 0.7, "cos": 0.7, "tan": 0.75,
@@ -16,6 +18,8 @@ EXPENSIVE = {
     "idiv": 1.4, "mod": 1.4, "max": 0.02, "min": 0.02,
 }  # fmt: skip
 """Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
+FMA = "fma"
+"""A product that is added to a sum: one instruction."""
 NEVER_VECTOR = frozenset(("idiv", "mod"))
 """Operations that keep a loop from being vectorised: their figures are those of one element."""
 
@@ -24,16 +28,19 @@ ALONE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class MachineModel:
-    """What estimates of time rest on.
+class MachineModel(ShownAsText):
+    """What estimates of time rest on. Times are those of one core.
 
     `cache_bytes`: sizes of the three caches; `read`, `write`: bytes per ns from and to each level,
     by vectors one after the other; `strided`: ns per element that is read down a column, by the
     level that holds the array; `vector_ns`, `scalar_ns`: one simple operation on a float32
-    element in vectorised and other code; `step_ns`: one turn of a loop that holds other loops;
+    element in vectorised and other code; `fma_ns`: one multiply-add in vectorised code, which is
+    one instruction; `step_ns`: one turn of a loop that holds other loops;
     `operations`: ns per float32 element of what is many instructions, vectorised; `wide`: how
     many times longer a 64-bit element takes; `launch_ns`: one call of a program;
-    `cores`: how many run at once; `vector_bytes`, `registers`: those of one core for vectors.
+    `cores`: how many run at once; `memory_cores`: how many cores are as fast as all of them where
+    data are in memory, which they share, as they do no other level; `vector_bytes`, `registers`:
+    those of one core for vectors.
     """
 
     name: str = "default"
@@ -42,10 +49,12 @@ class MachineModel:
     write: tuple[float, float, float, float] = (500.0, 250.0, 120.0, 28.0)
     strided: tuple[float, float, float, float] = (0.2, 0.6, 3.0, 5.5)
     vector_ns: float = 0.0065
+    fma_ns: float = 0.013
     scalar_ns: float = 0.085
     step_ns: float = 4.5
     launch_ns: float = 250.0
     cores: int = 2
+    memory_cores: float = 8.0
     vector_bytes: int = 64
     registers: int = 32
     wide: float = 2.0
@@ -54,14 +63,20 @@ class MachineModel:
     def operation_ns(self, op: str, itemsize: int, is_vector: bool, cost: int = 1) -> float:
         """One operation of the table on one element; `cost` is the weight of the table's row."""
         known = dict(self.operations).get(op)
-        vector = self.vector_ns if known is None else known
+        simple = self.fma_ns if op == FMA else self.vector_ns
+        vector = simple if known is None else known
         width = 1.0 if itemsize <= 4 else self.wide
         if op in NEVER_VECTOR:
             return vector
         if is_vector:
             return vector * (width if known is not None else itemsize / 4)
-        simple = self.scalar_ns * min(cost, 4)
-        return max(simple, vector * width * ALONE) if known else simple
+        alone = self.scalar_ns * min(cost, 4)
+        return max(alone, vector * width * ALONE) if known else alone
+
+    def moving_ns(self, level: int, read: float, written: float, threads: int = 1) -> float:
+        """So many bytes from and to a level, by several cores at once."""
+        at_once = min(threads, self.memory_cores) if level == LEVELS.index("memory") else threads
+        return (read / self.read[level] + written / self.write[level]) / at_once
 
     def level(self, nbytes: float) -> int:
         """The first level that holds `nbytes`."""
@@ -77,7 +92,8 @@ class MachineModel:
             )
         rows.append(
             f"operation {self.vector_ns:.4f} ns in vectors, {self.scalar_ns:.3f} ns alone; "
-            f"loop {self.step_ns:.2f} ns; launch {self.launch_ns:,.0f} ns"
+            f"multiply-add {self.fma_ns:.4f} ns; loop {self.step_ns:.2f} ns; "
+            f"launch {self.launch_ns:,.0f} ns; memory as fast as {self.memory_cores:.1f} cores"
         )
         rows.append("  ".join(f"{name} {ns:.3f}" for name, ns in self.operations))
         return "\n".join(rows)

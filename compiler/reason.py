@@ -96,7 +96,11 @@ def shown(value: float, unit: str = "") -> str:
     """`35.2 µs`, `65,536 bytes`, `12 turns`, `0.25`"""
     if unit == "ns":
         name, size = next((row for row in TIMES if abs(value) >= row[1]), ("ns", 1.0))
-        return f"{value / size:,.3g} {name}"
-    is_whole = value == int(value) if abs(value) < float("inf") else False
-    text = f"{int(value):,}" if is_whole else f"{value:,.3g}"
-    return f"{text} {unit}".rstrip()
+        return f"{_written(value / size)} {name}"
+    return f"{_written(value)} {unit}".rstrip()
+
+
+def _written(value: float) -> str:
+    """`65,536`, `0.25`, `3,704`: whole where it is, or has as many digits as are told."""
+    is_whole = abs(value) >= 1000 or value == int(value) if abs(value) < float("inf") else False
+    return f"{value:,.0f}" if is_whole else f"{value:,.3g}"

@@ -89,15 +89,14 @@ def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:
 
 def _turn(body: Sink, options: Options) -> Turn:
     """One turn; a state that becomes what another was goes through memory of its own."""
-    root, _ = run_passes("graph", body, Provenance(), options, "turn:")
+    lines: Provenance[Origin] = Provenance()
+    root, records = run_passes("graph", body, lines, options, "turn:")
     states = tuple(
         Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
         for index, new in enumerate(root.sources)
     )
     root = Sink(states)
-    parts = partition(root, options)
-    reasons = {choice.node: choice.reason for choice in parts.choices if not choice.is_fused}
-    return Turn(root, tuple(parts.realized), reasons)
+    return Turn(root, partition(root, options), records, lines)
 
 
 def origin_of(made: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:

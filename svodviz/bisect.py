@@ -14,7 +14,7 @@ def bisect(subject: Any, *inputs: Any) -> Explorer:
     """
     from compiler.asking.bisect import bisect as search
 
-    compilation = compilation_of(subject, *inputs)
+    compilation = compilation_of(subject, *inputs, by="bisect")
     found = search(compilation)
     state: dict[str, Any] = {}
     if found.place >= 0:

@@ -17,6 +17,9 @@ class Entities:
     def __contains__(self, entity: str) -> bool:
         return entity in self._numbers
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     def number(self, entity: str, parents: Iterable[str] = ()) -> int:
         """The entity's number; it also descends from `parents`."""
         number = self._numbers.setdefault(entity, len(self._numbers))

@@ -9,21 +9,25 @@ import traitlets
 
 from compiler.garbage import put_off
 from svodviz import layout_jobs, views  # noqa: F401 - the page asks layout_jobs
+from svodviz.cells import after_cell
 from svodviz.checks import Checks, check_all
 from svodviz.export import export_html
 from svodviz.grounds import recorded as tried
+from svodviz.later import Rest, is_large, is_later, joined
 from svodviz.live import Live
 from svodviz.machine_code import recorded
 from svodviz.matched import recorded_matches
 from svodviz.measured import SECONDS, recorded_run
+from svodviz.packing import packed_trait
 from svodviz.page_widget import PageWidget
 from svodviz.picture import stand_ins, still
 from svodviz.requests import respond
+from svodviz.scene import Wire
 from svodviz.side_by_side import SideBySide, side_by_side
 from svodviz.stages import BY_ID
 from svodviz.subject import compilation_of, is_explorable, name_of
 from svodviz.summary import summary_of_page
-from svodviz.wire import wire
+from svodviz.wire import opening, wire
 
 State = dict[str, Any]
 STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
@@ -46,9 +50,11 @@ class Explorer(PageWidget):
     It is the one trait that page and Python share; assigning some of its names changes only those.
     `selected` is the compiler's own object: a node, an item, an instruction, a line (see `live`);
     such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
-    are answers that exports have.
+    are answers that exports have. `later` is what the page of a large program opened without (see
+    `later`); it is empty until it has arrived, and where everything was there from the start.
     """
 
+    later = packed_trait()
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
 
@@ -56,14 +62,35 @@ class Explorer(PageWidget):
         self.compilation = compilation
         self.checks = checks
         self.bisection: Any = None
+        self._rest: Rest | None = None
         with put_off():
-            data = wire(compilation, checks)
-            self._entities = frozenset(data["entities"])
+            data = self._begun(checks)
+            self._entities = set(data["entities"])
             self._passes = len(data["passes"])
             self._machines = ("", *(id for id, *_ in data["machines"]))
             self._live = Live(compilation)
             super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
+
+    def _begun(self, checks: Checks | None) -> Wire:
+        """What the page opens with: all of it, unless that takes long and the rest can follow."""
+        if not (is_large(self.compilation) and after_cell(self._after_cell)):
+            return wire(self.compilation, checks)
+        data, self._rest = opening(self.compilation, checks)
+        return data
+
+    def _after_cell(self) -> None:
+        if not self.ended:
+            self.arrive()
+
+    def arrive(self) -> None:
+        """Waits until the page has what it opened without (see `later`); once is enough."""
+        if self._rest is None:
+            return
+        made = self._rest.made()
+        self._rest = None
+        self._entities.update(made["entities"])
+        self.later = made
 
     @traitlets.validate("state")
     def _sound_state(self, proposal: Any) -> State:
@@ -75,6 +102,7 @@ class Explorer(PageWidget):
         self._check("stage", wanted, BY_ID)
         self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, self._passes)))
+        self._arrive_for(wanted.get("selected"), *wanted.get("only", ()))
         self._check("selected", wanted, self._entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
@@ -97,6 +125,11 @@ class Explorer(PageWidget):
             few = list(allowed) if len(allowed) <= 12 else f"{len(allowed):,} known ones"
             raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
 
+    def _arrive_for(self, *entities: Any) -> None:
+        """What is named must be there: stages that are on their way are waited for."""
+        if any(isinstance(it, str) and is_later(it) for it in entities):
+            self.arrive()
+
     @traitlets.validate("selected")
     def _known_object(self, proposal: Any) -> Any:
         """The object itself, also where its entity was given. TraitError for what is unknown."""
@@ -105,6 +138,7 @@ class Explorer(PageWidget):
             entity = self._live.entity(value)
         except LookupError as error:
             raise traitlets.TraitError(f"selected: {error}") from None
+        self._arrive_for(entity)
         self._check("selected", {"selected": entity}, self._entities | {""})
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
@@ -140,7 +174,9 @@ class Explorer(PageWidget):
         if machine_code:
             self.record_machine_code()
         answers = {**recorded_matches(self.compilation), **self.recorded}
-        data = self.wire | {"recorded": answers, "playground": tried(self.compilation)}
+        self.arrive()
+        more = {"recorded": answers, "playground": tried(self.compilation)}
+        data = joined(self.wire, self.later) | more
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     @cached_property
@@ -182,19 +218,29 @@ def explore(
     arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
     every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
     the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
-    many seconds, the program is run and every item timed. Raises TypeError where there is nothing
-    to explore.
+    many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
+    where there is nothing to explore, TraitError for a state that it cannot be in.
     """
-    shown: Shown
-    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
-        shown = side_by_side(subject, inputs[0], **state)
-    else:
-        compilation = compilation_of(subject, *inputs)
-        shown = Explorer(compilation, check_all(compilation) if check else None, **state)
-        if machine_code:
-            shown.record_machine_code()
-        if measure:
-            shown.record_run(SECONDS if measure is True else measure)
+    try:
+        shown = _shown(subject, inputs, check, bool(measure), state)
+    except traitlets.TraitError as error:
+        # The words say what was wrong in the call: how traits were set is no help.
+        raise error.with_traceback(None) from None
+    if machine_code and isinstance(shown, Explorer):
+        shown.record_machine_code()
+    if measure and isinstance(shown, Explorer):
+        shown.record_run(SECONDS if measure is True else measure)
     for listener in list(_listeners):
         listener(shown)
     return shown
+
+
+def _shown(
+    subject: Any, inputs: tuple[Any, ...], check: bool, is_measured: bool, state: State
+) -> Shown:
+    """One program, or two side by side."""
+    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
+        both: SideBySide = side_by_side(subject, inputs[0], measure=is_measured, **state)
+        return both
+    compilation = compilation_of(subject, *inputs)
+    return Explorer(compilation, check_all(compilation) if check else None, **state)

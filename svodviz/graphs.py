@@ -145,10 +145,12 @@ def _place(attributes: dict[str, Any]) -> str:
 
 def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:
     lines = [visible(line) for line in dedent(block.expandtabs(4)).splitlines()]
+    if lines[0].rstrip() == f"{text['op'].partition(' ')[0]}:":
+        lines = lines[1:]  # the title says the same
     left_out = len(lines) - LONGEST_BLOCK
     shown = lines if left_out <= 1 else [*lines[:LONGEST_BLOCK], f"… {left_out} more lines"]
-    title = " ".join(word for word in (text["op"], text["name"]) if word)
-    return (shorten(title), *(shorten(line, 46) for line in shown))
+    title = " ".join(word for word in (text["op"], text["name"], text["argument"]) if word)
+    return (shorten(title, 46), *(shorten(line, 46) for line in shown))
 
 
 def _size(label: tuple[str, ...], *, is_block: bool) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """What the rule of a rewrite bound, and its time: asked from the page, and recorded in exports.
 
     question  {"pass": position, "step": number of the rewrite, from 1}
-    answer    {"bindings": [[name, value]], "ns": of one run}; no bindings for what is no rule
+    answer    {"bindings": [[name, value]], "ns": of one run}; no bindings for what is no rule;
+              for a choice about loops what it acted on, and 0 ns
 """
 
 import time

@@ -20,6 +20,7 @@ from svodviz.comparison_wire import FORMAT as COMPARISON
 from svodviz.comparison_wire import VERSION as COMPARISON_VERSION
 from svodviz.escape import markup
 from svodviz.export import export_html
+from svodviz.later import joined
 from svodviz.packing import unpacked
 from svodviz.quiz import FORMAT as QUIZ
 from svodviz.quiz import VERSION as QUIZ_VERSION
@@ -72,12 +73,17 @@ def _has_other_views(notebook: Any) -> bool:
 
 def page_of(state: State) -> str:
     """The page of one widget's saved state; "" where it is no explorer that can be shown."""
-    saved = state.get("wire")
-    data = unpacked(saved) if isinstance(saved, str) else saved
+    data = _plain(state.get("wire"))
     if not isinstance(data, dict) or VERSIONS.get(str(data.get("format"))) != data.get("version"):
         # Another's widget, or one saved by another version: its picture stays.
         return ""
+    if data["format"] == FORMAT:
+        data = joined(data, _plain(state.get("later")) or {})
     return export_html(data, state=state.get("state") or {})
+
+
+def _plain(saved: Any) -> Any:
+    return unpacked(saved) if isinstance(saved, str) else saved
 
 
 def frame(page: str) -> str:

@@ -16,7 +16,8 @@ class StageRow:
     `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
     compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
     what opens first. `on_demand` stages are computed when read, and may fail on their own; those
-    that are `asked` for take long, and are made only when somebody looks at them.
+    that are `asked` for take long, and are made only when somebody looks at them; the others of
+    them may arrive after the page has opened.
     """
 
     id: str
@@ -26,6 +27,11 @@ class StageRow:
     per_kernel: bool = False
     on_demand: bool = False
     asked: bool = False
+
+    @property
+    def is_later(self) -> bool:
+        """Whether a page may open without the stage, which follows (see `later`)."""
+        return self.on_demand and not self.asked
 
 
 STAGES = (

@@ -67,7 +67,7 @@ def _mean(numbers: "np.ndarray[Any, Any]") -> str:
 def _picture(numbers: "np.ndarray[Any, Any]") -> list[str]:
     rows = numbers.reshape(-1, numbers.shape[-1]) if numbers.shape[-1] else numbers.reshape(1, -1)
     if rows.shape[0] == 1 and rows.size > SIDE:
-        rows = rows[:, : rows.size // SIDE * SIDE].reshape(SIDE, -1)
+        rows = rows[:, : rows.size // SIDE * SIDE].reshape(-1, SIDE)
     rows = rows[:: math.ceil(rows.shape[0] / SIDE), :: math.ceil(rows.shape[1] / SIDE)]
     finite = rows[np.isfinite(rows)]
     least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)

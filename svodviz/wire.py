@@ -7,7 +7,8 @@
      "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
        unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
                    "scene": scene or null, "note"}          (the why only where there is one)
-                  assembly: "flow" (see `machine_code`); of a stage that is "asked" for only names
+                  assembly: "flow" (see `machine_code`); of a stage that is "asked" for, or
+                  arrives "later" (see `later`), only names
      "films":     [film]                      see `frames`; one per program that passes run over
      "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
                     "rewrites": [[rule, before, after]], "left_out"}]
@@ -38,29 +39,26 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from compiler.garbage import put_off
 from svodviz.checks import Checks, check_rows
-from svodviz.condense import condensed
 from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
-from svodviz.graphs import draw
 from svodviz.grounds import recorded
 from svodviz.inside import seen_inside
 from svodviz.kernels import kernel_rows
-from svodviz.machine_code import flow_row, machine_rows
-from svodviz.measured import is_measurable
+from svodviz.later import Rest, joined
+from svodviz.machine_code import machine_rows
 from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.reasons import decision_rows
-from svodviz.refine import pictured
-from svodviz.scene import Budget, Wire, plain, scene
+from svodviz.scene import Budget, Wire, plain
 from svodviz.schedule import schedule_row
-from svodviz.stages import AFTER_PASSES, STAGES, StageRow, Unit, units
+from svodviz.stage_rows import later_row, stage_row
+from svodviz.stages import STAGES
 from svodviz.subject import name_of
 from svodviz.values import preview
 from svodviz.views import view_rows
@@ -68,36 +66,39 @@ from svodviz.whynot import rulebook
 
 FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
-GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
-TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
 VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
 HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
 def wire(compilation: Any, checks: Checks | None = None) -> Wire:
     """The compilation as JSON data (see the module's docstring)."""
+    if hasattr(compilation, "begin_listings"):
+        compilation.begin_listings()  # LLVM works on them meanwhile
+    data, rest = opening(compilation, checks)
+    return joined(data, rest.made())
+
+
+def opening(compilation: Any, checks: Checks | None = None) -> tuple[Wire, Rest]:
+    """The data that a page can open with, and the rest of it, which is still to be made."""
     with put_off():
-        return _wire(compilation, checks)
+        return _opening(compilation, checks)
 
 
-def _wire(compilation: Any, checks: Checks | None) -> Wire:
+def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
     entities = Entities()
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
-    if hasattr(compilation, "begin_listings"):
-        compilation.begin_listings()  # LLVM works on them meanwhile
-
-    def made(rows: Iterable[StageRow]) -> list[Wire]:
-        return [_stage(row, compilation, entities, placing, notes) for row in rows]
-
-    stages = made(row for row in STAGES if not row.on_demand)
+    stages = [
+        later_row(row, compilation) if row.is_later
+        else stage_row(row, compilation, entities, placing, notes)
+        for row in STAGES
+    ]  # fmt: skip
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
     inside, unseen = seen_inside(compilation, entities, notes)
     films, passes, rules = _passes(compilation, entities, placing, notes)
     values = _values(compilation, stages, entities, notes)
-    stages += made(row for row in STAGES if row.on_demand)
-    return {
+    data = {
         "format": FORMAT,
         "version": VERSION,
         "name": visible(name_of(compilation)),
@@ -122,76 +123,7 @@ def _wire(compilation: Any, checks: Checks | None) -> Wire:
         "entities": entities.names,
         "parents": entities.parents,
     }
-
-
-def _stage(
-    row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
-) -> Wire:
-    answer: Wire = {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": []}
-    if row.asked:
-        return answer | {"asked": True, "seconds": 0.0, "units": _names(row, compilation)}
-    try:
-        found = list(units(compilation, row))
-        answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
-        seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
-    except Exception as error:
-        # A stage that is made on demand may fail by itself; the others are still worth seeing.
-        if not row.on_demand:
-            raise
-        answer["missing"] = visible(f"{type(error).__name__}: {error}")
-        notes.append(f"{row.label} is missing: {answer['missing']}")
-        seconds = 0.0
-    return answer | {"seconds": plain(seconds)}
-
-
-def _names(row: StageRow, compilation: Any) -> list[Wire]:
-    """The units of a stage that is made when somebody asks for it."""
-    names = [visible(loops.name) for loops in compilation.loops]
-    if not row.per_kernel:
-        names = [""] if is_measurable(compilation) else []
-    return [
-        {"name": name, "title": f"{row.label} {name}".rstrip(), "nodes": 0, "lines": [],
-         "scene": None, "note": ""}
-        for name in names
-    ]  # fmt: skip
-
-
-def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
-    graph = pictured(row.id, unit.stage)
-    limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
-    nodes = graph.number_of_nodes()
-    drawn = graph
-    if nodes > limit and row.view != "text":
-        drawn = condensed(graph, f"{row.id}:{position}:stretch ")
-    for each in dict.fromkeys((graph, drawn)):
-        for key, attributes in each.nodes(data=True):
-            entities.number(str(key), attributes.get("parents", ()))
-    answer: Wire = {
-        "name": visible(unit.name),
-        "title": visible(unit.title),
-        "nodes": nodes,
-        "lines": _lines(row, position, unit, entities),
-        "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
-        "note": "",
-    }
-    if row.id == "asm":
-        answer["flow"] = flow_row(unit.stage)
-    if nodes > limit:
-        instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
-        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
-    return answer
-
-
-def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    for index, line in enumerate(unit.stage.lines):
-        entity = line.entity
-        if entity is None and line.parents:
-            entity = f"{row.id}:{position}:line {index + 1}"
-        number = -1 if entity is None else entities.number(entity, line.parents)
-        alone = getattr(line, "alone", "") if line.text.strip() else ""
-        rows.append([visible(line.text.expandtabs(4)), number, *([visible(alone)] * bool(alone))])
-    return rows
+    return data, Rest(compilation, entities, placing)
 
 
 def _join_kernels(stages: list[Wire], entities: Entities) -> None:

@@ -1,10 +1,14 @@
-"""Settings for every test: how Hypothesis draws, and when a browser test may be skipped."""
+"""Settings for every test: the order, how Hypothesis draws, when a browser test may be skipped."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from itertools import chain
 
 import pytest
 from hypothesis import settings
+
+# What tests that take long are marked with, the longest first.
+MARKERS = ("slow", "browser")
 
 # The first call of a compiled program includes its compilation, so no example has a deadline.
 settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.environ, print_blob=True)
@@ -17,6 +21,30 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One worker more than there are processors: who drives a browser often waits for it."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist's own answer
+    return 1 + (os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Brings forward what takes long: a module is one worker's, and none is to be left with a long
+    one when the others are through."""
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    items[:] = chain.from_iterable(sorted(modules.values(), key=_length, reverse=True))
+
+
+def _length(module: Sequence[pytest.Item]) -> tuple[int, ...]:
+    """Longer modules have larger ones, as far as that is known before they run."""
+    notebook = module[0].path.suffix == ".ipynb"
+    marked = (sum(it.get_closest_marker(name) is not None for it in module) for name in MARKERS)
+    return notebook, *marked, len(module)
 
 
 @pytest.hookimpl(wrapper=True)

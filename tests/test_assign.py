@@ -27,9 +27,8 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.verify import verify
-from compiler.node import toposort
 from compiler.options import Options
-from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN, Separated, separate
+from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN
 from compiler.tensors import live
 from tests.evaluate import ENGINES, assert_same, every_engine
 
@@ -344,28 +343,6 @@ def test_the_schedule_says_why_the_writer_waits() -> None:
     assert "assign %" in str(made.graph)
     writers = [i for i in made.schedule.items if any(b.unique > 0 for b in i.operation.writes)]
     assert len(writers) == 1 and writers[0].depends_on
-
-
-def test_what_is_written_in_place_descends_from_the_program() -> None:
-    x = Tensor(np.arange(25.0).reshape(5, 5))
-    x[1:3] = 7
-    x[0, :] = x[4, :] * 2
-    made = compile(x + 1)
-    shown = {made.entity(node) for node in toposort([made.written, made.simplest])}
-    parents = {it for line in made.kernels.lines for it in line.parents}
-    assert parents <= shown
-    assert [line.text for line in made.kernels.lines if not line.parents] == []
-    # the last kernel computes the sum, which reads what was assigned
-    last = made.kernels.lines[-2]
-    assert made.entity(made.results[0]) in last.parents, str(made.kernels)
-    subjects = {it.subject for it in made.decisions if it.subject.startswith("graph:")}
-    assert subjects <= shown
-    assert [row for row in made.coverage if row.title == "kernels" and row.alone] == []
-
-
-def test_a_program_without_assigns_is_left_alone() -> None:
-    root = Sink((elementwise("neg", new_buffer(np.ones(2))),))
-    assert separate(root) == Separated(root)
 
 
 def test_verify() -> None:

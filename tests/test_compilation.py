@@ -265,6 +265,7 @@ def test_the_least_recently_used_program_goes_first() -> None:
     assert cache.misses == 3
 
 
+@pytest.mark.slow
 def test_a_chain_of_100_000_operations() -> None:
     x = Tensor(np.array([0.25, -3.0], "float32"))
     y = x

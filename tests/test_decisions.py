@@ -19,9 +19,6 @@ LACKING = (
     # what is asked for, and what a result is, follows from no number
     "it is a result: it has to be in memory", "a result: never shared", "movement of elements",
     "asks for memory", "reads it in memory", "it has no elements", "empty",
-    # the order of loops follows from the tiles, which have numbers
-    "the tile inside, what is read again near it", "rows of the input in order, tile by tile",
-    "a panel of columns serves all rows",
 )  # fmt: skip
 """Words of reasons behind which no numbers were compared."""
 
@@ -213,6 +210,16 @@ def pack(each: Decision, named: dict[str, Number]) -> bool:
     return uses is None or is_below(uses) != each.taken
 
 
+def reorder(each: Decision, named: dict[str, Number]) -> bool:
+    """What stands inside is what is read again, or moves least; the cheaper side has the lanes."""
+    image, tiles = (named.get(name) for name in ("what all channels read of an image",
+                                                 "a line of tiles along channels"))  # fmt: skip
+    if image is not None:
+        return is_above(image) == ("as the image is large" in each.reason)
+    moved = [n for n in each.numbers if " moves in " in n.name]
+    return all(map(is_below, moved)) and (tiles is None or not is_above(tiles))
+
+
 def vectorize(each: Decision, named: dict[str, Number]) -> bool:
     return each.taken or any(n.limit is None or n.sign for n in each.numbers)
 
@@ -220,6 +227,7 @@ def vectorize(each: Decision, named: dict[str, Number]) -> bool:
 VERDICTS: dict[str, Callable[[Decision, dict[str, Number]], bool]] = {
     "fuse": fuse, "two_stage": two_stage, "parallelize": parallelize, "stream": stream,
     "share": share, "tile": tile, "pack": pack, "vectorize": vectorize,
+    "reorder": reorder,
 }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ def turns(count: int) -> list[Tensor]:
 PROGRAMS = (kernels_in_turn, kernels_beside, operations, writes_to_parts, layers, turns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_compiling_grows_with_the_program(
     program: Callable[[int], list[Tensor]], monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,7 @@
 """`repeat` against the same loop in NumPy, on every engine; what a step must not do."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,48 @@ def test_a_state_is_carried_behind_all_that_read_it() -> None:
     assert all(a < b for a, b in kinds)
     assert made.check().ok
     assert "repeat %0 %1 3 turns, state 1" in str(made.graph)
+
+
+PRINTED = """\
+%4 = repeat %1 %2 %3 4 turns, state 0
+  turn0 = 0 … 3:
+    %t0 = repeat state0 3 turns, state 0
+      turn1 = 0 … 2:
+        %t0.0 = mul state0 state0
+        state0 = %t0.0
+    %t1 = add %t0 %3
+    state0 = state1
+    state1 = %t1
+%5 = add %0 %4
+%6 = repeat %1 %2 %3 4 turns, state 1"""
+
+
+def test_under_a_loop_stands_what_each_turn_does() -> None:
+    a = Tensor(np.array([2.0, 3.0]), name="a")
+
+    def step(i: Any, v: Any, w: Any) -> Any:
+        return w, repeat(3, lambda j, u: u * u, v) + a
+
+    first = (Tensor(np.ones(2), name="p"), Tensor(np.ones(2), name="q"))
+    graph = compiler.compile(sum(repeat(4, step, *first))).graph
+    shown = [line.text.split(" f64")[0].rstrip() for line in graph.lines]
+    start = next(n for n, text in enumerate(shown) if "4 turns, state 0" in text)
+    assert "\n".join(shown[start : start + 11]) == PRINTED
+    inside = next(line for line in graph.lines if "%t1 =" in line.text)
+    assert inside.entity is None
+    assert inside.parents == (f"source:{_line_of('return w, repeat')}",)
+    (loop,) = [line for line in graph.lines if "4 turns, state 0" in line.text]
+    assert set(inside.parents) < set(loop.parents)
+    (facts,) = [it for _, it in graph.to_networkx().nodes(data=True)
+                if it["argument"] == "4 turns, state 0"]  # fmt: skip
+    assert facts["text"].splitlines()[-3:] == ["  %t1 = add %t0 operand2", "  state0 = state1",
+                                               "  state1 = %t1"]  # fmt: skip
+
+
+def _line_of(words: str) -> int:
+    """The line of this file in which the words stand first, counted from 1."""
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    return next(n for n, text in enumerate(lines, 1) if words in text)
 
 
 def test_on_another_device() -> None:

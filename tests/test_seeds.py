@@ -24,6 +24,7 @@ def test_every_name_can_be_imported() -> None:
     assert seeds_table.missing_names() == []
 
 
+@pytest.mark.slow
 def test_every_test_exists() -> None:
     assert seeds_table.missing_tests() == []
 

@@ -24,14 +24,14 @@ from compiler.check import (
     run_machine,
 )
 from compiler.loops.interpret import interpret
-from compiler.printable import printout
+from compiler.printable import ShownAsText, printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
 from compiler.trace import Match, PassRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Bisection:
+class Bisection(ShownAsText):
     """What a search found. `place` is the position of the pass in `compilation.passes`, -1 where
     no pass is at fault; `step` counts its rewrites up to the first wrong one, 0 where none is."""
 

@@ -1,7 +1,8 @@
-"""matched: what a rule bound when it made a rewrite, and how long it takes.
+"""matched: what a rule bound when it made a rewrite, and how long it takes; what a choice acted on.
 
 The rule runs once more on the node that it rewrote, as that node was: the names that are known
-where it returns are what it matched. The fastest of a few more runs is its time.
+where it returns are what it matched. The fastest of a few more runs is its time. Loop passes have
+no rules: they do what choices say, and what these acted on is told instead (`acted_on.py`).
 
 Relies on: rules read nodes and make nodes, and do nothing else.
 """
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from compiler.asking.acted_on import acted_on
 from compiler.asking.why_not import Recorded, rules_of, told
 from compiler.graph.rewrite import Rule
 from compiler.node import Node
@@ -25,7 +27,10 @@ RUNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The names that a rule gave to what it matched, and its time."""
+    """The names that a rule gave to what it matched, and its time.
+
+    Of a choice those of what it acted on, and no time: 0.
+    """
 
     rule: str
     bindings: tuple[tuple[str, str], ...]
@@ -33,16 +38,18 @@ class Matched:
 
     def __str__(self) -> str:
         rows = [f"  {name} = {value}" for name, value in self.bindings]
-        return "\n".join([f"{self.rule}: {self.nanoseconds / 1000:.1f} µs", *rows])
+        time = f" {self.nanoseconds / 1000:.1f} µs" if self.nanoseconds else ""
+        return "\n".join([f"{self.rule}:{time}", *rows])
 
 
 def matched(compilation: Recorded, record: PassRecord, step: int) -> Matched | None:
-    """What made rewrite `step` (from 1) of a pass; None where that was no rule on one node."""
+    """What made rewrite `step` (from 1) of a pass; None for neither a rule nor a choice."""
     match = record.matches[step - 1]
     rules = rules_of(record, compilation.options)
     rule = next((r for r in rules if (r.name, r.source) == (match.rule, match.source)), None)
     if rule is None:
-        return None
+        found = acted_on(match)
+        return Matched(match.rule, found, 0) if found else None
     with no_origin():
         known = _known_at_return(rule, match.before)
         times = [_nanoseconds(rule, match.before) for _ in range(RUNS)]

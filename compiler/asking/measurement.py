@@ -1,6 +1,6 @@
 """measurement: how long one run takes, item by item, beside the estimates; printed as a table.
 
-    item  name       time      half between    share  estimated   ratio   GB/s  GFLOP/s  bound by
+    item  name       time      quartiles       share  estimated   ratio   GB/s  GFLOP/s  bound by
      ◆ 1  kernel k1  12.40 µs  12.1 … 12.9 µs   81 %   10.10 µs   1.23×   18.2     32.5  L2
      ◆ 0  kernel k0   2.90 µs   2.8 …  3.1 µs   19 %    2.60 µs   1.12×    4.1      1.1  computing
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Array = np.ndarray[Any, Any]
-HEAD = ("item", "name", "time", "half between", "share", "estimated", "ratio", "GB/s", "GFLOP/s",
+HEAD = ("item", "name", "time", "quartiles", "share", "estimated", "ratio", "GB/s", "GFLOP/s",
         "bound by")  # fmt: skip
 LEFT = (1, 9)
 """The columns that are words."""

@@ -17,7 +17,7 @@ reaches them.
     x = 1.7 ± 0    exp(x) = 5.47 ± 4 * 4.8e-7    log(exp(x)) = 1.7 ± (1.9e-6 / 5.47 + 4 * 1.2e-7)
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod, sqrt
 from typing import Any, TypeAlias
@@ -39,6 +39,7 @@ from compiler.graph.nodes import (
     TensorNode,
 )
 from compiler.graph.placement import Copy, Multi
+from compiler.graph.repeat import Repeat, with_turns
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.origin import no_origin
@@ -55,7 +56,8 @@ ULPS: Mapping[str, float] = dict.fromkeys(ROUNDED, 0.5) | {
 """Units in the last place that one operation may be off; `mulacc` rounds once or twice, and the
 others are exact."""
 OTHERS = 64
-"""Units for what runs code of its own: loops, kernels and functions of a user's, scatters."""
+"""Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each
+turn of a loop adds one."""
 BOTH = 2.0
 """The reference rounds as well."""
 CHANCE = 1.0
@@ -110,6 +112,9 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
             return _of_sum(given[0], axes)
         case Reduce(op=op, axes=axes):
             count = prod(given[0].shape[axis] for axis in axes) / 2 if op == "prod" else 0.0
+        case Repeat(count=turns):
+            units = (OTHERS + turns) * max(_epsilons(node, value))
+            return np.asarray(units * np.max(np.abs(value), initial=0.0))
         case _:
             return np.asarray(OTHERS * _epsilon(value) * np.max(np.abs(value), initial=0.0))
     return np.asarray(count * _unit(value, brought)) if count else np.zeros(())
@@ -117,6 +122,14 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
 
 def _epsilon(value: Array) -> float:
     return float(np.finfo(value.dtype).eps)
+
+
+def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
+    """Those of the types that a loop computes in: the coarsest tells what its turns round to."""
+    yield _epsilon(value)
+    for inner in with_turns(node.body):
+        if inner.dtype.is_float:
+            yield float(np.finfo(inner.dtype.numpy).eps)
 
 
 def _unit(value: Array, brought: Array) -> Array:

@@ -27,7 +27,7 @@ from compiler.node import Node, toposort
 from compiler.options import Options
 from compiler.origin import no_origin
 from compiler.pipeline import PASSES
-from compiler.printable import printout
+from compiler.printable import ShownAsText, printout
 from compiler.trace import PassRecord, code_of
 
 LONGEST = 80
@@ -45,7 +45,7 @@ class Recorded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(ShownAsText):
     """Why a rule leaves a node alone, or that it does not (`matches`)."""
 
     rule: str

@@ -4,7 +4,9 @@ Every figure is the time of a kernel made by this compiler, the least of several
 
     read, write   sums and fills of arrays that fit each cache, and of one that fits none
     strided       a vector times a matrix, whose columns the inner loop walks down
-    operations    one operation per element of an array in the first cache
+    operations    one operation per element of an array in the first cache; multiply-adds, and
+                  additions and multiplications that are none, in long chains
+    memory_cores  copies past all caches by all cores at once, next to those by one
 
 The model is kept in a file of the user's cache folder, by processor and version.
 """
@@ -16,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +41,19 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.llvm import jit
+from compiler.loops.axes import axes
+from compiler.loops.choices import Choices, Parallelize
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
+from compiler.loops.parallelize import parallelize
 from compiler.loops.simplify import simplify
 from compiler.lowered.linearize import linearize
 from compiler.machine import DEFAULT, EXPENSIVE, MachineModel
+from compiler.runtime.workers import core_count
 from compiler.trace import Provenance
 from compiler.user_cache import user_cache
 
-VERSION = 1
+VERSION = 2
 """Of the figures and of the file: another version is measured again."""
 SECONDS = 0.004
 """How long each kernel is repeated."""
@@ -64,7 +71,7 @@ def measure() -> MachineModel:
     """Measure this machine."""
     floor = _per_element(lambda x: elementwise("add", x, x))
     read, write = zip(*(bandwidth(n) for n in SIZES), strict=True)
-    vector, scalar = (_chain(level) for level in (3, 1))
+    vector, scalar = (_simple(level) for level in (3, 1))
     operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
     exponential = _operation("exp", dtypes.float64, floor)
     return MachineModel(
@@ -75,8 +82,10 @@ def measure() -> MachineModel:
         strided=tuple(_column(n) for n in COLUMNS),  # type: ignore[arg-type]
         vector_ns=vector,
         scalar_ns=scalar,
+        fma_ns=_multiply_add(),
         step_ns=_step(vector),
         launch_ns=_launch(),
+        memory_cores=_memory_cores(),
         wide=min(max(exponential / operations["exp"], 1.0), 8.0),
         operations=tuple(operations.items()),
     )
@@ -99,12 +108,17 @@ def _caches() -> tuple[int, int, int]:
     return first, second, third
 
 
-def _load(value: TensorNode, level: int = 3) -> Program:
-    """The program that writes `value`, an expression over Params, to argument 0."""
+def _load(value: TensorNode, level: int = 3, tasks: int = 1) -> Program:
+    """The program that writes `value`, an expression over Params, to argument 0; its outermost loop
+    is shared out where there are several `tasks`.
+    """
     body = Sink((Store((Param((), 0, value.shape, value.dtype), value)),))
     provenance: Provenance[TensorNode] = Provenance()
     loops = index(body, provenance)
     loops = collapse(simplify(loops, provenance, None), provenance, None)
+    if tasks > 1:
+        outermost = next(iter(axes(loops)))
+        loops = parallelize(loops, Choices((Parallelize(outermost, tasks),)), provenance)
     spec = cpu.LlvmRenderer().render(linearize(loops).instructions, "measured")
     return cpu.load(cpu.compile_spec(spec, level))
 
@@ -113,11 +127,13 @@ def _ns(program: Program, arrays: list[Array]) -> float:
     """The least time of a run, launch included."""
     buffers = [arrays[slot].ctypes.data for slot in program.slots]
     clock = time.perf_counter_ns
-    program.execute(buffers)
+    is_one = program.tasks == 1
+    run = partial(program.execute, buffers) if is_one else program.bound(buffers, [0])
+    run()
     least, end = math.inf, clock() + int(SECONDS * 1e9)
     while True:
         start = clock()
-        program.execute(buffers)
+        run()
         now = clock()
         least = min(least, now - start)
         if now > end:
@@ -164,8 +180,8 @@ def _operation(op: str, dtype: DType, floor: float) -> float:
     return max(_per_element(build, target) - floor, 0.002)
 
 
-def _chain(level: int) -> float:
-    """ns of one multiplication or subtraction of one element, in a long chain."""
+def _multiply_add() -> float:
+    """ns of a multiplication and a subtraction of one element, one after the other, in vectors."""
 
     def build(x: TensorNode) -> TensorNode:
         value = x
@@ -173,6 +189,19 @@ def _chain(level: int) -> float:
             half = elementwise("mul", value, const(0.5, dtypes.float32, x.shape))
             value = elementwise("sub", half, x)
         return value
+
+    return _per_element(build) / CHAIN
+
+
+def _simple(level: int) -> float:
+    """ns of one multiplication or subtraction of one element: a chain of each, side by side."""
+
+    def build(x: TensorNode) -> TensorNode:
+        products = differences = x
+        for _ in range(CHAIN):
+            products = elementwise("mul", products, x)
+            differences = elementwise("sub", x, differences)
+        return elementwise("sub", products, differences)
 
     return _per_element(build, level=level) / (2 * CHAIN)
 
@@ -185,6 +214,15 @@ def bandwidth(nbytes: int) -> tuple[float, float]:
     read = _ns(_load(Reduce((_param(1, shape),), "sum", (0,))), [one, many])
     write = _ns(_load(const(1.5, dtypes.float32, shape)), [many])
     return nbytes / max(read - launch, 1.0), nbytes / max(write - launch, 1.0)
+
+
+def _memory_cores() -> float:
+    """How many cores move as many bytes from and to memory as all do together."""
+    cores, size = core_count(), SIZES[-1] // 8
+    arrays = [_array(size), _array(size)]
+    value = elementwise("mul", _param(1, (size,)), const(1.5, dtypes.float32, (size,)))
+    one, all_cores = (_ns(_load(value, tasks=tasks), arrays) for tasks in (1, cores))
+    return min(max(one / all_cores, 1.0), float(cores))
 
 
 def _column(size: int) -> float:
@@ -261,7 +299,8 @@ def _model(fields: dict[str, Any]) -> MachineModel:
     values = {name: _frozen(value) for name, value in fields.items()}
     model = MachineModel(**values)
     counts = (len(model.cache_bytes), len(model.read), len(model.write), len(model.strided))
-    single = (model.vector_ns, model.scalar_ns, model.step_ns, model.launch_ns, model.wide)
+    single = (model.vector_ns, model.scalar_ns, model.fma_ns, model.step_ns, model.launch_ns,
+              model.wide, model.memory_cores)  # fmt: skip
     levels = (*model.cache_bytes, *model.read, *model.write, *model.strided)
     figures = (*levels, *single, *(ns for _, ns in model.operations))
     if set(asdict(DEFAULT)) != set(fields) or counts != (3, 4, 4, 4):

@@ -1,19 +1,31 @@
 """The printed form and the picture of a tensor graph.
 
     %4 = mul %2 %3                     f32[64,10]      digits.py:15
+
+Under a loop stands what each turn does; it reads operands of the loop under their own names.
+
+    %2 = repeat %0 %1 60 turns, state 0    f64[3]               power.py:9
+      turn0 = 0 … 59:
+        %t0 = reshape state0               f64[1,3]             power.py:5
+        …
+        state0 = %t6
 """
 
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.graph.extents import written
-from compiler.graph.nodes import Buffer, Const, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
+from compiler.graph.repeat import Repeat
 from compiler.graph.strides import strides
 from compiler.graph.words import describe_argument, kind, operation, short
 from compiler.node import toposort
+from compiler.origin import Origin
 from compiler.stage import Stage
-from compiler.trace import Line, Numbering, empty_graph
+from compiler.trace import Line, Numbering, Provenance, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -42,11 +54,19 @@ class Graph(Stage):
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """One line per node, sources first."""
-        return tuple(
-            Line(self._text(node), self.entity(node), self.parents.get(node, ()))
-            for node in self.nodes
-        )
+        """One line per node, sources first; those of a loop's turns are under it."""
+        told: set[object] = set()
+        return tuple(line for node in self.nodes for line in self._lines(node, told))
+
+    def _lines(self, node: TensorNode, told: set[object]) -> Iterator[Line]:
+        """The line of a node, and those of a loop's turns unless another state has told them."""
+        yield Line(self._text(node), self.entity(node), self.parents.get(node, ()))
+        if isinstance(node, Repeat) and node.loop not in told:
+            told.add(node.loop)
+            names = [f"%{self.numbers[s]}" for s in node.sources]
+            for inner, text in turn(node, names.__getitem__):
+                row = text if inner is node else self._row(text, inner)
+                yield Line(f"  {row}", None, self.parents.get(inner, ()))
 
     def _text(self, node: TensorNode) -> str:
         operands = " ".join(f"%{self.numbers[s]}" for s in node.sources)
@@ -54,9 +74,10 @@ class Graph(Stage):
         body = " ".join(w for w in words if w)
         if isinstance(node, Sink):
             return body
-        left = f"%{self.numbers[node]} = {body}".ljust(38)
-        place = self.places.get(node, "")
-        return f"{left} {short(node):<20} {place}".rstrip()
+        return self._row(f"%{self.numbers[node]} = {body}", node)
+
+    def _row(self, left: str, node: TensorNode) -> str:
+        return f"{left:<38} {short(node):<20} {self.places.get(node, '')}".rstrip()
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The graph; edges run from operand to user."""
@@ -75,6 +96,51 @@ class Graph(Stage):
         return graph
 
 
+def turn(
+    node: Repeat, outer: Callable[[int], str], name: str = "%t"
+) -> list[tuple[TensorNode, str]]:
+    """What a turn of a loop does: nodes of its body, and how each is printed.
+
+    The loop itself stands for the lines that tell its counter and its next states. `outer` names
+    the operands of the loop that are no states; the turn's own nodes are `name` and a number.
+    """
+    names = _names_in_turn(node, outer, name)
+    found: list[tuple[TensorNode, str]] = [(node, f"{node.counter} = 0 … {node.count - 1}:")]
+    for each in toposort([node.body]):
+        if isinstance(each, Sink | Param | Variable):
+            continue
+        operands = " ".join(names[s] for s in each.sources)
+        words = " ".join(w for w in (operation(each), operands, describe_argument(each)) if w)
+        found.append((each, f"  {names[each]} = {words}"))
+        if isinstance(each, Repeat):
+            read = [names[s] for s in each.sources]
+            below = turn(each, read.__getitem__, f"{names[each]}.")
+            found += [(node if it is each else it, f"    {text}") for it, text in below]
+    states = enumerate(node.body.sources)
+    return [*found, *((node, f"  state{k} = {names[new]}") for k, new in states)]
+
+
+def _names_in_turn(
+    node: Repeat, outer: Callable[[int], str], name: str
+) -> dict[TensorNode, str]:
+    names: dict[TensorNode, str] = {}
+    number = itertools.count()
+    for each in toposort([node.body]):
+        match each:
+            case Variable():
+                names[each] = each.name
+            case Param(slot=slot):
+                names[each] = f"state{slot}" if slot < node.states else outer(slot)
+            case _:
+                names[each] = f"{name}{next(number)}"
+    return names
+
+
+def origins_of(node: TensorNode, known: Provenance[Origin]) -> list[Origin]:
+    """The user's lines that a node comes from, in order; a node of a turn knows its own."""
+    return sorted(known.of(node) or {it for it in (node.origin,) if it})
+
+
 def _strides(node: TensorNode) -> str:
     """The strides in elements as text; "" where a value has none."""
     if isinstance(node, Sink) or not node.shape or node.extents:
@@ -86,6 +152,7 @@ def _strides(node: TensorNode) -> str:
 def node_facts(node: TensorNode) -> dict[str, Any]:
     """What a picture of the node needs (the attributes every stage's graph has)."""
     has_value = not isinstance(node, Sink)
+    inner = turn(node, "operand{}".format) if isinstance(node, Repeat) else []
     return {
         "op": operation(node),
         "kind": kind(node),
@@ -96,4 +163,5 @@ def node_facts(node: TensorNode) -> dict[str, Any]:
         "parents": (),
         "group": "",
         "is_constant": isinstance(node, Const),
+        "text": "\n".join(text for _, text in inner),
     }

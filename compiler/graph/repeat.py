@@ -69,6 +69,19 @@ class Repeat(TensorNode):
         return ""
 
 
+def with_turns(root: TensorNode) -> list[TensorNode]:
+    """All nodes of a graph, sources first, then those of the bodies of its loops, each once."""
+    found: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
+    for node in [node for node in found if isinstance(node, Repeat)]:
+        found.update(dict.fromkeys(with_turns(node.body)))
+    return list(found)
+
+
+def inside(node: TensorNode) -> list[TensorNode]:
+    """A node, and all that a loop does in its turns."""
+    return [node, *(with_turns(node.body) if isinstance(node, Repeat) else ())]
+
+
 def counter_of(name: str, count: int) -> Variable:
     """The variable that counts `count` turns from 0."""
     return Variable((), name, 0, max(count - 1, 0))

@@ -19,9 +19,9 @@ from compiler.loops.nodes import (
     ScalarNode,
     Store,
 )
-from compiler.loops.placement import dependencies
+from compiler.loops.placement import dependencies, fused_products
 from compiler.loops.symbolic import as_sum
-from compiler.machine import MachineModel
+from compiler.machine import FMA, MachineModel
 from compiler.node import toposort
 
 
@@ -77,10 +77,11 @@ class Accesses:
 
     def nanoseconds(self, model: MachineModel) -> float:
         """About how long one core takes, its loops vectorised."""
+        products = fused_products(self.body)
         compute = sum(
-            math.prod(r.extent for r in self.needs[n] | _folded(n)) * _operation(n, model)
+            math.prod(r.extent for r in self.needs[n] | _folded(n)) * _operation(n, products, model)
             for n in self.order
-            if _is_value(n) and isinstance(n, Alu | Reduce)
+            if _is_value(n) and isinstance(n, Alu | Reduce) and n not in products
         )
         moved = sum(_touched(a) for a in (self.store, *self.loads))
         return max(compute, moved / model.read[model.level(self.nbytes)])
@@ -117,8 +118,9 @@ def _folded(node: ScalarNode) -> frozenset[Range]:
     return frozenset(node.ranges) if isinstance(node, Reduce) else frozenset()
 
 
-def _operation(node: Alu | Reduce, model: MachineModel) -> float:
-    return model.operation_ns(node.op, node.sources[-1].dtype.itemsize, True)
+def _operation(node: Alu | Reduce, products: set[ScalarNode], model: MachineModel) -> float:
+    is_product = isinstance(node, Reduce) and node.sources[0] in products
+    return model.operation_ns(FMA if is_product else node.op, node.sources[-1].dtype.itemsize, True)
 
 
 def _touched(access: Access) -> int:

@@ -17,9 +17,9 @@ from compiler.trace import Match, Provenance
 Nest = Store | Update | Reduce
 
 
-def axes(body: Body) -> dict[str, Range]:
-    """The ranges of a body by name."""
-    return {node.name: node for node in toposort([body]) if isinstance(node, Range)}
+def axes(root: ScalarNode) -> dict[str, Range]:
+    """The ranges of a body, or of what is in one, by name."""
+    return {node.name: node for node in toposort([root]) if isinstance(node, Range)}
 
 
 def find(

@@ -245,7 +245,8 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
     aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
     order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
     stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
-    serves = Reason(f"a panel of columns serves all rows{stays}", *plan.worth.because.numbers)
+    numbers = plan.worth.because.numbers or (cycles,)
+    serves = Reason(f"a panel of columns serves all rows{stays}", *numbers)
     choices.append(Reorder(order, serves))
     if is_short:
         aside += [r.name for r in found.folded]

@@ -12,7 +12,7 @@ the block's whole width is written before the next.
 Where rows of the input are a multiple of 4096 bytes long, the block is a single tile.
 """
 
-from compiler.loops.accesses import Accesses
+from compiler.loops.accesses import Access, Accesses
 from compiler.loops.choices import (
     Choices,
     Parallelize,
@@ -26,6 +26,7 @@ from compiler.loops.choices import (
     chosen,
 )
 from compiler.loops.lanes import (
+    LINE,
     against_lanes,
     is_worth_threads,
     lane_count,
@@ -105,11 +106,30 @@ def _tiles(
         *cuts,
         Tile(one, lanes, "peel", words),
         *(Tile(piece, lanes, "peel", words) for piece in pieces),
-        Reorder(order, "rows of the input in order, tile by tile"),
+        Reorder(order, _in_order(seen, across, inner, lanes)),
         Unroll(f"{one}.1", words),
         *(Vectorize(tile, words) for tile in tiles),
         *_fetched(seen, inner, f"{one}.0", model),
     ]
+
+
+def _in_order(seen: Accesses, across: Range, inner: Range, lanes: int) -> Reason:
+    """Why tiles follow one another as they do: which loop moves how far, on both sides."""
+    numbers = [_moves(seen.store, inner, across)]
+    numbers += [_moves(a, across, inner) for a in seen.loads if a.step(inner) not in (0, 1)]
+    row = lanes * seen.store.argument.element.itemsize
+    numbers.append(Number("a row of a tile", row, "bytes", "a line of memory", LINE))
+    words = "rows of the input in order, tile by tile"
+    if _is_evicting(seen, inner):
+        words += f"; one tile of each, as they are a multiple of {SAME_SET:,} bytes apart"
+    return Reason(words, *dict.fromkeys(numbers))
+
+
+def _moves(access: Access, near: Range, far: Range) -> Number:
+    """The bytes that a turn of two loops moves in an argument."""
+    name, size = access.argument.name, access.argument.element.itemsize
+    steps = [abs(access.step(loop) or 0) * size for loop in (near, far)]
+    return Number(f"{near.name} moves in {name}", steps[0], "bytes", far.name, steps[1])
 
 
 def _rows(

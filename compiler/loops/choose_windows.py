@@ -9,9 +9,7 @@ packed so that those of a tile are next to each other; what a pixel gives is the
 lane. Both are estimated in cycles, over all tiles that fit in registers, and the least is taken.
 """
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from compiler.loops.accesses import Access, Accesses, accesses
 from compiler.loops.choices import (
@@ -28,81 +26,28 @@ from compiler.loops.choices import (
     chosen,
 )
 from compiler.loops.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
-from compiler.loops.levels import length, obstacle
-from compiler.loops.nodes import Alu, Const, Range, Reduce
+from compiler.loops.levels import length
+from compiler.loops.nodes import Alu, Const, Range
 from compiler.loops.symbolic import as_sum
 from compiler.loops.tile import tile
+from compiler.loops.window_tiles import (
+    ACCUMULATORS,
+    MOST,
+    SHORTEST,
+    Shape,
+    Windows,
+    rank,
+    shapes,
+    side,
+)
 from compiler.machine import MachineModel
 from compiler.reason import Number, Reason
 from compiler.trace import Provenance
 
-VECTORS = (1, 2, 3, 4)
-"""Of one row of a tile."""
-HEIGHTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
-"""Rows of a tile."""
-ACCUMULATORS = 16
-"""Of one tile: twice what hides how long one takes to be ready, and short code."""
-LINES = 2
-"""Of one tile, where no channels share an image: their windows overlap."""
 TERMS = 128
 """Turns of sums side by side in one tile."""
-LATENCY = 4
-"""Cycles from one addition to an accumulator to the next."""
-TURN = 1.0
-"""Cycles of the loop itself."""
-LOADED = 2
-"""Operands that are loaded in one cycle."""
-SEEN = 0.1
-"""Share of a load's cycles that additions do not hide."""
-ACROSS = 1.5
-"""How much longer a load takes that may begin anywhere in a line of the cache."""
-SCATTERED = 2.0
-"""Cycles to store one lane by itself."""
-EXCHANGED = 5.0
-"""Cycles to store one of the rows that lanes become by an exchange with registers."""
-COPIED = 1.0
-"""Cycles to pack one element."""
-MOST = 1024 * 1024
-"""Weights that are packed at a time."""
 MANY = 8
 """Turns for each core, of which one more or less does not matter."""
-SHORTEST = 4
-"""Lanes and turns below which nothing is gained."""
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """The parts of such a sum: `pixels` is the axis along which the results are in a row."""
-
-    pixels: Range
-    lines: Range | None
-    """An axis along which the same weights are used again."""
-    channels: Range | None
-    """An axis along which the same elements of the image are."""
-    fold: Reduce
-    images: tuple[Access, ...]
-    weights: tuple[Access, ...]
-
-    @property
-    def taps(self) -> int:
-        """Turns of the sum."""
-        return math.prod(r.extent for r in self.fold.ranges)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A tile: `vectors` of `lanes` by `height`; along pixels, or else along channels."""
-
-    cycles: float
-    is_along_pixels: bool
-    lanes: int
-    vectors: int
-    height: int
-
-    @property
-    def width(self) -> int:
-        """Lanes of all vectors."""
-        return self.lanes * self.vectors
 
 
 def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -115,9 +60,9 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     found = _windows(seen)
     if found is None:
         return Reason("no windows slide past weights in it")
-    best = min(_shapes(seen, found, lane_count(seen, model)), key=_rank, default=None)
-    if best is not None:
-        return _chosen(seen, found, best, model)
+    fitting = sorted(shapes(seen, found, lane_count(seen, model)), key=rank)
+    if fitting:
+        return _chosen(seen, found, fitting, model)
     name, pixels = found.pixels.name, found.pixels.extent
     return Reason("no tile of its windows fits", turns_in(name, pixels, "at least", SHORTEST))
 
@@ -175,104 +120,12 @@ def _shared(
     return None
 
 
-def _rank(shape: Shape) -> tuple[float, int]:
-    return shape.cycles, shape.vectors * shape.height
-
-
-def _shapes(seen: Accesses, found: Windows, most: int) -> Iterator[Shape]:
-    """Every tile that fits in registers, with the cycles of one line of all channels."""
-    is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found, most)
-    widths = [n for n in (most, most // 2, most // 4) if n >= SHORTEST]
-    for lanes in widths:
-        for vectors in VECTORS:
-            for height in (n for n in HEIGHTS if n * vectors <= ACCUMULATORS):
-                if is_in_row and _is_useful(found, vectors, height):
-                    yield _along_pixels(found, lanes, vectors, height)
-                if is_apart and height <= found.pixels.extent:
-                    yield _along_channels(seen, found, lanes, vectors, height)
-
-
-def _is_useful(found: Windows, vectors: int, height: int) -> bool:
-    """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
-    most = ACCUMULATORS if found.channels else LINES
-    return height <= min(_side(found).extent, most) and (vectors <= 2 or bool(found.channels))
-
-
-def _has_pixels(seen: Accesses, found: Windows) -> bool:
-    """Whether pixels can be lanes: what is read along them is in a row."""
-    moved = [a for a in seen.loads if found.pixels in seen.needs[a.node]]
-    is_long = found.pixels.extent >= SHORTEST
-    is_in_row = is_long and all(a.step(found.pixels) in (0, 1) for a in moved)
-    return is_in_row and not obstacle(seen.order, found.pixels, seen.needs)
-
-
-def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
-    """Whether channels can be lanes: there are enough, and their weights may be copied."""
-    axis = found.channels
-    if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
-        return False
-    weights = found.weights[0].argument
-    is_other = all(a.argument is not weights for a in found.images)
-    is_small = found.taps * max(VECTORS) * most <= MOST
-    return is_other and is_small and not obstacle(seen.order, axis, seen.needs)
-
-
-def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shape:
-    """Pixels as lanes; `height` channels, or lines where there are none."""
-    axis = _side(found)
-    rows = -(-found.pixels.extent // (lanes * vectors))
-    if axis is found.channels:
-        turns = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
-    else:
-        turns = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
-    return Shape(rows * turns * found.taps, True, lanes, vectors, height)
-
-
-def _along_channels(
-    seen: Accesses, found: Windows, lanes: int, vectors: int, height: int
-) -> Shape:
-    """Channels as lanes, their weights packed; `height` pixels."""
-    assert found.channels is not None
-    channels, pixels = found.channels.extent, found.pixels.extent
-    columns = -(-channels // (lanes * vectors))
-    turns = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
-    blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
-    lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
-    packed = channels * found.taps * COPIED / lines
-    cycles = columns * (turns + blocks * vectors) + packed
-    return Shape(cycles, False, lanes, vectors, height)
-
-
-def _stored(height: int, lanes: int) -> float:
-    """Cycles to store `height` registers whose lanes belong into rows of their own."""
-    squares = -(-height // lanes) if height > 1 else 0
-    return squares * lanes * EXCHANGED if squares else height * lanes * SCATTERED
-
-
-def _side(found: Windows) -> Range:
-    """The axis of a tile across the pixels."""
-    axis = found.channels or found.lines
-    assert axis is not None
-    return axis
-
-
-def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -> float:
-    """Cycles of one turn of the sum for a whole axis, cut by `height`: additions or loads.
-
-    `fixed` loads serve a tile, `each` one of its rows.
-    """
-    whole, rest = divmod(extent, height)
-    cycles = whole * _turn(height, vectors, fixed + height * each)
-    return cycles + (_turn(rest, vectors, fixed + rest * each) + TURN if rest else 0.0)
-
-
-def _turn(rows: int, vectors: int, loads: float) -> float:
-    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
-
-
-def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) -> Choices:
-    """The cuts, the order of the loops, and their levels."""
-    across = _side(found) if best.is_along_pixels else found.pixels
+def _chosen(
+    seen: Accesses, found: Windows, fitting: Sequence[Shape], model: MachineModel
+) -> Choices:
+    """The cuts, the order of the loops, and their levels; of `fitting` tiles the first is best."""
+    best = fitting[0]
+    across = side(found) if best.is_along_pixels else found.pixels
     along = found.pixels if best.is_along_pixels else found.channels
     assert along is not None
     why = _reason(found, best, across, along)
@@ -287,7 +140,7 @@ def _chosen(seen: Accesses, found: Windows, best: Shape, model: MachineModel) ->
     names = sorted(blocks, key=lambda name: name != shared)
     sides = [f"{across.name}.1", f"{across.name}.2"]
     lanes = [f"{along.name}.1.0", f"{along.name}.1.1"]
-    choices.append(Reorder((*names, *sides, *lanes), "the tile inside, what is read again near it"))
+    choices.append(Reorder((*names, *sides, *lanes), _order(found, fitting, model)))
     if not best.is_along_pixels:
         choices.append(_packed(found, best, blocks, names))
     choices += [Unroll(each, why) for each in (*sides, lanes[0])]
@@ -352,6 +205,36 @@ def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:
         turns_in(across.name, across.extent, f"{rows} of a tile", best.height),
         Number("a line of tiles", best.cycles, "cycles"),
     )
+
+
+def _order(found: Windows, fitting: Sequence[Shape], model: MachineModel) -> Reason:
+    """What is inside and what outside of it, and what that rests on."""
+    words, best = "the tile inside, what is read again near it", fitting[0]
+    if not best.is_along_pixels:
+        why = Reason(f"{words}: the packed weights of a block of channels serve all pixels")
+        other = next((shape.cycles for shape in fitting if shape.is_along_pixels), None)
+        if other is None:
+            return Reason(why, *_steps(found))
+        cycles = "cycles", "along pixels", other
+        return Reason(why, Number("a line of tiles along channels", best.cycles, *cycles))
+    if found.channels is None:
+        none = Number("loops over channels that share an image", 0, "", "at least", 1)
+        return Reason(f"{words}: weights serve all lines", none, *_steps(found))
+    nbytes, held = _image_bytes(found), model.cache_bytes[1] // 2
+    image = Number("what all channels read of an image", nbytes, "bytes", "half of L2", held)
+    if nbytes > held:
+        return Reason(f"{words}: all channels for a few pixels, as the image is large", image)
+    return Reason(f"{words}: the whole image for a few channels, as it stays in L2", image)
+
+
+def _steps(found: Windows) -> list[Number]:
+    """How far each image moves along the pixels."""
+    name, steps = found.pixels.name, [(a, a.step(found.pixels)) for a in found.images]
+    return [
+        Number(f"step of {name} in {a.argument.name}", step, "", "one after another", 1)
+        for a, step in steps
+        if step is not None
+    ]
 
 
 def _blocks(

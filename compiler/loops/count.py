@@ -45,7 +45,7 @@ from compiler.loops.placement import (
     is_loop,
     place,
 )
-from compiler.machine import NEVER_VECTOR
+from compiler.machine import FMA, NEVER_VECTOR
 from compiler.node import toposort
 from compiler.ops import OPS, REDUCTIONS
 from compiler.schedule.work import LINE, Access, Footprint, Operation, Stretch, Work
@@ -71,6 +71,7 @@ class _Count:
         self.products = fused_products(body)
         self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
         self.stretches: list[Stretch] = []
+        self.blocks = 0
         self.touched: list[tuple[Load | Store | Update, Path]] = []
         self.has_lanes = any(r.level == "vector" for need in self.needs.values() for r in need)
 
@@ -98,10 +99,11 @@ class _Count:
         is_inner = _trips_inside(block) <= UNROLLED
         loops = 0 if is_inner else sum(isinstance(item, Block) for item in block.items)
         begun = loops * math.prod(r.extent for r in path)
+        self.blocks += 1
         for sides, items in groups.items():
             made = self._together(items, path, sides, is_inner)
             if made is not None:
-                self.stretches.append(replace(made, begun=begun))
+                self.stretches.append(replace(made, begun=begun, block=self.blocks))
                 begun = 0
 
     def _sides(self, item: Item) -> frozenset[Range]:
@@ -133,13 +135,16 @@ class _Count:
         is_vector = is_vector and not any(o.name in NEVER_VECTOR for o in operations)
         trips = math.prod(r.extent for r in (*path, *sides))
         axis = None if lane is None else lane.number
-        return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis)
+        shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
+        return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared)
 
     def _operations(self, item: Item) -> list[Operation]:
         """What an item computes; addresses are free but for divisions."""
         match item:
             case Fold(reduce=node):
-                return [_operation(REDUCTIONS[node.op].combine, node.dtype)]
+                is_product = node.sources[0] in self.products
+                return [_operation("add" if is_product else REDUCTIONS[node.op].combine,
+                                   node.dtype, is_product)]  # fmt: skip
             case Alu() if item in self.products:
                 return []  # one multiply-add with the sum
             case Alu(op=op) if item.bounds is None or op in NEVER_VECTOR:
@@ -157,6 +162,8 @@ class _Count:
         self.touched.append((node, path))
         strides = self.strides[index]
         stride = strides.get(lane, 0) if lane is not None else 0
+        if lane is not None and lane.level == "vector" and _is_exchanged(node, strides, lane, path):
+            stride = 1
         depth = max((n + 1 for n, r in enumerate(path) if r not in strides), default=0)
         # what the loops inside the innermost one that does not move the index go through
         depth = depth if depth < len(path) else 0
@@ -196,10 +203,25 @@ def lanes(work: Work, each: Range) -> int:
     return max(VECTOR_BYTES // widest, 1)
 
 
-def _operation(op: str, dtype: DType) -> Operation:
-    """An operation on elements of this type; on integers all but division is one instruction."""
+def _operation(op: str, dtype: DType, is_product: bool = False) -> Operation:
+    """An operation on elements of this type; on integers all but division is one instruction.
+
+    With `is_product` what is added is a product, by the same instruction.
+    """
     is_simple = not dtype.is_float and op not in NEVER_VECTOR
-    return Operation("simple" if is_simple else op, OPS[op].cost, dtype.itemsize)
+    name = FMA if is_product else op
+    return Operation("simple" if is_simple else name, OPS[op].cost, dtype.itemsize)
+
+
+def _is_exchanged(
+    node: Load | Store | Update, strides: Mapping[Range, int | None], lane: Range, path: Path
+) -> bool:
+    """Whether rows along an unrolled range are moved, whose elements become lanes in registers, or
+    were lanes before (`lowered/access.py`)."""
+    if strides.get(lane, 0) in (None, 0, 1) or isinstance(node, Update):
+        return False
+    rows = (r for r in path if r.level == "unroll" and strides.get(r) == 1 and r.extent > 1)
+    return any(isinstance(node, Store) or r.extent % lane.extent == 0 for r in rows)
 
 
 def _lane(path: Path) -> Range | None:

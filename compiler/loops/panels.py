@@ -61,7 +61,11 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
     if not found.is_panel_in_order:
         is_square = extents(found.folded) * itemsize >= model.vector_bytes
         each = 0.0 if is_square else width * ACROSS
-        return Worth(0, Reason("the panel lies across the columns"), each)
+        step = found.panel.step(found.columns)
+        seen = () if step is None else (
+            Number(f"step of {found.columns.name} in the panel", step, "", "in a row", 1),
+        )
+        return Worth(0, Reason("the panel lies across the columns", *seen), each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
     turns, piece = extents(along), width * itemsize

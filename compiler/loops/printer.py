@@ -85,7 +85,7 @@ class Loops(Stage):
         names += [f"{n.name} {n.dtype.short}" for n in self.nodes if isinstance(n, DefineVar)]
         inside = ", ".join(names)
         rows = [Line(f"{self.name}({inside})", self.entity(self.body), self._from(self.body))]
-        rows += [self._line(n, 0, _declared(n)) for n in self.nodes if _is_declared(n)]
+        rows += [self._line(n, 0, declared(n)) for n in self.nodes if _is_declared(n)]
         silent = fused_products(self.body)
         silent |= {n for n in self.nodes if isinstance(n, Const | Reduce)}
         stack: list[tuple[Item, int]] = [(place(self.body), 0)]
@@ -213,7 +213,7 @@ def _is_declared(node: ScalarNode) -> bool:
     return isinstance(node, Local) or (isinstance(node, Range) and not is_loop(node))
 
 
-def _declared(node: ScalarNode) -> str:
+def declared(node: ScalarNode) -> str:
     """`i0.1 in 8   unrolled`, `local0 f32[10]   scratch`"""
     if isinstance(node, Range):
         return f"{node.name} in {_bound(node)}{_words(node)}"

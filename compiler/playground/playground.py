@@ -15,7 +15,7 @@ from functools import cached_property
 from compiler.compilation import Compilation
 from compiler.errors import CompileError, DataError
 from compiler.graph.nodes import Param, Sink
-from compiler.kernels import CompiledKernel, compile_kernel
+from compiler.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
 from compiler.loops.count import count
@@ -190,7 +190,7 @@ class Playground:
     ) -> tuple[Timing | None, str]:
         if self.obstacle:
             return None, self.obstacle
-        seconds = estimate(count(kernel.loops), self.options.model) * 1e-9
+        seconds = estimate(count(kernel.loops), machine_of(self.options)) * 1e-9
         if seconds > LONGEST:
             return None, f"one run is estimated to take {duration(seconds)}"
         try:

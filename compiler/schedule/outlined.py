@@ -1,25 +1,34 @@
 """A kernel graph in the making: its calls, and which of its nodes hold which values."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler.errors import DataError
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
 from compiler.node import Node
+from compiler.origin import Origin
 from compiler.schedule.kinds import Bind, KernelSink
-from compiler.trace import Provenance
+from compiler.schedule.partition import Choice, Partition
+from compiler.trace import PassRecord, Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one turn of a loop computes: the next states, and the nodes written to memory."""
+    """What one turn of a loop computes: the next states, cut into parts, and how it got so."""
 
     root: Sink
-    realized: tuple[TensorNode, ...]
-    reasons: Mapping[TensorNode, str] = field(default_factory=dict)
-    """Why nodes are written to memory that might have been fused."""
+    parts: Partition
+    records: Sequence[PassRecord] = ()
+    """What the graph passes did to the turn."""
+    lines: Provenance[Origin] = field(default_factory=Provenance)
+    """For the nodes of the turn the user's lines that they come from."""
+
+    @property
+    def kept(self) -> tuple[Choice, ...]:
+        """Why nodes are written to memory that might have been fused."""
+        return tuple(choice for choice in self.parts.choices if not choice.is_fused)
 
 
 @dataclass(slots=True)
@@ -47,6 +56,8 @@ class Outlined:
     """For each loop the nodes that hold its states after the last turn."""
     reasons: dict[Buffer, str] = field(default_factory=dict)
     """For buffers made in loops why their values were not fused."""
+    inside_turns: dict[Node, frozenset[TensorNode]] = field(default_factory=dict)
+    """For the nodes made in loops the nodes of the turn that they stand for."""
     runs: list[Node] = field(default_factory=list)
     """Every call, or its End where it is in a loop inside."""
     placeless: set[Buffer] = field(default_factory=set)
@@ -63,13 +74,15 @@ class Outlined:
         return Outlined(
             self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
             numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
-            placeless=self.placeless,
+            inside_turns=self.inside_turns, placeless=self.placeless,
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
         """`made` comes from these nodes; in a turn of a loop from the loop."""
         self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
+        if self.owner:
+            self.inside_turns[made] = self.inside_turns.get(made, frozenset()) | nodes
 
     def name_of(self, body: Sink) -> str:
         """The name of a body: the first of k0, k1, … that is free, unless it has one."""

@@ -40,10 +40,11 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     holders = (*states, *rest)
     parameters = (n for n in toposort([turn.root]) if isinstance(n, Param))
     inner.buffers.update((param, holders[param.slot]) for param in parameters)
-    for each in turn.realized:
+    for each in turn.parts.realized:
         add(inner, each)
-    for each in turn.reasons.keys() & inner.buffers.keys():
-        result.reasons[buffer_of(inner.buffers[each])] = turn.reasons[each]
+    for choice in turn.kept:
+        if choice.node in inner.buffers:
+            result.reasons[buffer_of(inner.buffers[choice.node])] = choice.reason
     read = tuple(inner.runs)
     for index, (state, new) in enumerate(zip(states, turn.root.sources, strict=True)):
         if not (isinstance(new, Param) and new.slot == index):

@@ -1,11 +1,14 @@
 """Work: what running one kernel takes, whatever the machine, and `estimate`: how long on a model.
 
     work    = stretches  footprints  registers
-    stretch = trips  is_vector  operations  accesses       the inside of one loop
+    stretch = trips  is_vector  operations  accesses       the inside of one loop, or a part of it
+              tasks  turns                                 by whom its outermost loop is shared out
     access  = argument  bytes per element  stride  bytes until it comes again
 
 A stretch is straight code that runs `trips` times. It is taken to be vectorised where its inner
-loop reads and writes one element after the other; a column walk and a gather are not.
+loop reads and writes one element after the other; a column walk and a gather are not. A core
+computes and moves data at the same time, so the stretches of one loop take as long as the unit of
+the core that they keep busy longest.
 """
 
 from dataclasses import dataclass
@@ -57,15 +60,29 @@ class Stretch:
     accesses: tuple[Access, ...]
     axis: int | None = None
     """The number of the loop whose turns become lanes, or would."""
+    tasks: int = 1
+    """Runs of the kernel that share out what it does; 1: one run does all of it."""
+    turns: int = 1
+    """Turns of the loop that is shared out."""
+    block: int = 0
+    """Stretches with the same number are the inside of the same loop."""
 
-    def ns(self, model: MachineModel) -> float:
-        """Time with all data in the first cache, but for columns, which are where they are."""
+    def share(self, threads: int) -> float:
+        """The part of it that the busiest of so many threads does: whole turns of whole tasks."""
+        rounds, turns = -(-self.tasks // max(threads, 1)), -(-self.turns // self.tasks)
+        return min(rounds * turns / max(self.turns, 1), 1.0)
+
+    def busy(self, model: MachineModel) -> tuple[float, float, float]:
+        """Nanoseconds of one core for the operations, for what is near, and for what is not.
+
+        All data are in the first cache, but for columns, which are where they are.
+        """
         arithmetic = sum(
             model.operation_ns(o.name, o.itemsize, self.is_vector, o.cost) for o in self.operations
         )
         near = sum(self._near_ns(a, model) for a in self.accesses if a.is_contiguous)
         far = sum(self._far_ns(a, model) for a in self.accesses if not a.is_contiguous)
-        return self.trips * max(arithmetic, near, far) + self.begun * model.step_ns
+        return self.trips * arithmetic, self.trips * near, self.trips * far
 
     def _near_ns(self, access: Access, model: MachineModel) -> float:
         """The same element or the next one, from the first cache."""
@@ -101,6 +118,12 @@ class Work:
     stretches: tuple[Stretch, ...]
     footprints: tuple[Footprint, ...]
     registers: int
+
+    @property
+    def tasks(self) -> int:
+        """How many runs of the kernel share out what it does, each on a core if there are enough.
+        """
+        return max((stretch.tasks for stretch in self.stretches), default=1)
 
     @property
     def occupancy(self) -> float:
@@ -142,7 +165,10 @@ class Work:
 
 
 def estimate(work: Work, model: MachineModel, resident: int = 0) -> float:
-    """Nanoseconds: the launch, and the greatest of computing and of moving data at each level."""
+    """Nanoseconds: the launch, and the greatest of computing and of moving data at each level.
+
+    The tasks of a kernel run on as many cores as the model has, as they do in a program.
+    """
     return model.launch_ns + max(_times(work, model, resident).values())
 
 
@@ -154,8 +180,19 @@ def bound(work: Work, model: MachineModel, resident: int = 0) -> str:
 
 def _times(work: Work, model: MachineModel, resident: int) -> dict[str, float]:
     """Nanoseconds of computing with data in the first cache, and of moving them from each level."""
-    times = {"computing": sum(stretch.ns(model) for stretch in work.stretches)}
+    threads = min(work.tasks, model.cores)
+    blocks: dict[int, list[Stretch]] = {}
+    for stretch in work.stretches:
+        blocks.setdefault(stretch.block, []).append(stretch)
+    times = {"computing": sum(_block_ns(each, model, threads) for each in blocks.values())}
     for level, capacity in enumerate(model.cache_bytes, start=1):
         read, written = work.traffic(capacity, resident)
-        times[LEVELS[level]] = read / model.read[level] + written / model.write[level]
+        times[LEVELS[level]] = model.moving_ns(level, read, written, threads)
     return times
+
+
+def _block_ns(stretches: list[Stretch], model: MachineModel, threads: int) -> float:
+    """Nanoseconds of the busiest thread for the inside of one loop."""
+    units = zip(*(stretch.busy(model) for stretch in stretches), strict=True)
+    begun = sum(stretch.begun for stretch in stretches) * model.step_ns
+    return (max(map(sum, units)) + begun) * stretches[0].share(threads)

@@ -18,7 +18,7 @@ from compiler.device.program import Program, ProgramSpec
 from compiler.dtypes import DType
 from compiler.errors import CompileError
 from compiler.graph.nodes import Sink
-from compiler.kernels import CompiledKernel, compile_kernel, program_spec
+from compiler.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import Choices
 from compiler.loops.count import count
@@ -83,8 +83,7 @@ class Workbench:
     @property
     def model(self) -> MachineModel:
         """The machine, as `choose` sees it."""
-        cores = self._options.threads or core_count()
-        return replace(self._options.model, cores=cores)
+        return machine_of(self._options)
 
     @property
     def estimated(self) -> float:
@@ -179,7 +178,7 @@ class Workbench:
         return pairs
 
     def _estimate(self, loops: Body) -> float:
-        return estimate(count(loops), self._options.model) * 1e-9
+        return estimate(count(loops), self.model) * 1e-9
 
     def _runner(self, choices: Choices, is_new: bool = False) -> "_Runner":
         """The kernel with these choices, on the data."""

@@ -61,13 +61,12 @@ function labels(row) {
     s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
 }
 
-/** A sign on the upper right corner, so that a state never rests on colour alone. */
+/** A sign outside the upper right corner, so that a state never rests on colour alone. */
 function badge(sign, x) {
   const length = Math.max(2, sign.length);
   return [
-    s("rect", { class: "badge", x: x - 5 - 4 * length, y: -7, width: 2 + 8 * length, height: 16,
-      rx: 8 }),
-    s("text", { class: "sign", x: x - 4, y: 1 }, sign),
+    s("rect", { class: "badge", x: x - 7, y: -11, width: 2 + 8 * length, height: 16, rx: 8 }),
+    s("text", { class: "sign", x: x - 6 + 4 * length, y: -3 }, sign),
   ];
 }
 

@@ -84,15 +84,27 @@ export function groupsOf(keys, edges) {
     }
     return at;
   };
-  for (const [from, to] of edges) {
-    if (!keys[from] || keys[from] !== keys[to] || level[from] !== level[to]) continue;
+  /** @param {number} from @param {number} to */
+  const isInside = (from, to) => keys[from] !== "" && keys[from] === keys[to];
+  /** @param {number} from @param {number} to */
+  const join = (from, to) => {
     const [a, b] = [find(from), find(to)];
     root[Math.max(a, b)] = Math.min(a, b);
+  };
+  const hasInputs = new Uint8Array(keys.length);
+  for (const [, to] of edges) hasInputs[to] = 1;
+  const inner = edges.filter(([from, to]) => isInside(from, to));
+  for (const [from, to] of inner) {
+    if (hasInputs[from] && level[from] === level[to]) join(from, to);
+  }
+  const shared = sharedAmong(inner.filter(([from]) => !hasInputs[from]), find);
+  for (const [from, to] of inner) {
+    if (!hasInputs[from] && !shared.has(from) && level[from] === level[to]) join(from, to);
   }
   /** @type {Map<number, number[]>} */
   const members = new Map();
   keys.forEach((key, node) => {
-    if (!key) return;
+    if (!key || shared.has(node)) return;
     const first = find(node);
     if (!members.has(first)) members.set(first, []);
     members.get(first)?.push(node);
@@ -105,6 +117,24 @@ export function groupsOf(keys, edges) {
     counts.set(key, number);
     return { name: `${key} #${number}`, key, nodes };
   });
+}
+
+/**
+ * The inputs (constants, weights) that several groups of one key read: they belong to none.
+ * @param {Ends[]} edges from inputs @param {(node: number) => number} find the group of a node
+ * @returns {Set<number>}
+ */
+function sharedAmong(edges, find) {
+  /** @type {Map<number, number>} */
+  const first = new Map();
+  /** @type {Set<number>} */
+  const found = new Set();
+  for (const [from, to] of edges) {
+    const group = find(to);
+    if ((first.get(from) ?? group) !== group) found.add(from);
+    first.set(from, group);
+  }
+  return found;
 }
 
 /**

@@ -14,8 +14,10 @@ export function outline(shape, w, height) {
       return `M${r} 0H${w - r}a${r} ${r} 0 0 1 0 ${height}H${r}a${r} ${r} 0 0 1 0 ${-height}z`;
     case "slant":
       return `M8 0H${w}L${w - 8} ${height}H0z`;
-    case "hexagon":
-      return `M9 0H${w - 9}L${w} ${r}L${w - 9} ${height}H9L0 ${r}z`;
+    case "hexagon": {
+      const tip = Math.min(9, Math.round(w / 4)); // a small one in the legend has a flat top too
+      return `M${tip} 0H${w - tip}L${w} ${r}L${w - tip} ${height}H${tip}L0 ${r}z`;
+    }
     case "square":
     case "double":
       return `M0 0H${w}V${height}H0z`;
@@ -117,7 +119,7 @@ export class Camera {
   }
 }
 
-const READABLE = 0.62;
+const READABLE = 0.7; // of words of 12 pixels
 
 /**
  * The camera that shows all of `box`. Where that would be too small to read it shows the upper end
@@ -174,4 +176,22 @@ export function union(boxes) {
  */
 export function holds(outer, box) {
   return outer[0] <= box[0] && outer[1] <= box[1] && outer[2] >= box[2] && outer[3] >= box[3];
+}
+
+/**
+ * Where the middle of a view has to be, from side to side, so that most boxes are all in it; it
+ * stays at its height. Among equals the first on the left.
+ * @param {Box[]} boxes @param {Box} view
+ * @returns {number}
+ */
+export function crowded(boxes, [left, top, right, bottom]) {
+  const near = boxes.filter((box) => box[1] >= top && box[3] <= bottom)
+    .sort((a, b) => a[0] - b[0]);
+  const ends = near.map((box) => box[2]).sort((a, b) => a - b);
+  let [most, start, end, last] = [0, left, right, 0];
+  near.forEach(([from], first) => {
+    while (last < ends.length && ends[last] <= from + right - left) last += 1;
+    if (last - first > most) [most, start, end] = [last - first, from, ends[last - 1]];
+  });
+  return (start + end) / 2;
 }

@@ -3,7 +3,7 @@
 import { handleCamera } from "./camerawork.js";
 import { button, count, counted, duration, h, s } from "./dom.js";
 import { edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
-import { Camera, fit, holds, touches, union } from "./geometry.js";
+import { Camera, crowded, fit, holds, touches, union } from "./geometry.js";
 import { GraphTools } from "./graphtools.js";
 import { lookOf } from "./groupings.js";
 import { Minimap } from "./minimap.js";
@@ -164,7 +164,8 @@ export class GraphView {
     [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
     this.numberLayer.replaceChildren();
     this.minimap.root.hidden = true;
-    this.empty.textContent = unit?.note || "This stage has no graph.";
+    const instead = this.store.allowedViews().includes("text") ? " Its lines are under Text." : "";
+    this.empty.textContent = `${unit?.note || "This stage has no graph."}${instead}`;
   }
 
   /** Chooses the camera for a new picture so that what stays holds its place on screen. */
@@ -199,15 +200,13 @@ export class GraphView {
     if (this.store.selected >= 0) this.reveal();
   }
 
-  /** All of the picture; of one too large for that its upper end, where its nodes are. */
+  /** All of the picture; of one too large for that its upper end, where most of its nodes are. */
   opening() {
     const [width, height] = this.size();
     const camera = fit(this.picture.box, width, height);
     const view = camera.view(width, height);
     if (holds(view, this.picture.box)) return camera;
-    const first = this.picture.nodes.filter(({ box }) => box[1] <= view[3])
-      .map(({ box }) => (box[0] + box[2]) / 2).sort((a, b) => a - b);
-    const middle = first[Math.floor(first.length / 2)] ?? 0;
+    const middle = crowded(this.picture.nodes.map(({ box }) => box), view);
     return new Camera(width / 2 - middle * camera.scale, camera.y, camera.scale);
   }
 
@@ -322,7 +321,7 @@ export class GraphView {
       node.classList.toggle("near", Boolean(focus) && around.has(it));
       node.classList.toggle("related", isRelated);
       node.classList.toggle("found", this.found.has(it));
-      const isFar = isDim && !isRelated && it !== chosen && !around.has(it);
+      const isFar = isDim && !isRelated && it !== chosen && !around.has(it) && !it.mark;
       node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
     }
     for (const curve of this.edgeLayer.children) {

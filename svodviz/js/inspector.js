@@ -3,12 +3,13 @@
 import { button, counted, duration, h } from "./dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
 
 const LISTED = 8;
+const PLACE = / {2,}(?:(?! {2}).)*:\d+$/; // the line of the program, last in a line of the graph
 
 export class Inspector {
   constructor(store) {
@@ -40,8 +41,8 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const { version } = this.store.measured;
-    const key = `${selected} ${state.stage} ${selected < 0 ? part : ""} ${version}`;
+    const version = `${this.store.measured.version} ${this.store.model.edition}`;
+    const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version}`;
     if (key === this.key) return;
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);
@@ -54,7 +55,7 @@ export class Inspector {
     const seconds = [...model.stages, ...model.passes].reduce((sum, it) => sum + it.seconds, 0);
     const changed = model.passes.filter((it) => it.changed).length;
     const facts = [
-      ["stages", duration(seconds)],
+      ["compiled in", duration(seconds)],
       ["passes", `${model.passes.length}, ${changed} changed the program`],
       ["decisions", String(model.decisions.length)],
       ...(model.schedule?.moved || []).map((words) => ["moved", words]),
@@ -67,8 +68,26 @@ export class Inspector {
       h("p", { class: "hint" },
         "Select a node, a line or a bar: it is followed through every stage."),
       h("p", { class: "hint" }, "Press ? for the keys."),
+      this.waysOn(),
       ...model.notes.map((note) => h("p", { class: "note" }, note)),
     ];
+  }
+
+  /** Where a reader who has just come may go; not where they are. */
+  waysOn() {
+    const { model, state } = this.store;
+    const pass = Math.max(0, model.passes.findIndex((it) => it.changed));
+    /** @type {[string, boolean, Object][]} */
+    const ways = [
+      ["Step through the passes", model.passes.length > 0 && state.stage !== "passes",
+        { stage: "passes", pass, step: -1, view: "graph" }],
+      ["Source, loops and assembly side by side", state.view !== "columns", { view: "columns" }],
+      ["When each kernel runs", model.schedule?.items.length > 0 && state.stage !== "schedule",
+        { stage: "schedule", view: "timeline" }],
+    ];
+    const shown = ways.filter(([, isOther]) => isOther);
+    return this.section("Ways on", this.links(shown.map(([words, , where]) =>
+      button(words, () => this.store.set(where), { class: "entity-link way" }))));
   }
 
   sections(entity) {
@@ -163,7 +182,7 @@ export class Inspector {
   rule(entity) {
     const { model } = this.store;
     const [made, gave] = [model.madeBy.get(entity), model.gaveWayIn.get(entity)];
-    const parts = [["Made by", made], ["Gave way in", gave]];
+    const parts = [["Made by", made], ["Replaced by", gave]];
     return parts.filter(([, place]) => place).map(([title, place]) => {
       const [name, algebra, source, code] = place.rule;
       const go = () => this.store.set({ stage: "passes", pass: place.pass, step: place.step });
@@ -173,7 +192,8 @@ export class Inspector {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code),
-        code?.length > 0 && matchedPart(this.store, place.pass, place.step),
+        isTold(model.passes[place.pass], code)
+          && matchedPart(this.store, place.pass, place.step),
         button(`rewrite ${place.step} of ${model.passes[place.pass].name}`, go, {
           class: "entity-link",
         }),
@@ -190,7 +210,15 @@ export class Inspector {
         .sort((a, b) => model.lineOf.get(a).index - model.lineOf.get(b).index);
       return found.length ? [this.chapter(stage, found, entity)] : [];
     });
-    return this.section("Biography", h("div", { class: "biography" }, ...rows));
+    return this.section("Biography", h("div", { class: "biography" }, ...rows), this.awaited());
+  }
+
+  /** Which stages a biography lacks because they have not arrived. */
+  awaited() {
+    const { isComing, stages } = this.store.model;
+    const names = stages.filter((it) => it.later).map((it) => it.label);
+    return names.length > 0 && h("p", { class: "hint" },
+      `${names.join(", ")}: ${isComing ? "still being made" : "not made"}.`);
   }
 
   chapter(stage, found, entity) {
@@ -215,7 +243,7 @@ export class Inspector {
       onmouseleave: () => this.store.hover(-1),
     });
     if (prefix) node.append(h("span", { class: "operand-number" }, prefix));
-    node.append(text);
+    node.append(text.replace(PLACE, ""));
     return node;
   }
 

@@ -45,7 +45,7 @@ function item(inspector, schedule, row) {
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
     inspector.section("Cost", inspector.facts(cost)),
     measured(inspector, row, time),
-    ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name)),
+    ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name), row),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),
     edges(inspector, schedule, "Others wait for it", schedule.behind[row.position], "to"),
     fusions(inspector, schedule, row),
@@ -68,7 +68,7 @@ function measured(inspector, row, time) {
     h("p", { class: "measured-words" },
       `estimated ${time(row.ns)}, measured ${time(run.ns)} (${ratioOf(row)})`),
     inspector.facts([
-      ["half between", `${time(run.low)} … ${time(run.high)}, ${run.rounds} rounds`],
+      ["quartiles", `${time(run.low)} … ${time(run.high)}, ${run.rounds} rounds`],
       ["rates", rates.join(", ") || "–"],
       ["bound by", run.bound || "–"],
       ["slack", run.critical ? "none: ◆ on the critical path by time" : time(run.slack)],

@@ -1,6 +1,7 @@
 // What the inspector says of one kernel: how its loops were transformed, and what LLVM did to it.
 
-import { button, bytes, h } from "./dom.js";
+import { button, bytes, counted, duration, h } from "./dom.js";
+import { ratioOf, timesOf } from "./measured.js";
 import { decisionRow, numbersTable } from "./reasons.js";
 
 /** Stages whose parts are kernels, one part for each. */
@@ -18,10 +19,29 @@ export function kernelOf(model, entity) {
   return BY_KERNEL.has(stage) ? model.kernels[Number(number)] : undefined;
 }
 
-/** The sections of a kernel's row; none where the kernel is not known. */
-export function kernelSections(inspector, row) {
+/** The sections of a kernel's row; none where the kernel is not known. `item` has its own times. */
+export function kernelSections(inspector, row, item = null) {
   if (!row) return [];
-  return [transformations(inspector, row), machineCode(inspector, row)];
+  return [transformations(inspector, row), machineCode(inspector, row),
+    times(inspector, row, item)].filter(Boolean);
+}
+
+/** What all items that run the kernel take together: estimated and, where it is known, measured. */
+function times(inspector, { name }, item) {
+  const { model, measured } = inspector.store;
+  const sum = measured.isPossible && timesOf(model.schedule, name);
+  if (!sum || (item && sum.count === 1)) return null;
+  const words = (ns) => duration(ns * 1e-9);
+  const facts = [["runs it", counted(sum.count, "item")]];
+  if (sum.measured) facts.push(["share", `${Number((100 * sum.share).toPrecision(2))} % of all`]);
+  return inspector.section(
+    `Time of ${name}`,
+    h("p", { class: "measured-words" }, `estimated ${words(sum.ns)}`
+      + (sum.measured ? `, measured ${words(sum.measured)} (${ratioOf(sum)})` : "")),
+    inspector.facts(facts),
+    !sum.measured && h("p", { class: "hint" }, measured.isKnown
+      ? "The time did not suffice to measure all of them." : measured.words),
+  );
 }
 
 function machineCode(inspector, row) {

@@ -4,6 +4,7 @@ import { button, h } from "./dom.js";
 import { Inspector } from "./inspector.js";
 import { isConnected } from "./kernel.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
+import { Arrival, arrived } from "./later.js";
 import { legendOf } from "./legend.js";
 import { Model } from "./model.js";
 import { unpacked, withWire } from "./packed.js";
@@ -14,7 +15,7 @@ import { Requests } from "./requests.js";
 import { Ribbon } from "./ribbon.js";
 import { Store } from "./store.js";
 import { followTheme } from "./theme.js";
-import { makeViews } from "./views.js";
+import { makeViews, viewOf } from "./views.js";
 
 class Explorer {
   constructor(model, saved, fullPage, requests) {
@@ -42,13 +43,17 @@ class Explorer {
       oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
+    this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
+      title: "Next one found (Enter); Shift: the one before", "aria-label": "Next one found",
+      hidden: true,
+    });
     this.pane = h("div", { class: "pane" });
     this.obstacle = h("span", { class: "obstacle", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.tools = h(
       "div", { class: "tools" }, this.tabs, this.units,
-      h("span", { class: "spacer" }), this.hits, this.searchField,
+      h("span", { class: "spacer" }), this.hits, this.nextHit, this.searchField,
       button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" }),
     );
     this.root = h(
@@ -75,7 +80,7 @@ class Explorer {
   }
 
   get view() {
-    return this.views[this.store.state.view];
+    return this.views[viewOf(this.store)];
   }
 
   show() {
@@ -118,13 +123,19 @@ class Explorer {
     this.found = this.view.search(this.searchField.value);
     this.at = -1;
     this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
+    this.nextHit.hidden = !this.searchField.value || !this.found.length;
   }
 
   searchKey(event) {
     if (event.key !== "Enter" || !this.found?.length) return;
     event.stopPropagation();
+    this.visitHit(event.shiftKey ? -1 : 1);
+  }
+
+  visitHit(by) {
     const { found } = this;
-    const at = (this.at + (event.shiftKey ? -1 : 1) + found.length) % found.length;
+    const at = this.at < 0 && by < 0 ? found.length - 1 : (this.at + by + found.length)
+      % found.length;
     this.view.visit(found[at]);
     Object.assign(this, { found, at });
     this.hits.textContent = `${at + 1} of ${found.length}`;
@@ -181,7 +192,7 @@ class Explorer {
 }
 
 /** Keeps the state of the page and the model's `state` equal, without echoes. */
-function sync(store, model) {
+function sync(store, model, arrival) {
   const { requests } = store;
   let isOurs = false;
   const publish = () => {
@@ -192,7 +203,7 @@ function sync(store, model) {
   };
   store.subscribe(publish);
   const adopt = () => {
-    if (!isOurs) store.set(model.get("state"));
+    if (!isOurs) arrival.adopt(model.get("state"));
   };
   model.on("change:state", adopt);
   publish();
@@ -209,19 +220,22 @@ export async function render(context) {
   const given = context.model.get("wire");
   const wire = await unpacked(given);
   const model = wire === given ? context.model : withWire(context.model, wire);
-  return (PAGES[wire.format] || renderExplorer)({ ...context, model });
+  const later = await arrived(context.model.get("later"));
+  return (PAGES[wire.format] || renderExplorer)({ ...context, model, later });
 }
 
-function renderExplorer({ model, el, fullPage = false }) {
+function renderExplorer({ model, el, later, fullPage = false }) {
   const requests = new Requests(model, isConnected(el));
   const data = new Model(model.get("wire"));
+  if (later && data.isWaiting) data.append(later);
   const explorer = new Explorer(data, model.get("state"), fullPage, requests);
   const { root } = explorer;
   el.append(root);
   const repaint = () => explorer.view.draw?.();
   const stopTheme = followTheme(root, fullPage ? explorer.tools : null, repaint);
   explorer.show();
-  const stopSync = sync(explorer.store, model);
+  const arrival = new Arrival(model, explorer.store);
+  const stopSync = sync(explorer.store, model, arrival);
   const adopt = () => explorer.store.measured.adopt();
   model.on("change:recorded", adopt);
   const watcher = new ResizeObserver(repaint);
@@ -230,6 +244,7 @@ function renderExplorer({ model, el, fullPage = false }) {
   return () => {
     stopTheme();
     stopSync();
+    arrival.close();
     model.off("change:recorded", adopt);
     requests.close();
     watcher.disconnect();

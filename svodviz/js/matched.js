@@ -3,6 +3,15 @@
 import { duration, h } from "./dom.js";
 
 /**
+ * Whether a rewrite is by a rule, or by a choice about loops. Pure.
+ * @param {{stage: string}} pass
+ * @param {string[] | string | undefined} code the rule as it is written
+ */
+export function isTold(pass, code) {
+  return Boolean(code?.length) || pass.stage === "loops";
+}
+
+/**
  * A part of a page that fills itself once the answer is there; empty for what is no rule.
  * @param {any} store
  * @param {number} pass
@@ -20,7 +29,7 @@ export function matchedPart(store, pass, step) {
 function lines({ bindings, ns }) {
   if (!bindings.length) return [];
   return [
-    h("p", { class: "hint" }, `It matched, in ${duration(ns * 1e-9)}:`),
+    h("p", { class: "hint" }, ns ? `It matched, in ${duration(ns * 1e-9)}:` : "It acted on:"),
     h("dl", { class: "facts" },
       ...bindings.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
   ];

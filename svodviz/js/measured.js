@@ -5,7 +5,10 @@
  * @typedef {{ns: number, low: number, high: number, rounds: number, start: number, late: number,
  *   cost: number, critical: boolean, bound: string}} Time
  * @typedef {Object} Item of the schedule
- * @property {number} cost its estimate, nanoseconds
+ * @property {string} op
+ * @property {string} name
+ * @property {number} ns its estimate, nanoseconds
+ * @property {number} cost the same as a whole number
  * @property {number | null} [measured]
  * @property {(Time & {finish: number, slack: number}) | null} [run]
  *
@@ -32,11 +35,28 @@ export function takeTimes(schedule, rows) {
 
 /**
  * Measured beside estimated: "1.25×".
- * @param {Item} item
+ * @param {{cost: number, measured?: number | null}} item
  */
 export function ratioOf(item) {
   const ratio = (item.measured ?? 0) / Math.max(1, item.cost);
   return `${ratio >= 100 ? Math.round(ratio) : Number(ratio.toPrecision(3))}×`;
+}
+
+/**
+ * All items of a kernel together, as the rows of one; `measured` is 0 unless each was measured.
+ * @param {Schedule | null} schedule @param {string} name
+ */
+export function timesOf(schedule, name) {
+  const items = (schedule?.items ?? []).filter((it) => it.op === "kernel" && it.name === name);
+  if (!schedule || !items.length) return null;
+  const sum = (/** @type {Item[]} */ rows, /** @type {(item: Item) => number} */ of) =>
+    rows.reduce((total, it) => total + of(it), 0);
+  const time = (/** @type {Item} */ it) => it.measured ?? 0;
+  const measured = items.every((it) => it.run) ? sum(items, time) : 0;
+  return {
+    count: items.length, measured, cost: sum(items, (it) => it.cost),
+    ns: sum(items, (it) => it.ns), share: measured / Math.max(1e-9, sum(schedule.items, time)),
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
 const VERSION = 4;
+export const COMING = "LLVM is still working on this. It appears here by itself.";
 
 /**
  * @typedef {import("./wire.js").Wire} Wire
@@ -24,6 +25,8 @@ export class Model {
   /** @type {Wire["passes"]} */ passes;
   /** @type {Wire["rules"]} */ rules;
   /** @type {Wire["machines"]} */ machines;
+  /** @type {Wire["operations"]} */ operations;
+  /** @type {Wire["notes"]} */ notes;
 
   /** @param {Wire} wire */
   constructor(wire) {
@@ -32,7 +35,8 @@ export class Model {
     }
     Object.assign(this, wire);
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
-      passes: this.passes, rules: this.rules, machines: this.machines } = wire);
+      passes: this.passes, rules: this.rules, machines: this.machines,
+      operations: this.operations, notes: this.notes } = wire);
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);
@@ -63,10 +67,54 @@ export class Model {
     this.modules = null;
     /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
     this.itemsByEntity = null;
+    /** What stages that are to arrive later wait for, in words; whether they may still come. */
+    this.waiting = COMING;
+    this.isComing = true;
+    /** How often what is shown of a stage has changed. */
+    this.edition = 0;
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
-    this.indexNodes();
-    this.indexLines();
+    this.stages.forEach((stage) => this.indexStage(stage));
+    this.films.forEach((film, position) => this.take(film, { stage: "passes", film: position }));
     this.indexRewrites();
+  }
+
+  /** Whether some stages have not arrived yet. */
+  get isWaiting() {
+    return this.stages.some((stage) => stage.later);
+  }
+
+  /**
+   * Says in words what stages that have not arrived wait for.
+   * @param {string} words @param {boolean} isComing
+   */
+  wait(words, isComing) {
+    Object.assign(this, { waiting: words, isComing });
+    this.stages.forEach((stage) => stage.later && this.texts.delete(stage.id));
+    this.edition += 1;
+  }
+
+  /**
+   * Takes in what arrived after the rest (see later.py).
+   * @param {import("./wire.js").Later} later
+   */
+  append({ stages, entities, parents, operations, notes }) {
+    entities.forEach((name) => {
+      this.numbers.set(name, this.entities.push(name) - 1);
+      this.children.push([]);
+    });
+    parents.forEach((list) => {
+      const child = this.parents.push(list) - 1;
+      list.forEach((parent) => this.children[parent].push(child));
+    });
+    Object.assign(this.operations, operations);
+    this.notes.push(...notes);
+    this.closures.clear();
+    this.texts.clear();
+    stages.forEach((made) => {
+      const stage = Object.assign(this.stageById.get(made.id) ?? {}, { later: false }, made);
+      this.indexStage(stage);
+    });
+    this.edition += 1;
   }
 
   /**
@@ -84,34 +132,33 @@ export class Model {
     return found;
   }
 
-  /** Where each entity is drawn: its rows in the scenes of stages, then in films. */
-  indexNodes() {
-    /**
-     * @param {import("./wire.js").Scene} scene
-     * @param {{stage: string, unit?: number, film?: number}} place
-     */
-    const take = (scene, place) => {
-      scene.arrows = new Map();
-      scene.nodes.forEach((row, node) => {
-        if (this.isStretch(row.e)) row.holds = this.parents[row.e];
-        if (!this.nodesOf.has(row.e)) this.nodesOf.set(row.e, []);
-        this.nodesOf.get(row.e)?.push({ ...place, node, row });
-      });
-    };
-    this.stages.forEach((stage) => stage.units.forEach((unit, position) => {
-      if (unit.scene) take(unit.scene, { stage: stage.id, unit: position });
-    }));
-    this.films.forEach((film, position) => take(film, { stage: "passes", film: position }));
+  /**
+   * Where each entity of a stage is drawn, and where it is printed.
+   * @param {import("./wire.js").Stage} stage
+   */
+  indexStage(stage) {
+    stage.units.forEach((unit, position) => {
+      if (unit.scene) this.take(unit.scene, { stage: stage.id, unit: position });
+    });
+    this.text(stage.id).forEach((row, index) => {
+      if (row.entity >= 0 && !this.lineOf.has(row.entity)) {
+        this.lineOf.set(row.entity, { stage: stage.id, index, ...row });
+      }
+    });
   }
 
-  indexLines() {
-    for (const stage of this.stages) {
-      this.text(stage.id).forEach((row, index) => {
-        if (row.entity >= 0 && !this.lineOf.has(row.entity)) {
-          this.lineOf.set(row.entity, { stage: stage.id, index, ...row });
-        }
-      });
-    }
+  /**
+   * Notes that the entities of a scene are drawn there: those of stages come before those of films.
+   * @param {import("./wire.js").Scene} scene
+   * @param {{stage: string, unit?: number, film?: number}} place
+   */
+  take(scene, place) {
+    scene.arrows = new Map();
+    scene.nodes.forEach((row, node) => {
+      if (this.isStretch(row.e)) row.holds = this.parents[row.e];
+      if (!this.nodesOf.has(row.e)) this.nodesOf.set(row.e, []);
+      this.nodesOf.get(row.e)?.push({ ...place, node, row });
+    });
   }
 
   /** Which rewrite made an entity, and in which it gave way to another. */
@@ -231,7 +278,9 @@ export class Model {
    * @returns {TextRow[]}
    */
   rowsOf(id) {
-    const units = this.stageById.get(id)?.units ?? [];
+    const { units = [], later, missing } = this.stageById.get(id) ?? {};
+    const why = later ? this.waiting : later === false && missing;
+    if (why) return [{ text: why, entity: -1, number: 0, heading: true, unit: 0 }];
     return units.flatMap((unit, position) => {
       const title = { text: unit.title || unit.name, entity: -1, number: 0, heading: true,
         unit: position };

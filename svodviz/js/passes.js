@@ -2,7 +2,7 @@
 
 import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
-import { matchedPart } from "./matched.js";
+import { isTold, matchedPart } from "./matched.js";
 import { ruleCode } from "./whynot.js";
 
 export class Passes {
@@ -40,7 +40,10 @@ export class Passes {
       place = title;
       this.list.append(this.row(record, pass));
     });
-    if (!this.rows.length) this.list.append(h("li", { class: "empty" }, "No passes were run."));
+    this.nothing = h("li", { class: "empty", hidden: this.rows.length > 0 },
+      this.rows.length ? "No pass is called so, or none that changed something."
+        : "No passes were run.");
+    this.list.append(this.nothing);
   }
 
   row(record, pass) {
@@ -72,14 +75,18 @@ export class Passes {
       const isNamed = words.includes(text);
       item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
     }
-    for (const title of this.list.querySelectorAll(".pass-group")) {
+    const shown = new Set(this.rows.filter(({ item }) => !item.hidden).map(({ item }) => item));
+    this.nothing.hidden = shown.size > 0;
+    this.hideTitles(".pass-group", ".pass-group, .pass-level", shown);
+    this.hideTitles(".pass-level", ".pass-level", shown);
+  }
+
+  /** Hides titles of what is hidden: each holds up to the next that matches `end`. */
+  hideTitles(titles, end, shown) {
+    for (const title of this.list.querySelectorAll(titles)) {
       let item = title.nextElementSibling;
-      let isShown = false;
-      while (item && !item.matches(".pass-group, .pass-level")) {
-        isShown ||= !item.hidden;
-        item = item.nextElementSibling;
-      }
-      title.hidden = !isShown;
+      while (item && !item.matches(end) && !shown.has(item)) item = item.nextElementSibling;
+      title.hidden = !shown.has(item);
     }
   }
 
@@ -141,7 +148,8 @@ export class Passes {
   ruleLines(step) {
     const { pass: record, model } = this.store;
     const chosen = step > 0 ? [] : this.choices(record); // a step names its own
-    const lines = [this.check(step), h("p", { class: "because" }, record.because), ...chosen];
+    const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
+    const lines = [this.check(step), because, ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source, code] = model.rules[rule];
@@ -150,7 +158,7 @@ export class Passes {
         h("p", { class: "algebra" }, algebra),
         h("p", { class: "rule-source" }, source),
         ruleCode(code) ?? "",
-        code.length > 0 ? matchedPart(this.store, this.store.state.pass, step) : "",
+        isTold(record, code) ? matchedPart(this.store, this.store.state.pass, step) : "",
         h("p", { class: "rule-nodes" },
           this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
           this.link(after, "+")),

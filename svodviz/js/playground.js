@@ -158,7 +158,7 @@ export class PlaygroundView {
         this.notice, this.state, this.results));
     }
     this.notice.hidden = this.isLive;
-    const why = this.store.requests?.obstacle || "No kernel has answered yet.";
+    const why = this.store.requests?.obstacle || "No Python kernel has answered yet.";
     this.notice.textContent = `${why} What was tried can be looked at, `
       + "new choices cannot be tried.";
     this.look.onStatus();
@@ -173,19 +173,21 @@ export class PlaygroundView {
         "aria-current": point === this.point ? "true" : null,
       },
       h("td", {}, String(point.number)),
-      h("td", { class: "point-name" }, button(point.label || point.text,
+      h("td", { class: "words point-name" }, button(point.label || point.text,
         () => this.choose(point.number), { class: "entity-link", title: point.text })),
       h("td", { class: "figure" }, timeWords(point), point.time?.seconds === best && " ★"),
       h("td", { class: "figure" }, point.time ? `${speed(point).toPrecision(3)}` : ""),
       h("td", { class: "figure" }, point.cache ? percent(foundAt(point.cache)[0][2]) : "–"));
     return section(
       "Tried",
-      h("div", { class: "play-table play-history", tabindex: "0", role: "region",
+      h("div", { class: "figures play-table play-history", tabindex: "0", role: "region",
         "aria-label": "Tried" },
         h("table", {},
-          h("thead", {}, h("tr", {}, ...["#", "choices", "time", "GFLOP/s", "L1 hits"].map((it) =>
-            h("th", { scope: "col" }, it)))),
-          h("tbody", {}, ...points.filter(Boolean).map(row)))));
+          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "#"),
+            h("th", { scope: "col", class: "words before-link" }, "choices"),
+            ...["time", "GFLOP/s", "L1 hits"].map((it) => h("th", { scope: "col" }, it)))),
+          h("tbody", {}, ...points.filter(Boolean).map(row)))),
+      best < Infinity && h("p", { class: "hint" }, "★ the fastest"));
   }
 
   /** The limits of as many threads as the point uses. */
@@ -326,6 +328,6 @@ function headline(point, kernel) {
   return h(
     "div", { class: "play-head" },
     h("h3", {}, `${kernel.name}: ${name}: ${duration(seconds)}`),
-    h("p", {}, `${beside}, measured by turns with them: the middle of ${samples} samples, half of `
+    h("p", {}, `${beside}, measured by turns with them: the median of ${samples} samples, half of `
       + `them between ${duration(low)} and ${duration(high)}. The results agree.`));
 }

@@ -49,15 +49,30 @@ export function borderOf([left, top, right, bottom], x, y) {
   return [midX + dx * part, midY + dy * part];
 }
 
-/** The arrow of a pair, bowed so that no edge hides it. */
+/** The arrow of a pair, bowed so that no edge hides it. Pure are the functions above and below. */
 export function replacementArrow([from, to]) {
-  const middle = ({ box }) => [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
-  const [x1, y1] = borderOf(from.box, ...middle(to));
-  const [x2, y2] = borderOf(to.box, ...middle(from));
+  const { d } = arrow(pathBetween(from.box, to.box));
+  return s("path", { class: "replacement", d },
+    s("title", {}, `${from.row.op} became ${to.row.op}`));
+}
+
+/**
+ * The path from one box to another; between two that stand close side by side it leads over them.
+ * @param {import("./geometry.js").Box} from
+ * @param {import("./geometry.js").Box} to
+ */
+export function pathBetween(from, to) {
+  const middle = (box) => [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
+  const gap = Math.max(to[0] - from[2], from[0] - to[2]);
+  if (gap > -BOW && gap < BOW && from[1] < to[3] && to[1] < from[3]) {
+    const [x1, x2] = [middle(from)[0], middle(to)[0]];
+    const over = Math.min(from[1], to[1]) - BOW;
+    return `M${x1} ${from[1]}C${x1} ${over} ${x2} ${over} ${x2} ${to[1]}`;
+  }
+  const [x1, y1] = borderOf(from, ...middle(to));
+  const [x2, y2] = borderOf(to, ...middle(from));
   const long = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [bx, by] = [((y2 - y1) / long) * BOW, ((x1 - x2) / long) * BOW];
   const at = (part) => `${x1 + (x2 - x1) * part + bx} ${y1 + (y2 - y1) * part + by}`;
-  const { d } = arrow(`M${x1} ${y1}C${at(0.3)} ${at(0.7)} ${x2} ${y2}`);
-  return s("path", { class: "replacement", d },
-    s("title", {}, `${from.row.op} became ${to.row.op}`));
+  return `M${x1} ${y1}C${at(0.3)} ${at(0.7)} ${x2} ${y2}`;
 }

@@ -8,6 +8,8 @@ export class Ribbon {
   constructor(store) {
     this.store = store;
     this.buttons = new Map();
+    this.measures = [];
+    this.edition = store.model.edition;
     this.root = h("nav", { class: "ribbon", "aria-label": "Stages" });
     store.model.stages.forEach((stage) => this.root.append(this.entry(stage)));
     store.subscribe(() => this.update());
@@ -15,37 +17,47 @@ export class Ribbon {
   }
 
   entry(stage) {
-    const size = this.store.model.size(stage.id);
-    const isEmpty = !size.nodes && !size.lines && !(stage.asked && stage.units.length);
     const key = keyOfStage(this.store.model, stage);
     const check = this.store.model.checks?.stages[stage.id];
     const node = button("", () => this.store.set({ stage: stage.id }), {
       class: "stage",
-      disabled: isEmpty,
       "data-stage": stage.id,
     });
     const words = h("span", { class: "stage-size" });
     const measure = () => {
-      words.textContent = isEmpty ? this.reason(stage) : this.measure(stage, size);
+      node.disabled = this.isEmpty(stage);
+      words.textContent = node.disabled ? this.reason(stage) : this.measure(stage);
       node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
         + `${words.textContent}${checkWords(check)}`;
     };
     measure();
-    node.append(h("span", { class: "stage-label" }, stage.label), words, checkMark(check) ?? "");
+    node.append(
+      h("span", { class: "stage-head" },
+        h("span", { class: "stage-label" }, stage.label), (!node.disabled && checkMark(check)) || ""),
+      words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
+    this.measures.push(measure);
     return node;
+  }
+
+  isEmpty(stage) {
+    const size = this.store.model.size(stage.id);
+    return !size.nodes && !size.lines && !((stage.asked || stage.later) && stage.units.length);
   }
 
   reason(stage) {
     return stage.missing ? "missing" : "none";
   }
 
-  measure(stage, size) {
+  measure(stage) {
+    const { model } = this.store;
+    const size = model.size(stage.id);
     if (stage.id === "run") return this.run();
     if (stage.asked) return "on demand";
+    if (stage.later) return model.isComing ? "being made …" : "not made";
     const time = stage.id === "passes"
-      ? this.store.model.passes.reduce((sum, it) => sum + it.seconds, 0)
+      ? model.passes.reduce((sum, it) => sum + it.seconds, 0)
       : stage.seconds;
     const words = {
       passes: size.nodes === 1 ? "1 pass" : `${count(size.nodes)} passes`,
@@ -67,7 +79,9 @@ export class Ribbon {
   }
 
   update() {
-    const { stage } = this.store.state;
+    const { model, state: { stage } } = this.store;
+    if (this.edition !== model.edition) this.measures.forEach((measure) => measure());
+    this.edition = model.edition;
     for (const [id, node] of this.buttons) {
       node.setAttribute("aria-current", id === stage ? "page" : "false");
     }

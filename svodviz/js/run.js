@@ -1,21 +1,10 @@
 // One run, measured: the items in order of time beside their estimates, and what came out.
 
 import { button, count, counted, duration, h } from "./dom.js";
-import { rateOf, ratioOf } from "./measured.js";
+import { RunTable } from "./runtable.js";
 import { picture } from "./valuesheet.js";
 
-const MOST = 300; // rows of the table
-const HEADS = [
-  ["item", "as the schedule names it; ◆ on the critical path by time"],
-  ["measured", "the median of all rounds"],
-  ["half between", "a quarter of the rounds took less than the first, a quarter more"],
-  ["share", "of all items' time"],
-  ["estimated", "what the compiler reckoned"],
-  ["ratio", "measured, divided by estimated"],
-  ["GB/s", "bytes read and written, in the time measured"],
-  ["GFLOP/s", "operations, in the time measured"],
-  ["bound by", "what most of the estimate is; the call: hardly longer than an empty one"],
-];
+const TITLES = { asking: "The program runs", failed: "One run, not measured" };
 
 const time = (ns) => duration(ns * 1e-9);
 
@@ -24,6 +13,7 @@ export class RunView {
     this.store = store;
     this.look = look;
     this.found = new Set();
+    this.table = new RunTable(store, (loop) => this.refold(loop));
     this.title = h("h3", {});
     this.words = h("p", { class: "run-words", role: "status" });
     this.again = button("Measure", () => store.measured.ask(), {
@@ -70,69 +60,38 @@ export class RunView {
     this.shown = measured.version;
     const { words, answer } = measured;
     this.title.textContent = measured.answer && !measured.problem ? this.summary(answer)
-      : "One run, measured";
+      : TITLES[measured.state] || "Not run yet";
     const sentence = `${words[0].toUpperCase()}${words.slice(1)}.`;
     this.words.textContent = measured.isKnown ? this.remarks(answer) : sentence;
     const isThere = Boolean(answer && !answer.problem);
-    this.body.replaceChildren(...(isThere ? [this.table(), ...this.rest(answer)] : []));
+    this.body.replaceChildren(...(isThere
+      ? [this.table.draw(this.ran), ...this.rest(answer)] : []));
+  }
+
+  /** The table with other turns listed; the button that was pressed keeps the focus. */
+  refold(loop) {
+    this.fill(this.store.measured);
+    this.light();
+    this.body.querySelector(`[data-loop="${loop}"] button`)?.focus();
+  }
+
+  get ran() {
+    return this.items.filter((it) => it.run);
   }
 
   get sum() {
-    return this.items.reduce((sum, it) => sum + (it.measured ?? 0), 0);
+    return this.ran.reduce((sum, it) => sum + it.measured, 0);
   }
 
   summary({ whole }) {
-    const reached = this.items.filter((it) => it.run).length;
     const run = whole === null ? "" : `; one run() takes ${time(whole)}`;
-    return `${counted(reached, "item")} in ${time(this.sum)}${run}`;
+    return `${counted(this.ran.length, "item")} in ${time(this.sum)}${run}`;
   }
 
   remarks({ rounds, machine, call }) {
     return `Each time is the median of ${counted(rounds, "round")} over all items, in their order `
       + `and on the program's own data, on ${machine}. A call of a kernel that does nothing takes `
       + `${time(call)}: every kernel's time has that in it.`;
-  }
-
-  table() {
-    const rows = this.items.filter((it) => it.run).sort((a, b) => b.measured - a.measured);
-    const shown = rows.slice(0, MOST);
-    const left = rows.slice(MOST);
-    const rest = left.reduce((sum, it) => sum + it.measured, 0);
-    return h("section", { class: "run-section" },
-      h("div", { class: "run-table", tabindex: "0", role: "region", "aria-label": "Items by time" },
-        h("table", {},
-          h("thead", {}, h("tr", {}, ...HEADS.map(([name, words]) =>
-            h("th", { scope: "col", title: words }, name)))),
-          h("tbody", {}, ...shown.map((it) => this.row(it))))),
-      left.length > 0 && h("p", { class: "more" },
-        `and ${counted(left.length, "shorter item")} of ${time(rest)} in all, not listed`));
-  }
-
-  row(item) {
-    const { run, measured } = item;
-    const share = measured / Math.max(this.sum, 1e-9);
-    const figures = [
-      time(measured), `${time(run.low)} … ${time(run.high)}`, null, time(item.ns), ratioOf(item),
-      rateOf(item.read + item.written, measured), rateOf(item.flops, measured),
-    ];
-    const name = `${item.position} ${this.store.model.schedule.nameOf(item)}`;
-    return h(
-      "tr", { class: "run-row", "data-entity": item.e, "data-position": item.position },
-      h("td", { class: "run-name" },
-        h("span", { class: "item-sign", "aria-hidden": "true" }, run.critical ? "◆" : ""),
-        button(name, () => {}, { class: "entity-link", title: name,
-          "aria-label": run.critical ? `${name}, on the critical path by time` : null })),
-      ...figures.map((text) => (text === null ? this.share(share)
-        : h("td", { class: "figure" }, text))),
-      h("td", {}, run.bound || "–"));
-  }
-
-  share(share) {
-    const words = share >= 0.0995 ? `${Math.round(100 * share)} %`
-      : `${Number((100 * share).toPrecision(2))} %`;
-    return h("td", { class: "figure run-share" },
-      h("span", { class: "run-track", "aria-hidden": "true" },
-        h("span", { class: "run-bar", style: `width:${Math.max(1, 100 * share)}%` })), words);
   }
 
   rest({ notes, results }) {

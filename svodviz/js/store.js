@@ -133,10 +133,10 @@ export class Store {
   /** Views that a state's stage can be shown in. */
   allowedViews(state = this.state) {
     const stage = this.stageOf(state);
-    /** @type {Record<string, boolean>} */
+    /** @type {Record<string, boolean | undefined>} */
     const has = {
       "": true,
-      scene: stage.id === "passes" || stage.units.some((unit) => unit.scene),
+      scene: stage.id === "passes" || stage.later || stage.units.some((unit) => unit.scene),
       text: stage.id !== "passes" && !stage.asked,
       schedule: Boolean(this.model.schedule),
     };
@@ -169,6 +169,17 @@ export class Store {
     if (this.state.view !== "columns") this.views.set(this.state.stage, this.state.view);
     this.listeners.forEach((listener) => listener(this.state, before));
     if (patch.overlay) this.wantCosts();
+  }
+
+  /**
+   * Takes in what arrived after the rest; who waits for it at a selection sees that.
+   * @param {import("./wire.js").Later} later
+   * @param {Partial<State>} patch what changes of the state at the same time
+   */
+  arrive(later, patch = {}) {
+    const isAwaited = this.stage.later && this.selected >= 0;
+    this.model.append(later);
+    this.set({ ...(isAwaited && { unit: this.unitFor(this.state) }), ...patch });
   }
 
   /**

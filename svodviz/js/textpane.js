@@ -26,11 +26,25 @@ export class TextPane {
   }
 
   show(id) {
-    const isSame = this.id === id;
-    this.id = id;
-    if (!isSame) this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
+    const { model } = this.store;
+    if (this.id !== id) this.open(id);
+    else if (this.edition !== model.edition) this.renew();
+    this.edition = model.edition;
     this.draw();
     this.mark();
+  }
+
+  open(id) {
+    this.id = id;
+    this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
+  }
+
+  /** Takes the rows as they have become; lines that stay, stay where they are. */
+  renew() {
+    const { scrollTop } = this.root;
+    const isFirst = this.rows.every((row) => row.heading);
+    this.open(this.id);
+    if (!isFirst) this.root.scrollTop = scrollTop;
   }
 
   /** Takes other rows, and opens at the first that is worth a look. */

@@ -76,5 +76,7 @@ export function picture(value) {
 }
 
 function caption(value) {
-  return value.nan || value.inf ? `${value.shape}, red where not finite` : value.shape;
+  const ends = "min" in value ? `, ${value.min} light, ${value.max} dark` : "";
+  const odd = value.nan || value.inf ? ", red where not finite" : "";
+  return `shape ${value.shape}${ends}${odd}`;
 }

@@ -9,6 +9,7 @@ import { MemoryView } from "./memory.js";
 import { PlaygroundView } from "./playground.js";
 import { RunView } from "./run.js";
 import { TimelineView } from "./timeline.js";
+import { WaitingView } from "./waiting.js";
 
 /**
  * A view has `root`, `show()`, `status()`, `search(text)`, `visit(hit)`; and, where they mean
@@ -25,7 +26,13 @@ const CLASSES = {
   text: TextView,
   columns: ColumnsView,
   playground: PlaygroundView,
+  waiting: WaitingView,
 };
+
+/** The id of the view that shows a state: columns show of themselves what has not arrived. */
+export function viewOf(store) {
+  return store.stage.later && store.state.view !== "columns" ? "waiting" : store.state.view;
+}
 
 /** One of each, by id. */
 export function makeViews(store, look) {

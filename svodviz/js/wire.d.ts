@@ -101,6 +101,16 @@ export interface Stage {
   units: Unit[];
   seconds: number | string;
   asked?: boolean;
+  later?: boolean;
+}
+
+/** What arrives after the page has opened. */
+export interface Later {
+  stages: Stage[];
+  entities: string[];
+  parents: number[][];
+  operations: Record<string, string>;
+  notes: string[];
 }
 
 export interface Pass {
@@ -203,6 +213,8 @@ export interface Wire {
   views: [string, string, string[], string][];
   machines: [string, string, string][];
   plain: [string, string, any[], number[]][];
+  operations: Record<string, string>;
+  notes: string[];
   [other: string]: any;
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import Options, Tensor, compile
+from compiler import Options, Tensor, compile, repeat
 from compiler.asking.rounding import BOTH, ULPS, rounding
 from compiler.bindings import graph_inputs
 from compiler.check import differences
@@ -40,6 +40,15 @@ PROGRAMS: dict[str, Any] = {
     "positions": lambda x: x.argmax(1),
     "comparison": lambda x: (x.exp() > 1.0).where(x, -x),
 }
+
+
+def _mixed(x: Tensor) -> Any:
+    """Turns that compute in another type than their state."""
+    first = Tensor(np.zeros(48))
+    return repeat(20, lambda i, h: (x[i] @ x.T * 0.01 + h * 0.5).tanh().cast("float64"), first)
+
+
+PROGRAMS["turns in two types"] = _mixed
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -232,6 +232,7 @@ def test_what_has_no_line_of_c_is_refused() -> None:
             CRenderer().render([instruction])
 
 
+@pytest.mark.slow
 @needs_cc
 def test_lanes_in_c(tmp_path: Path) -> None:
     cases = {f"k{number}": make() for number, make in enumerate(CASES.values())}

@@ -10,6 +10,7 @@ import compiler
 from compiler import MachineModel, Options, Tensor
 from compiler.device import measure
 from compiler.machine import DEFAULT, EXPENSIVE
+from compiler.runtime.workers import core_count
 
 
 def test_this_machine_is_measured_in_two_seconds() -> None:
@@ -20,6 +21,8 @@ def test_this_machine_is_measured_in_two_seconds() -> None:
     assert list(model.write) == sorted(model.write, reverse=True)
     assert model.strided[0] < model.strided[3]
     assert model.vector_ns < model.scalar_ns
+    assert 0 < model.fma_ns < 2 * model.scalar_ns
+    assert 1 <= model.memory_cores <= core_count()
     assert 20 < model.launch_ns < 1e6
     assert {name for name, _ in model.operations} == set(EXPENSIVE)
     assert 1.0 <= model.wide <= 8.0
@@ -63,6 +66,8 @@ BROKEN = (
     lambda held: held["model"].update(launch_ns=-1),
     lambda held: held["model"].update(launch_ns="fast"),
     lambda held: held["model"].update(vector_ns=float("nan")),
+    lambda held: held["model"].pop("fma_ns"),
+    lambda held: held["model"].update(memory_cores=0),
     lambda held: held["model"].update(operations=[["exp"]]),
     lambda held: held.update(key="another machine"),
 )  # fmt: skip

@@ -104,6 +104,7 @@ def compiler() -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_types() -> None:
     done = subprocess.run(
         [compiler(), "-p", str(HERE / "tsconfig.json")], capture_output=True, text=True

@@ -1,5 +1,7 @@
 """What running loops takes: trips, strides, vectors, footprints, registers; the space they span."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def test_a_product_of_matrices_walks_down_columns() -> None:
     folded, stored = sorted(made.stretches, key=lambda s: -s.trips)
     assert (folded.trips, stored.trips) == (32 * 48 * 24, 32 * 24)
     assert {a.slot: a.stride for a in folded.accesses} == {1: 1, 2: 24}
-    assert not folded.is_vector and [o.name for o in folded.operations] == ["add"]
+    assert not folded.is_vector and [o.name for o in folded.operations] == ["fma"]
     assert stored.begun == 32 * 24
     column = next(a for a in folded.accesses if a.slot == 2)
     assert column.reused == 48 * 24 * 4, "the whole matrix comes again for each row"
@@ -133,6 +135,91 @@ def test_tiles_are_counted_by_element() -> None:
     assert loads[1] == (2 * 2 * 6 * 4, False), "one element of a row for all lanes"
     assert loads[2] == (2 * 2 * 6 * 16, True), "a vector of columns for all rows"
     assert made.registers >= 4, "an accumulator for each row"
+
+
+def operations_of(value: Tensor) -> set[str]:
+    return {o.name for s in work(value).stretches for o in s.operations}
+
+
+def test_a_product_that_is_summed_is_one_multiply_add() -> None:
+    assert operations_of(data(32, 48) @ data(48, 24)) == {"fma"}
+    assert operations_of(data(32, 48).sum(1)) == {"add"}
+    assert operations_of((data(32) * data(32)) + data(32)) == {"mul", "add"}
+    whole = data(8, 8, dtype="int32") @ data(8, 8, dtype="int32")
+    assert operations_of(whole) == {"simple"}, "integers have no such instruction"
+
+
+def test_a_multiply_add_takes_its_own_time() -> None:
+    value = data(256, 256) @ data(256, 256)
+    made = count(compiler.compile(value, Options(threads=1)).loops[0].body)
+    slow, slower = (replace(FLAT, fma_ns=ns, vector_ns=0.001) for ns in (1.0, 3.0))
+    times = [estimate(made, model) - FLAT.launch_ns for model in (slow, slower)]
+    assert times == pytest.approx([256**3, 3 * 256**3], rel=1e-3)
+    assert FLAT.operation_ns("fma", 8, True) == 2 * FLAT.operation_ns("fma", 4, True)
+
+
+FLAT = replace(
+    DEFAULT, read=(1e9,) * 4, write=(1e9,) * 4, strided=(1e-9,) * 4, step_ns=1e-9, scalar_ns=1e-9,
+    cores=4,
+)  # fmt: skip
+"""A machine on which moving data takes no time."""
+
+
+def chosen(value: Tensor, choices: str) -> Work:
+    options = Options(loops={"k0": choices})
+    return count(compiler.compile(value, options).loops[0].body)
+
+
+@pytest.mark.parametrize(("tasks", "cores", "expected"), [
+    (4, 1, 1000), (4, 2, 500), (4, 4, 250), (4, 8, 250), (3, 2, 668), (3, 4, 334),
+])  # fmt: skip
+def test_tasks_run_on_as_many_cores_as_there_are(tasks: int, cores: int, expected: int) -> None:
+    made = chosen(data(1000) + 1.0, f"parallelize i0 {tasks}")
+    assert made.tasks == tasks
+    model = replace(FLAT, vector_ns=1.0, scalar_ns=1.0, cores=cores)
+    assert estimate(made, model) - FLAT.launch_ns == pytest.approx(expected)
+
+
+def test_what_only_the_first_task_does_is_not_shared_out() -> None:
+    made = chosen(data(1150) + 1.0, "tile i0 100; parallelize i0.0 4")
+    left = [s for s in made.stretches if s.tasks == 1]
+    shared = [s for s in made.stretches if s.tasks == 4]
+    assert [sum(s.trips for s in each) for each in (shared, left)] == [1100, 50]
+    assert {s.share(4) for s in shared} == {3 / 11} and {s.share(4) for s in left} == {1.0}
+
+
+def test_cores_share_memory_alone() -> None:
+    model = replace(DEFAULT, memory_cores=1.5)
+    for level in range(4):
+        one = model.moving_ns(level, 1e6, 2e6)
+        limit = 1.5 if level == 3 else 4
+        assert model.moving_ns(level, 1e6, 2e6, 4) == pytest.approx(one / limit)
+
+
+def test_a_core_loads_while_it_computes() -> None:
+    made = count(BODIES["matmul in tiles"]().body)
+    (inside,) = {s.block for s in made.stretches if s.operations}
+    together = [s for s in made.stretches if s.block == inside]
+    units = [sum(each) for each in zip(*(s.busy(DEFAULT) for s in together), strict=True)]
+    assert len(together) > 1 and min(units[:2]) > 0
+    one = replace(made, stretches=tuple(together), footprints=())
+    begun = sum(s.begun for s in together) * DEFAULT.step_ns
+    took = (max(units) + begun) * together[0].share(min(one.tasks, DEFAULT.cores))
+    assert estimate(one, DEFAULT) == pytest.approx(DEFAULT.launch_ns + took)
+
+
+def test_rows_that_become_columns_in_registers_are_read_in_order() -> None:
+    made = compiler.compile(data(256, 192).mT.contiguous(), Options(threads=1))
+    assert "vectorize" in str(made.choices["k0"])
+    for stretch in count(made.loops[0].body).stretches:
+        assert all(access.is_contiguous for access in stretch.accesses)
+
+
+def test_the_estimate_of_a_product_follows_the_threads_it_runs_on() -> None:
+    value = data(512, 512) @ data(512, 512)
+    one, two = (compiler.compile(value, Options(threads=n)).schedule.estimated_ns for n in (1, 2))
+    assert one == pytest.approx(DEFAULT.launch_ns + 512**3 * DEFAULT.fma_ns, rel=0.05)
+    assert one / two == pytest.approx(2, rel=0.05)
 
 
 def test_scratch_memory_is_near() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from svodviz.explorer import Explorer
+from svodviz.packing import packed
 from svodviz.requests import respond
 from tests.svodviz.conftest import READY
 
@@ -14,15 +15,21 @@ DEAF = "save_changes: () => {},"
 HEARING = """save_changes: () => {},
   send: async (message) => {
     for (const it of await window.toPython(message)) {
-      (listeners.get("msg:custom") || []).forEach((listener) => listener(it));
+      if (it.kind === "trait") model.set(it.name, it.value);
+      else (listeners.get("msg:custom") || []).forEach((listener) => listener(it));
     }
   },"""
 
 
 @contextmanager
-def answered_page(explorer: Explorer, chromium: Any, folder: Path) -> Iterator[Any]:
-    """The explorer's page, whose requests the explorer answers in this process."""
-    text = explorer.export_html()
+def answered_page(
+    explorer: Explorer, chromium: Any, folder: Path, text: str = ""
+) -> Iterator[Any]:
+    """The explorer's page, whose requests the explorer answers in this process.
+
+    It is the exported one, unless the `text` of one is given.
+    """
+    text = text or explorer.export_html()
     assert text.count(DEAF) == 1
     path = folder / "live.html"
     path.write_text(text.replace(DEAF, HEARING))
@@ -39,5 +46,8 @@ def answered_page(explorer: Explorer, chromium: Any, folder: Path) -> Iterator[A
 def answers(explorer: Explorer, message: Any) -> list[Any]:
     """All that the page is sent for one message of its own."""
     sent: list[Any] = []
+    before = explorer.later
     respond(explorer, message, sent.append)
+    if explorer.later != before:
+        sent.insert(0, {"kind": "trait", "name": "later", "value": packed(explorer.later)})
     return sent

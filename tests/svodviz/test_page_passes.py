@@ -139,6 +139,18 @@ def test_a_rule_says_what_it_matched(real: Any, made: Explorer) -> None:
     assert section.locator(".rule-code").count() == 1
 
 
+def test_a_loop_pass_says_what_it_acted_on(real: Any, made: Explorer) -> None:
+    place, step = rewrite(made, "vectorize")
+    set_state(real, stage="passes", **{"pass": place, "step": step})
+    card = real.locator(".rule-card .matched")
+    card.locator("dd").first.wait_for()
+    assert card.locator(".hint").inner_text() == "It acted on:"
+    names, values = (card.locator(it).all_inner_texts() for it in ("dt", "dd"))
+    found = dict(zip(names, values, strict=True))
+    assert found.keys() == {"axis", "lanes"} and found["axis"].endswith(f"in {found['lanes']}")
+    assert found["axis"].split()[0] == real.locator(".rule-card .algebra").inner_text().split()[1]
+
+
 def test_what_was_not_recorded_says_so(
     made: Explorer, open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +159,7 @@ def test_what_was_not_recorded_says_so(
     page = open_page(tmp_path / "page.html")
     place, step = rewrite(made, "relu")
     set_state(page, stage="passes", **{"pass": place, "step": step})
-    page.get_by_text("What the rule matched was not recorded. No kernel").wait_for()
+    page.get_by_text("What the rule matched was not recorded. No Python kernel").wait_for()
 
 
 def test_the_slider_steps(page: Any) -> None:

@@ -55,7 +55,7 @@ def page(made: Any, tmp_path: Path, open_page: Open) -> Any:
 
 def test_recorded_points_are_shown_without_a_kernel(page: Any) -> None:
     words = page.locator(".play-main").inner_text()
-    assert "No kernel: " in words and "new choices cannot be tried" in words
+    assert "No Python kernel: " in words and "new choices cannot be tried" in words
     for part in ("plain", "the compiler's own", "✗ not possible", "Roofline", "L1", "accesses"):
         assert part in words
     assert page.locator(".play-controls button:enabled").count() == 0
@@ -132,7 +132,7 @@ def live(tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> An
     monkeypatch.setattr(core, "SECONDS", 0.0)
     explorer = svodviz.explore(product(rows=32, columns=32, depth=32, loops="auto"))
     explorer.export_html(tmp_path / "live.html")
-    page = open_page(tmp_path / "live.html")
+    page = open_page(tmp_path / "live.html", is_kept=False)
 
     def send(content: str) -> str:
         sent: list[dict[str, Any]] = []

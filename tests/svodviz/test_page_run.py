@@ -1,5 +1,6 @@
 """One run in a browser: recorded, asked for, beside the estimates in every view of the schedule."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ import pytest
 
 import svodviz
 from svodviz.explorer import Explorer
+from tests.svodviz import sample_schedule
 from tests.svodviz.answering import answered_page
 from tests.svodviz.axe import fetch, findings, serious
 from tests.svodviz.conftest import Open, softmax_layer
 from tests.svodviz.sample import rich, sample
+from tests.svodviz.sample_schedule import with_schedule
 from tests.svodviz.test_page import set_state, state, texts
 
 pytestmark = pytest.mark.browser
@@ -80,6 +83,56 @@ def test_the_inspector_holds_both_beside_each_other(page: Any) -> None:
         assert words in text, words
     set_state(page, selected="schedule:2")
     assert "measured 2.8 µs (0.8×)" in page.locator(".inspector").inner_text()
+
+
+def test_a_kernels_sheet_has_the_times_of_all_its_items(
+    open_page: Open, compiled_page: Path
+) -> None:
+    page = open_page(compiled_page)
+    set_state(page, stage="loops", view="text")
+    text = page.locator(".inspector").inner_text()
+    part = text[text.index("Time of k0"):]
+    assert re.search(r"estimated [\d.]+ \S+, measured [\d.]+ \S+ \([\d.]+×\)", part)
+    assert "1 item" in part and re.search(r"[\d.]+ % of all", part)
+    # The sheet of an item has the same times once.
+    set_state(page, stage="schedule", view="timeline", selected="schedule:0")
+    text = page.locator(".inspector").inner_text()
+    assert "Time of k0" not in text and len(re.findall(r"measured .*×\)", text)) == 1
+
+
+def test_turns_of_a_long_loop_are_one_row(open_page: Open, tmp_path: Path) -> None:
+    made = with_schedule(rich(), sample_schedule.long(3000, 1000))
+    explorer = Explorer(made, stage="run")
+    explorer.record_run()
+    explorer.export_html(tmp_path / "long.html")
+    page = open_page(tmp_path / "long.html")
+    loop = page.locator(".run-row[data-loop]")
+    assert "kernel turn × 1,000" in loop.inner_text() and "a turn" in loop.inner_text()
+    assert "and 1,701 shorter items" in page.locator(".run-section .more").inner_text()
+    page.get_by_label("List the turns of kernel turn × 1,000").click()
+    assert page.locator(".run-row.turn").count() == 299
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.keyboard.press("Enter")
+    assert page.locator(".run-row.turn").count() == 0
+
+
+@pytest.mark.parametrize("view", ["run", "fusion"])
+def test_heads_of_tables_stand_over_their_columns(page: Any, view: str) -> None:
+    set_state(page, stage="run" if view == "run" else "schedule", view=view)
+    ends = page.locator(".figures").first.evaluate("""(it) => {
+        const edge = (cell) => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            const box = range.getBoundingClientRect();
+            return getComputedStyle(cell).textAlign === "right" ? box.right : null;
+        };
+        const rows = [...it.querySelectorAll("tr")].map((row) => [...row.cells].map(edge));
+        return rows[0].map((head, at) => [head, rows[1][at]]);
+    }""")
+    assert any(head is not None for head, _ in ends)
+    for head, first in ends:
+        assert (head is None) == (first is None)
+        assert head is None or first == 0 or abs(head - first) < 2
 
 
 def test_both_bars_stand_on_one_axis(page: Any) -> None:
@@ -152,6 +205,9 @@ def test_nothing_sticks_out(open_page: Open, measured_page: Path, width: int, vi
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     inside = page.locator(".run-view" if view == "run" else ".timeline")
     assert inside.evaluate("(it) => it.scrollWidth <= it.clientWidth + 1")
+    if view == "run":
+        table = page.locator(".run-table")
+        assert table.evaluate("(it) => it.scrollWidth <= it.clientWidth + 1")
 
 
 @pytest.mark.parametrize("view", ["run", "timeline"])

@@ -18,7 +18,7 @@ from svodviz.comparison_wire import comparison_wire
 from svodviz.explorer import Explorer
 from svodviz.grounds import recorded
 from svodviz.quiz import quiz
-from svodviz.wire import wire
+from svodviz.wire import opening, wire
 from tests.svodviz.poison import poisoned
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.test_compare import softmax
@@ -100,6 +100,14 @@ def test_explorers_are_as_described(make: Callable[[], Any]) -> None:
     assert faults("explorer", wire(make(), Checks(note="nothing"))) == []
 
 
+@pytest.mark.parametrize("make", MAKERS[:5], ids=NAMES[:5])
+def test_what_arrives_later_is_as_described(make: Callable[[], Any]) -> None:
+    data, rest = opening(make())
+    assert any(stage.get("later") for stage in data["stages"])
+    assert faults("explorer", data) == []
+    assert faults("later", rest.made()) == []
+
+
 def test_what_exports_have_recorded_is_as_described(complete: Explorer) -> None:
     tried = recorded(complete.compilation)
     data = complete.wire | {"recorded": complete.recorded, "playground": tried}
@@ -139,6 +147,7 @@ def rows(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from rows(data[0], (*path, 0))
 
 
+@pytest.mark.slow
 def test_a_property_more_is_found_everywhere() -> None:
     """Drift fails: whatever object gets a property that nobody described."""
     free = {("operations",), ("values",), ("playground", "tunings"), ("playground", "kernels"),
