@@ -12,7 +12,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from compiler.asking.rounding import rounding
 from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
@@ -20,7 +19,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
-from compiler.printable import printout
+from compiler.printable import ShownAsText, printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
@@ -84,7 +83,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(ShownAsText):
     """The outcome of `check`: a row per stage, in order."""
 
     rows: tuple[Row, ...]
@@ -129,6 +128,8 @@ class Expected:
 
 def reference(compilation: Checkable, values: Values) -> Expected:
     """What the graph as written computes, and how far its results may be off."""
+    from compiler.asking.rounding import rounding  # only who checks loads it
+
     written = compilation.written
     inputs = graph_inputs(written, values)
     return Expected(interpret(written.sources, inputs), rounding(written, inputs))

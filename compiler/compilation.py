@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -28,7 +27,7 @@ from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.node import Node, toposort
-from compiler.options import Options
+from compiler.options import Options, options_of
 from compiler.origin import Origin, no_origin
 from compiler.passes import Passes
 from compiler.pipeline import run_passes
@@ -67,9 +66,7 @@ def compile(
     """
     nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
-        chosen = options or Options(trace=True)
-        chosen = chosen if passes is None else replace(chosen, passes=passes)
-        made = Compilation(nodes, chosen, name)
+        made = Compilation(nodes, options_of(options, passes), name)
         made.build()
     return made
 
@@ -295,8 +292,9 @@ class Compilation(MachineCode):
 
     def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays; of placeholders those given by name."""
-        feeding.refuse_unknown(toposort([self.written]), given or {})
-        return feeding.arrays(toposort([self.simplest]), given or {})
+        given = {} if given is None else given
+        feeding.refuse_unknown(toposort([self.written]), given)
+        return feeding.arrays(toposort([self.simplest]), given)
 
     @property
     def variables(self) -> dict[str, int]:

@@ -7,13 +7,16 @@
       ScheduleError                                               a kernel graph made by hand
       PassError                                                   passes in an order of one's own
       InternalError                                               ours: a broken invariant
+
+A notebook shows an error of the user's as this page and the user's own lines; one of ours comes
+with its traceback.
 """
 
 import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from compiler.origin import Origin, caller, current
+from compiler.origin import Origin, caller, current, users_lines
 from compiler.printable import printout
 
 P = ParamSpec("P")
@@ -62,39 +65,50 @@ class CompileError(Exception):
         return printout(line for part in parts for line in part.split("\n"))
 
 
-class ShapeError(CompileError, ValueError):
+class Mistake(CompileError):
+    """What the user can mend, so the user's lines say more than ours."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback; `%debug` still has all of it."""
+        calls = {it.address: it.text for it in reversed(users_lines(self.__traceback__))}
+        calls.pop(self.origin.address if self.origin else "", None)
+        rows = printout(f"  called at {place}  {text}" for place, text in calls.items())
+        return [f"{type(self).__name__}: {self}", rows][: 1 + bool(calls)]
+
+
+class ShapeError(Mistake, ValueError):
     """Shapes do not fit together."""
 
 
-class DTypeError(CompileError, TypeError):
+class DTypeError(Mistake, TypeError):
     """An operation is not defined for these element types."""
 
 
-class AxisError(CompileError, IndexError):
+class AxisError(Mistake, IndexError):
     """An axis or an index is out of range."""
 
 
-class SizeError(CompileError, MemoryError):
+class SizeError(Mistake, MemoryError):
     """A tensor is larger than can be addressed or allocated."""
 
 
-class DataError(CompileError, TypeError):
+class DataError(Mistake, TypeError):
     """Data that cannot become a tensor."""
 
 
-class DeviceError(CompileError, ValueError):
+class DeviceError(Mistake, ValueError):
     """A device that does not exist or cannot do this, or values on devices that do not fit."""
 
 
-class GraphError(CompileError, ValueError):
+class GraphError(Mistake, ValueError):
     """A node of a tensor graph made by hand whose operands or arguments do not fit together."""
 
 
-class ScheduleError(CompileError, ValueError):
+class ScheduleError(Mistake, ValueError):
     """A kernel graph that cannot be scheduled or run: the message names the node and the reason."""
 
 
-class PassError(CompileError, ValueError):
+class PassError(Mistake, ValueError):
     """Passes, or rules, of a user's that cannot run: the message names the pass and the reason."""
 
 

@@ -14,7 +14,11 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def refuse_unknown(nodes: Iterable[TensorNode], given: Mapping[str, object]) -> None:
-    """`DataError` for a name that no placeholder among `nodes` has."""
+    """`DataError` for a name that no placeholder among `nodes` has, and for what has no names."""
+    if not isinstance(given, Mapping):
+        raise DataError("run", "data are given by the names of placeholders",
+                        got=type(given).__name__, expected='a dict, e.g. {"x": array}',
+                        hint="compiler.prepare(y).run([array]) takes them by place")  # fmt: skip
     names = sorted({n.name for n in nodes if isinstance(n, Placeholder)})
     for name in given:
         if name not in names:

@@ -9,6 +9,8 @@ a current x86-64 server with 512-bit vectors, so that what is printed is the sam
 
 from dataclasses import dataclass, field
 
+from compiler.printable import ShownAsText
+
 LEVELS = ("L1", "L2", "L3", "memory")
 EXPENSIVE = {
     "exp": 0.12, "exp2": 0.1, "log": 0.18, "log2": 0.2, "sin": 0.7, "cos": 0.7, "tan": 0.75,
@@ -26,7 +28,7 @@ ALONE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class MachineModel:
+class MachineModel(ShownAsText):
     """What estimates of time rest on. Times are those of one core.
 
     `cache_bytes`: sizes of the three caches; `read`, `write`: bytes per ns from and to each level,

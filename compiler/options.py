@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -82,7 +82,7 @@ class Options:
             raise DataError("Options", what, got=got, expected="seconds, 0 or more")
         if not isinstance(self.passes, Passes | None):
             what, got = "these are no passes", type(self.passes).__name__
-            expected = "compiler.PASSES, or others made from them"
+            expected = "compiler.PASSES, or others made of them: PASSES.after('simplify', mine)"
             raise DataError("Options", what, got=got, expected=expected)
         if isinstance(self.loops, Mapping):
             object.__setattr__(self, "loops", Given(self.loops))
@@ -90,3 +90,12 @@ class Options:
             what, got = "no such way to transform loops", repr(self.loops)
             expected = "auto, plain or choices by name of kernel"
             raise DataError("Options", what, got=got, expected=expected)
+
+
+def options_of(given: Options | None, passes: Passes | None) -> Options:
+    """The options of one compilation, whose rewrites are recorded where none are given."""
+    options = given or Options(trace=True)
+    if not isinstance(options, Options):
+        what, got = "these are no options", type(given).__name__
+        raise DataError("compile", what, got=got, expected="compiler.Options(…)")
+    return options if passes is None else replace(options, passes=passes)

@@ -4,20 +4,29 @@ Every public `Tensor` call runs inside `user_call`, which finds the first stack 
 package. Nodes built during the call carry that `Origin`; later stages carry sets of them along.
 """
 
+import dataclasses
 import functools
 import linecache
 import sys
+import sysconfig
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_PACKAGE = str(Path(__file__).parent)
+_packages = {str(Path(__file__).parent)}
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+def count_as_ours(file: str) -> None:
+    """The package whose `__init__` is `file` is no user's code: errors and nodes look beyond it."""
+    _packages.add(str(Path(file).parent))
 
 
 def cell_number(file: str) -> int | None:
@@ -111,9 +120,20 @@ def _functions(frame: FrameType) -> str:
 
 
 def _is_ours(code: CodeType) -> bool:
-    """Whether code belongs to this package; so do the constructors that dataclasses write."""
+    """Whether code is ours; so are the constructors that dataclasses write, and their `replace`."""
     is_written = code.co_filename == "<string>" and code.co_name == "__init__"
-    return is_written or code.co_filename.startswith(_PACKAGE)
+    is_written = is_written or code.co_filename == dataclasses.__file__
+    return is_written or code.co_filename.startswith(tuple(_packages))
+
+
+def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
+    """The lines of the user's program that a traceback passes, from the outermost."""
+    frames = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    return tuple(
+        Origin(code.co_filename, line, code.co_name)
+        for code, line in frames
+        if not _is_ours(code) and not code.co_filename.startswith(_LIBRARIES)
+    )
 
 
 def current() -> Origin | None:

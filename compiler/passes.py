@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
 from compiler.errors import PassError
-from compiler.printable import printable, printout
+from compiler.origin import caller
+from compiler.printable import ShownAsText, printable, printout
 
 StageName = Literal["graph", "schedule", "loops", "lowered", "llvm"]
 
@@ -69,7 +70,7 @@ Added: TypeAlias = "Step | MakesPass"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Passes:
+class Passes(ShownAsText):
     """The passes on graph and loops, in order. Each method returns others; nothing is changed."""
 
     rows: tuple[Step, ...]
@@ -96,7 +97,7 @@ class Passes:
 
     def repeat(self, name: str, times: int = 2) -> "Passes":
         """These, with the pass called `name` so often, one right after the other."""
-        if times < 1:
+        if not isinstance(times, int) or times < 1:
             _refuse("a pass is repeated once or more", str(times), "1 or more")
         row = self.rows[self._find(name)[-1]]
         return self.after(name, *[row] * (times - 1))
@@ -148,7 +149,7 @@ def _row(added: Added) -> Step:
 
 def _refuse(what: str, got: str, expected: str) -> NoReturn:
     """Raise the error."""
-    raise PassError("passes", what, got=got, expected=expected)
+    raise PassError("passes", what, got=got, expected=expected, origin=caller("passes"))
 
 
 def out_of_order(fact: Fact, rows: tuple[Step, ...], place: int) -> str:

@@ -7,12 +7,28 @@ kept as they are given, and shown as their escapes: `printable("a\\x1bb")` is th
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 # Control characters but the tab, Unicode's ends of lines, marks of direction, halves of characters.
 _HIDDEN = re.compile(
     "[\x00-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r"}
+
+
+class ShownAsText:
+    """What has a printed form, and shows it where a notebook's cell ends in it."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        # IPython takes the first of this and `__repr__` that it meets: each class has its own.
+        cls._repr_pretty_ = ShownAsText._repr_pretty_  # type: ignore[method-assign]
+
+    def _repr_pretty_(self, printer: Any, is_cycle: bool) -> None:
+        """IPython asks for this instead of `repr`, which tells all fields and is for tests."""
+        printer.text(str(self))
 
 
 def printable(text: str) -> str:

@@ -18,23 +18,26 @@ at. Classes of `loops/nodes.py` make it a rule on loops.
 
 import difflib
 import functools
+import inspect
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from compiler.dtypes import Scalar
-from compiler.errors import PassError
+from compiler.errors import CompileError, PassError
 from compiler.graph.nodes import Const, Elementwise, Reduce, Sink, TensorNode, const
 from compiler.graph.rewrite import Function, Rule, make_rule
 from compiler.graph.words import operation, short
 from compiler.loops.nodes import Body, ScalarNode
 from compiler.node import Node
 from compiler.ops import OPS, REDUCTIONS
+from compiler.origin import caller, users_lines
 
 
 def rule(*given: Any) -> Any:
     """Decorate a function as a rule: `@rule`, `@rule("mul")`, or `@rule(Reshape, "sum")`.
 
-    Raises `PassError` for a name that nothing has, and for classes of two stages.
+    Raises `PassError` for a name that nothing has, for classes of two stages, and for a function
+    that does not take one node.
     """
     is_bare = len(given) == 1 and not isinstance(given[0], str | type)
     return _made(given[0], ()) if is_bare else functools.partial(_made, wanted=given)
@@ -49,6 +52,7 @@ def _made(function: Function, wanted: tuple[Any, ...]) -> Rule:
     """The rule of a function for the targets wanted."""
     if not callable(function):
         _refuse("rule", "a rule is a function", type(function).__name__, "a function on a node")
+    _check_takes_a_node(function)
     targets = tuple(dict.fromkeys(t for each in wanted for t in _targets(each)))
     targets = targets or tuple(_kinds(TensorNode))
     classes = [each[0] if isinstance(each, tuple) else each for each in targets]
@@ -93,12 +97,38 @@ def _checked(function: Function) -> Function:
 
     @functools.wraps(function)
     def applied(node: Any) -> Node | None:
-        made = function(node)
+        try:
+            made = function(node)
+        except CompileError:
+            raise
+        except Exception as error:
+            raise _failed(function.__name__, node, error) from error
         if made is not None and made is not node:
             _check(function.__name__, node, made)
         return made
 
     return applied
+
+
+def _check_takes_a_node(function: Function) -> None:
+    """Raise `PassError` unless `function` can be called with one node and nothing else."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(None)
+    except TypeError:
+        name = function.__name__
+        _refuse("rule", "a rule is called with one node", f"{name}{signature}", f"{name}(node)")
+
+
+def _failed(name: str, node: Node, error: Exception) -> PassError:
+    """The error that a rule's own code raises, with the line of it that failed."""
+    lines = users_lines(error.__traceback__)
+    what = type(node).__name__.lower()
+    if isinstance(node, TensorNode):
+        what = f"{operation(node)} {short(node)}"
+    return PassError(name, f"the rule's own code fails on {what}",
+                     got=f"{type(error).__name__}: {error}", expected="a node, or None",
+                     origin=lines[-1] if lines else None)  # fmt: skip
 
 
 def _check(name: str, node: Node, made: object) -> None:
@@ -117,4 +147,4 @@ def _check(name: str, node: Node, made: object) -> None:
 
 def _refuse(where: str, what: str, got: str, expected: str) -> NoReturn:
     """Raise the error."""
-    raise PassError(where, what, got=got, expected=expected)
+    raise PassError(where, what, got=got, expected=expected, origin=caller(where))

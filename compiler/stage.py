@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from compiler.printable import ShownAsText
 from compiler.trace import Line
 
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Stage:
+class Stage(ShownAsText):
     """Base of the stage objects of a compilation.
 
     It has no slots: subclasses keep there what they have printed once.

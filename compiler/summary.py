@@ -27,7 +27,7 @@ def summary(
     after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
     lines = [
         f"{name}: {_count(len(toposort([written])) - 1, 'node')} as written"
-        f"{after if changed else ', which no pass changed'}",
+        f"{after if changed else ', which no pass on the graph changed'}",
         f"{_count(len(scheduled.items), 'schedule item')}, "
         f"{_count(len(scheduled.outlined.bodies), 'distinct kernel')}, "
         f"critical path {path_of(schedule.critical_path)}, "

@@ -15,6 +15,7 @@
 from typing import Any
 
 from compiler import PASSES, effect, rule, why_not
+from compiler.origin import count_as_ours
 from svodviz.bisect import bisect
 from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
@@ -46,6 +47,8 @@ __all__ = [
     "try_loops",
     "why_not",
 ]
+
+count_as_ours(__file__)
 
 
 def load_ipython_extension(shell: Any) -> None:

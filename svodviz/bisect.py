@@ -14,13 +14,13 @@ def bisect(subject: Any, *inputs: Any) -> Explorer:
     """
     from compiler.asking.bisect import bisect as search
 
-    compilation = compilation_of(subject, *inputs)
+    compilation = compilation_of(subject, *inputs, by="bisect")
     found = search(compilation)
     state: dict[str, Any] = {}
     if found.place >= 0:
         state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph"}
         if found.match is not None:
             state["selected"] = compilation.passes[found.place].entity(found.match.after)
-    explorer = Explorer(compilation, tried(compilation, found), **state)
+    explorer = Explorer(compilation, tried(found), **state)
     explorer.bisection = found
     return explorer

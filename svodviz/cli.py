@@ -40,6 +40,7 @@ EPILOG = (
 )
 
 
+EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
 RIGHT, WRONG = 0, 1
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
 CHECK = (
@@ -78,13 +79,16 @@ def _one(chosen: argparse.Namespace) -> int:
 
 
 def _found(program: str, arguments: list[str]) -> list[Found]:
+    if Path(program).is_dir():
+        raise ValueError(f"{program}: a folder; expected a Python program")
     if not Path(program).is_file():
         raise ValueError(f"{program}: no such file")
     return run(program, arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0])
+    parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0], epilog=EXAMPLES,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True)
     explore = commands.add_parser("explore", help="write the explorer as one HTML page")
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
@@ -93,10 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--measure", action="store_true",
                          help="run the program, and show what each item takes")  # fmt: skip
     show = commands.add_parser("show", help="print a stage")
-    show.add_argument("--stage", choices=[*BY_ID, "decisions", "summary"], default="summary")
+    stages = [*BY_ID, "decisions", "summary"]
+    show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
+                      help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export = commands.add_parser("export", help="write a stage in another format")
-    export.add_argument("--stage", choices=EXPORTED, default="graph")
+    export.add_argument("--stage", choices=EXPORTED, default="graph", metavar="STAGE",
+                        help=f"{', '.join(EXPORTED)} (default: graph)")  # fmt: skip
     export.add_argument("--format", choices=ENDINGS, dest="form",
                         help="the format (default: by the output's ending, else svg)")  # fmt: skip
     export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
@@ -106,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (explore, show, export):
         command.epilog = EPILOG
         command.add_argument("program", help="a Python program")
-        command.add_argument("arguments", nargs="*", help="its arguments")
+        command.add_argument("arguments", nargs="*", default=[], help="its arguments")
     _add_diff(commands)
     return parser
 
@@ -115,7 +122,8 @@ def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
     diff.add_argument("a", help="a Python program")
     diff.add_argument("b", help="another one")
-    diff.add_argument("--stage", choices=COMPARED, help="print the unified diff of one stage")
+    diff.add_argument("--stage", choices=COMPARED, metavar="STAGE",
+                      help=f"print the unified diff of a stage: {', '.join(COMPARED)}")  # fmt: skip
     diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     diff.add_argument("--measure", action="store_true", help="run both, and compare the times too")
     diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
@@ -135,8 +143,15 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _write_page(path: Path, page: str, told: TextIO) -> None:
-    path.write_text(page, "utf-8")
+    _write(path, page.encode())
     print(f"{visible(path)}: {len(page.encode()) / 1000:.0f} kB", file=told)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> int:
@@ -162,7 +177,7 @@ def _export(found: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
     data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
     if chosen.output:
-        Path(chosen.output).write_bytes(data)
+        _write(Path(chosen.output), data)
     elif form == "png":
         sys.stdout.buffer.write(data)
     else:
@@ -190,7 +205,7 @@ def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
         raise ValueError(f"diff: stage {stage!r} is missing: {made.missing[stage]}")
     units = [it for it in made.stages[stage] if kernel in ("", it.name)]
     if kernel and not units:
-        names = [it.name for it in made.stages[stage]]
+        names = ", ".join(it.name for it in made.stages[stage])
         raise ValueError(f"diff: no kernel {kernel!r}; expected one of {names}")
     titles = [" ".join(filter(None, (stage, it.name))) for it in units]
     return [

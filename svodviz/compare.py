@@ -24,10 +24,11 @@ def compare(a: Any, b: Any, *, names: Names | None = None, measure: bool = False
 
     With `measure` both are also run, in turns, and the time of one run is among the figures.
     """
-    a, b = compilation_of(a), compilation_of(b)
+    a, b = (compilation_of(it, by="compare") for it in (a, b))
     after = pair_nodes(*(pictured("graph", it.optimized_graph) for it in (a, b)))
     pairs = pair_kernels(a, b, after)
     stages, missing = _stages(a, b, pairs)
+    missing |= _untraced(a, b)
     return Comparison(
         a=a,
         b=b,
@@ -62,6 +63,19 @@ def _stages(
         paired = _by_kernel if BY_ID[stage].per_kernel else _by_name
         found[stage] = tuple(paired(stage, mine, theirs, pairs))
     return found, missing
+
+
+def _untraced(a: Any, b: Any) -> dict[str, str]:
+    """Whose rewrites are not known, where those of the other are."""
+    lacking = [not all(_is_traced(it) for it in side.passes) for side in (a, b)]
+    if lacking[0] == lacking[1]:
+        return {}
+    why = "it was compiled without a trace; Options(trace=True) records one"
+    return {f"the list of rewrites in {'a' if lacking[0] else 'b'}": why}
+
+
+def _is_traced(record: Any) -> bool:
+    return bool(getattr(record, "is_traced", True))
 
 
 def _by_name(stage: str, a: list[Unit], b: list[Unit], pairs: Pairs) -> list[UnitPair]:
@@ -134,7 +148,7 @@ def _side(found: tuple[int, Any] | None) -> PassSide | None:
         return None
     position, record = found
     rules = Counter(visible(it.rule) for it in record.rewrites)
-    return PassSide(position, bool(record.changed), rules)
+    return PassSide(position, bool(record.changed), rules, _is_traced(record))
 
 
 def _kernels(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from compiler.printable import ShownAsText
 from svodviz.diff_texts import Block, diff_texts, unified
 from svodviz.pair_nodes import Pairing, pair_nodes
 from svodviz.refine import pictured
@@ -42,11 +43,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class PassSide:
-    """What one pass did: its rewrites by rule, and where it stands among all."""
+    """What one pass did: its rewrites by rule, and where it stands among all.
+
+    Where the compilation was not traced no rewrites are known, only whether something changed.
+    """
 
     position: int
     changed: bool
     rules: Counter[str]
+    is_traced: bool = True
 
     @property
     def rewrites(self) -> int:
@@ -69,6 +74,8 @@ class PassPair:
         """Whether both ran it and it did the same."""
         if self.a is None or self.b is None:
             return False
+        if self.a.is_traced != self.b.is_traced:
+            return True  # what the one without a trace did is not known: no difference is claimed
         return (self.a.changed, self.a.rules) == (self.b.changed, self.b.rules)
 
 
@@ -127,7 +134,7 @@ _EMPTY = _empty()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ShownAsText):
     """Two compilations beside each other."""
 
     a: Any

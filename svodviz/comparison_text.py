@@ -72,6 +72,8 @@ def did(side: PassSide | None) -> str:
     """What a pass did, in two words."""
     if side is None:
         return "–"
+    if not side.is_traced:
+        return "not traced"
     if not side.rewrites:
         return "changed" if side.changed else "nothing"
     return f"{side.rewrites} rewrite{'' if side.rewrites == 1 else 's'}"

@@ -218,19 +218,29 @@ def explore(
     arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
     every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
     the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
-    many seconds, the program is run and every item timed. Raises TypeError where there is nothing
-    to explore.
+    many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
+    where there is nothing to explore, TraitError for a state that it cannot be in.
     """
-    shown: Shown
-    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
-        shown = side_by_side(subject, inputs[0], **state)
-    else:
-        compilation = compilation_of(subject, *inputs)
-        shown = Explorer(compilation, check_all(compilation) if check else None, **state)
-        if machine_code:
-            shown.record_machine_code()
-        if measure:
-            shown.record_run(SECONDS if measure is True else measure)
+    try:
+        shown = _shown(subject, inputs, check, bool(measure), state)
+    except traitlets.TraitError as error:
+        # The words say what was wrong in the call: how traits were set is no help.
+        raise error.with_traceback(None) from None
+    if machine_code and isinstance(shown, Explorer):
+        shown.record_machine_code()
+    if measure and isinstance(shown, Explorer):
+        shown.record_run(SECONDS if measure is True else measure)
     for listener in list(_listeners):
         listener(shown)
     return shown
+
+
+def _shown(
+    subject: Any, inputs: tuple[Any, ...], check: bool, is_measured: bool, state: State
+) -> Shown:
+    """One program, or two side by side."""
+    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
+        both: SideBySide = side_by_side(subject, inputs[0], measure=is_measured, **state)
+        return both
+    compilation = compilation_of(subject, *inputs)
+    return Explorer(compilation, check_all(compilation) if check else None, **state)

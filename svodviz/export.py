@@ -144,7 +144,8 @@ def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
     if not found:
         raise ValueError(f"export: the program has no kernel, so nothing in stage {row.id!r}")
     if not chosen:
-        raise ValueError(f"export: no kernel {kernel!r}; expected {[it.name for it in found]}")
+        names = ", ".join(it.name for it in found)
+        raise ValueError(f"no kernel {kernel!r} in stage {row.id!r}; expected one of {names}")
     return chosen
 
 
@@ -161,7 +162,9 @@ def _dot(graph: Any, title: str) -> str:
     )  # fmt: skip
     for box in drawing.boxes:
         ink = kind_of(box.kind).light
-        label = "\\n".join(graphviz.escape(line) for line in box.label)
+        # Lines of code begin at the left, under each other; those of a label are centred.
+        end = "\\l" if "text" in box.facts else "\\n"
+        label = end.join(map(graphviz.escape, box.label)) + (end if "text" in box.facts else "")
         tip = graphviz.escape(visible(box.entity))
         look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
         picture.node(number[box.entity], label, **look)

@@ -109,7 +109,7 @@ def _program(compilation: Any) -> dict[tuple[str, str], float | None]:
         ("graph nodes", ""): len(compilation.graph.to_networkx()),
         ("after passes", ""): len(compilation.optimized_graph.to_networkx()),
         ("passes that changed", ""): sum(bool(it.changed) for it in passes),
-        ("rewrites", ""): sum(len(it.rewrites) for it in passes),
+        ("rewrites", ""): _rewrites(passes),
         ("kernels", ""): len(compilation.loops),
         ("scheduled items", ""): len(items),
         ("flops", ""): total("flops"),
@@ -120,6 +120,13 @@ def _program(compilation: Any) -> dict[tuple[str, str], float | None]:
         ("machine instructions", ""): total("machine instructions"),
         ("estimated, one run", "ns"): _finish(compilation.schedule),
     }
+
+
+def _rewrites(passes: Any) -> float | None:
+    """How many there were; None where they were not recorded."""
+    if not all(getattr(it, "is_traced", True) for it in passes):
+        return None
+    return sum(len(it.rewrites) for it in passes)
 
 
 def _memory(schedule: Any) -> float | None:

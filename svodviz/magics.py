@@ -12,7 +12,7 @@ from svodviz.compare import compare
 from svodviz.explorer import explore
 from svodviz.side_by_side import SideBySide
 from svodviz.stages import BY_ID
-from svodviz.subject import compilation_of, is_explorable
+from svodviz.subject import EXPLORABLE, compilation_of, is_explorable
 
 
 @magics_class
@@ -47,6 +47,9 @@ class ExplorerMagics(Magics):
                 raise UsageError(f"%%explore takes no expression, got {expression!r}")
             subject = self._run(cell)
         state = {"stage": chosen.stage} if chosen.stage else {}
+        if not is_explorable(subject) and not callable(subject):
+            got = type(subject).__name__
+            raise UsageError(f"%explore: {expression} is of type {got}; expected {EXPLORABLE}")
         now = compilation_of(subject)
         before = self._remembered(now, chosen.diff)
         shown = explore(now, **state) if before is None else self._beside(before, now, state)

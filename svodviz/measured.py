@@ -47,7 +47,8 @@ def measure(subject: Any, *inputs: Any, seconds: float = SECONDS) -> "Measuremen
     `subject` is what `explore` takes. Raises TypeError where it is nothing to explore, and
     `DataError` where the program lacks data.
     """
-    found: Measurement = compilation_of(subject, *inputs).measure(seconds=seconds)
+    compilation = compilation_of(subject, *inputs, by="measure")
+    found: Measurement = compilation.measure(seconds=seconds)
     return found
 
 

@@ -29,7 +29,7 @@ def playground(
     that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
     there is no such kernel.
     """
-    compilation = compilation_of(subject, *inputs)
+    compilation = compilation_of(subject, *inputs, by="playground")
     grounds = grounds_of(compilation)
     play = grounds.of(kernel)
     for each in (*USUAL, *choices):
@@ -49,7 +49,7 @@ def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
     """
     from compiler.playground.playground import Playground
 
-    return Playground(compilation_of(subject), kernel).attempt(choices)
+    return Playground(compilation_of(subject, by="try_loops"), kernel).attempt(choices)
 
 
 def simulate_cache(
@@ -63,6 +63,6 @@ def simulate_cache(
     from compiler.playground.playground import LIMIT, Playground
     from compiler.playground.simulate_cache import simulate_cache as simulated
 
-    play = Playground(compilation_of(subject), kernel)
+    play = Playground(compilation_of(subject, by="simulate_cache"), kernel)
     rows = play.compiled(play.parsed(choices)).linear.instructions
     return simulated(play.name, rows, play.caches, None, limit or LIMIT)

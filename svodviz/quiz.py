@@ -34,7 +34,7 @@ def quiz(subject: Any, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
     Another `seed` gives other choices, `most` limits how many questions there are. Raises
     ValueError where there is nothing to ask.
     """
-    compilation = compilation_of(subject)
+    compilation = compilation_of(subject, by="quiz")
     found = pose(compilation, kinds or KINDS, seed)
     if not found:
         raise ValueError(

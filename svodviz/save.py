@@ -27,7 +27,7 @@ def save(
     The format follows from the path's ending unless `form` says it. Raises ValueError for a stage,
     kernel or format that does not exist.
     """
-    data = encode(compilation_of(subject), stage, form or form_of(path), kernel=kernel)
+    data = encode(compilation_of(subject, by="save"), stage, form or form_of(path), kernel=kernel)
     Path(path).write_bytes(data)
     return Path(path)
 

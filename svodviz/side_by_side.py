@@ -78,9 +78,9 @@ class SideBySide(PageWidget):
         return data | stand_ins(words, still_of_two(self.comparison), words), metadata
 
 
-def side_by_side(a: Any, b: Any, **state: Any) -> SideBySide:
-    """The widget that compares two tensors or compilations."""
-    return SideBySide(compare(a, b), **state)
+def side_by_side(a: Any, b: Any, *, measure: bool = False, **state: Any) -> SideBySide:
+    """The widget that compares two tensors or compilations; `measure` also runs both."""
+    return SideBySide(compare(a, b, measure=measure), **state)
 
 
 @request("measure_both")

@@ -8,7 +8,7 @@ from svodviz.escape import visible
 from svodviz.scene import Wire
 from svodviz.schedule import schedule_text
 from svodviz.stages import STAGES, printed, units
-from svodviz.subject import name_of
+from svodviz.subject import compilation_of, name_of
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,12 @@ class _Sizes:
     source: list[int]
 
 
-def summary(compilation: Any) -> str:
-    """A few lines with sizes and names only: no addresses, no times, nothing of this machine."""
-    return _words(_counted(compilation))
+def summary(subject: Any) -> str:
+    """A few lines with sizes and names only: no addresses, no times, nothing of this machine.
+
+    `subject` is what `explore` takes; TypeError where that is nothing to explore.
+    """
+    return _words(_counted(compilation_of(subject, by="summary")))
 
 
 def summary_of_page(data: Wire, compilation: Any) -> str:
@@ -73,7 +76,7 @@ def _words(it: _Sizes) -> str:
         f"  graph      {_count(len(it.operations), 'node')}: {_operations(it.operations)}",
         f"  passes     {len(it.changed)}, {sum(it.changed)} changed the program,"
         f" {_count(it.rewrites, 'rewrite')}",
-        f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}",
+        f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}".removesuffix(": "),
         f"  schedule   {_count(len(it.critical), 'item')}, {sum(it.critical)} on the critical path",
         f"  loops      {_lines(it.loops)}",
         f"  lowered    {_lines(it.lowered, 'instruction')}",

@@ -51,6 +51,9 @@ CLAIMS: dict[tuple[str, int], tuple[str, str, tuple[str, ...]]] = {
     ),
     (SCHEDULE, 2): ("64, 16", "64, 128", ("critical path 1 2", "2,172.3 µs")),
     (SCHEDULE, 3): ("turns = 3 ", "turns = 30 ", ("62 items, 2 kernels, 1,024 bytes",)),
+    (SCHEDULE, 4): (
+        "rows = 256 ", "rows = 1 ", ("most of the time is spent in the items: False",),
+    ),
 }  # fmt: skip
 """For an exercise of a later notebook the change, and what the answer says that it prints."""
 

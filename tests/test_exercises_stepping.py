@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from tests.notebooks import cells_of
 
 NOTEBOOK = "06_stepping_through_passes"
@@ -29,3 +31,26 @@ def test_the_check_checks() -> None:
     assert known["check"](known["mine"]) == "well done"
     assert known["check"](lambda x: x * 2) == "only 0 nodes less: try again"
     assert known["check"](lambda x: x * 1).startswith("only 2 nodes")
+
+
+def guessed(words: str, before: str, after: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What the cell with a guess prints as it is written, and with another guess."""
+    code, known = cells("code"), dict[str, Any]()
+    exec(compile(code[0], "cell", "exec"), known)
+    asked = next(it for it in code if words in it)
+    assert before in asked
+    capsys.readouterr()
+    for text in (asked, asked.replace(before, after)):
+        exec(compile(text, "cell", "exec"), known)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_no_permute_survives(capsys: pytest.CaptureFixture[str]) -> None:
+    said = guessed("guess = ", '"both"', '"neither"', capsys)
+    assert said == ["both is not right", "neither is right"]
+    assert any("`neither is right`" in it and "<details>" in it for it in cells("markdown"))
+
+
+def test_zero_is_not_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    said = guessed("vanishes = ", "True", "False", capsys)
+    assert said == ["not right: -0.0 + 0 is 0.0", "right: -0.0 + 0 is 0.0"]

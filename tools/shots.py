@@ -126,7 +126,8 @@ def _playground_page(path: Path) -> None:
 
 
 def _compare_page(path: Path) -> None:
-    plain = compiler.compile(results("network.py"), Options(loops="plain"), name="plain")
+    options = Options(loops="plain", trace=True)
+    plain = compiler.compile(results("network.py"), options, name="plain")
     tuned = compiler.compile(results("network.py"), name="as it is")
     svodviz.explore(plain, tuned).export_html(path)
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compiler.errors import CompileError
+from compiler.errors import CompileError, DataError, located
+from compiler.printable import ShownAsText
 
 if TYPE_CHECKING:
     from compiler.compilation import Compilation
@@ -43,7 +44,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(ShownAsText):
     """What changed from one compilation to another; `figures` that were measured vary."""
 
     figures: tuple[Figure, ...]
@@ -56,11 +57,17 @@ class Effect:
         return "\n".join([title, *map(str, self.figures)])
 
 
+@located
 def effect(before: "Compilation", after: "Compilation", *, measured: bool = True) -> Effect:
     """The figures of two compilations of one program; with `measured`, both are run, in turns.
 
-    What cannot be run (for want of data, say) has no measured time.
+    What cannot be run (for want of data, say) has no measured time. Raises `DataError` for what is
+    no compilation.
     """
+    for given in (before, after):
+        if not hasattr(given, "schedule"):
+            raise DataError("effect", "this is no compilation", got=type(given).__name__,
+                            expected="what compiler.compile gives")  # fmt: skip
     pairs = zip(_counted(before), _counted(after), strict=True)
     rows = [Figure(name, one, two, unit) for (name, one, unit), (_, two, _) in pairs]
     if measured:

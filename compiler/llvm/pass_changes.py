@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 
 from compiler.llvm.level import Level
 from compiler.llvm.remarks import Remark
+from compiler.printable import ShownAsText
 
 Kind: TypeAlias = Literal["IR", "machine"]
 
@@ -41,7 +42,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(ShownAsText):
     """One pass that changed the text. `on` is what it worked on, `purpose` what it is for."""
 
     name: str
@@ -107,7 +108,7 @@ def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 
 
 @dataclass(frozen=True)
-class PassRun:
+class PassRun(ShownAsText):
     """LLVM's work on one kernel, pass by pass.
 
     `unseen` is the number of changes that only touch what is not shown: attributes, declarations,

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from compiler.errors import ScheduleError
+from compiler.printable import ShownAsText
 
 Tail = Literal["peel", "mask"]
 
@@ -154,7 +155,7 @@ C = TypeVar("C", bound=Choice)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Choices:
+class Choices(ShownAsText):
     """The choices for one kernel; each kind has its pass, which takes them in this order.
 
     `refused` has what was looked at and not chosen. It says nothing about the loops, so choices

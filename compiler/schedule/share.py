@@ -26,7 +26,7 @@ from typing import TypeAlias
 from compiler.errors import InternalError
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
-from compiler.printable import printout
+from compiler.printable import ShownAsText, printout
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.levels import level_of, levels
 from compiler.schedule.memory import made_buffers
@@ -38,7 +38,7 @@ Life: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPlan:
+class MemoryPlan(ShownAsText):
     """The places of a schedule's buffers, and what sharing saves. Sizes are bytes.
 
     `unshared` is what the program makes without sharing, `arena` what the shared part takes,

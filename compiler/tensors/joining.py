@@ -15,6 +15,7 @@ from compiler.tensors.binary import Binary
 from compiler.tensors.shapes import axis_of, extents, integers, within_memory, written
 from compiler.tensors.value import (
     Operand,
+    TensorValue,
     broadcast_node,
     cast_to,
     common_type,
@@ -116,6 +117,7 @@ class Joining(Binary):
 
     def cat(self, *others: Operand, dim: int = 0) -> Self:
         """This tensor and the others, one after the other along axis `dim`; types promoted."""
+        _check_is_tensor("cat", self)
         parts = [operand_of("cat", v) for v in (self, *others)]
         dtype = common_type(parts)
         nodes = [self._lift(v).node for v in (self, *others)]
@@ -128,6 +130,7 @@ class Joining(Binary):
 
     def stack(self, *others: Operand, dim: int = 0) -> Self:
         """This tensor and the others, of equal shape, along a new axis `dim`."""
+        _check_is_tensor("stack", self)
         tensors = [self, *(self._lift(v) for v in others)]
         for number, tensor in enumerate(tensors):
             if tensor.symbolic_shape != self.symbolic_shape:
@@ -157,6 +160,15 @@ class Joining(Binary):
     def tile(self, *counts: int | Sequence[int]) -> Self:
         """The same as `repeat`; NumPy's name."""
         return self.repeat(*counts)
+
+
+def _check_is_tensor(method: str, first: object) -> None:
+    """`DataError` for `Tensor.cat([x, y])`: the class was called with a list."""
+    if not isinstance(first, TensorValue):
+        raise DataError(
+            method, "the tensors are given one by one", got=type(first).__name__,
+            expected="a tensor, then the others", hint=f"write Tensor.{method}(*tensors)",
+        )  # fmt: skip
 
 
 def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:

@@ -25,7 +25,7 @@ def integers(operation: str, values: object) -> Shape:
     Raises `ShapeError` where one is not an integer.
     """
     given = tuple(values) if isinstance(values, Iterable) else (values,)
-    if len(given) == 1 and isinstance(given[0], Iterable):
+    if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], str):
         given = tuple(given[0])
     try:
         return tuple(int(operator.index(v)) for v in given)

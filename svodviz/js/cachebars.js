@@ -32,11 +32,14 @@ export function cacheBars(point, before) {
     h("p", { class: "cache-words" }, sentence(cache, old, before)),
     h("div", { class: "cache-bars" }, ...rows.map((row, level) =>
       bar(row, KINDS[Math.min(level, 3)], old?.[level], cache.levels[level]))),
+    old && h("p", { class: "hint cache-key" },
+      h("span", { class: "cache-old", "aria-hidden": "true" }),
+      `the same of ${before.label || `point ${before.number}`}`),
     perMemory(cache),
     h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with "
       + "the caches of the machine model; what a processor fetches by itself is left out. "
       + "Lines have 64 bytes."),
-  ];
+  ].filter(Boolean);
 }
 
 function sentence(cache, old, before) {
@@ -91,10 +94,11 @@ function bar([name, lines, share], kind, old, level) {
 function perMemory(cache) {
   const names = [...cache.levels.map(([name]) => name), "memory"];
   return h(
-    "div", { class: "figures play-table", tabindex: "0", role: "region", "aria-label": "By argument" },
+    "div", { class: "figures play-table", tabindex: "0", role: "region",
+      "aria-label": "By argument" },
     h("table", {},
-      h("thead", {}, h("tr", {}, ...["found in", "accesses", "lines", ...names].map((name) =>
-        h("th", { scope: "col" }, name)))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "words" }, "found in"),
+        ...["accesses", "lines", ...names].map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, ...cache.memories.map(([name, label, accesses, lines, found]) => h(
         "tr", {}, h("th", { scope: "row" }, label ? `${name} (${label})` : name),
         ...[accesses, lines, ...found].map((it) => h("td", {}, count(it))))))));

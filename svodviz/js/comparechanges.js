@@ -31,9 +31,11 @@ export class ChangesTab {
     );
   }
 
-  table(head, rows) {
+  /** A table; `figures` are the positions of columns with numbers. */
+  table(head, rows, figures = []) {
     return h("div", { class: "table-scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, ...head.map((it) => h("th", { scope: "col" }, it)))),
+      h("thead", {}, h("tr", {}, ...head.map((it, at) =>
+        h("th", { scope: "col", class: figures.includes(at) ? "figure" : null }, it)))),
       h("tbody", {}, ...rows)));
   }
 
@@ -47,7 +49,7 @@ export class ChangesTab {
       return h("tr", { "data-mark": mark }, signOf(mark), h("th", { scope: "row" }, name),
         h("td", { class: "figure" }, wordsA), h("td", { class: "figure" }, wordsB),
         h("td", { class: "figure change" }, change), h("td", {}, bars(a, b)));
-    }));
+    }), [2, 3, 4]);
   }
 
   /** The button that runs both programs, or why there is none. */
@@ -56,8 +58,8 @@ export class ChangesTab {
     if (!requests.isLive) {
       const isKnown = this.measured || wire.figures.some(([name]) => name.startsWith("measured"));
       return !isKnown && h("p", { class: "hint" },
-        "Times measured on this machine need a kernel. ",
-        requests.obstacle || "None has answered yet.");
+        "No measured times: make the page with explore(a, b, measure=True). ",
+        requests.obstacle || "No Python kernel has answered yet.");
     }
     this.words = h("span", { class: "hint", role: "status" });
     return h("p", {}, button("Measure both", () => this.ask()), " ", this.words);
@@ -79,7 +81,7 @@ export class ChangesTab {
       h("th", { scope: "row" }, pair.a ?? "–"), h("th", { scope: "row" }, pair.b ?? "–"),
       ...pair.figures.map((row) => h("td", { class: "figure" }, ...figureWords(row))),
       h("td", {}, this.lead("loops", at, `loops of ${pair.b ?? pair.a}`)),
-    )));
+    )), names.map((_, at) => at + 3));
   }
 
   lead(stage, unit, words) {

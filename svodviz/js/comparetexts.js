@@ -31,14 +31,23 @@ export class TextsTab {
     const { pair, models, state } = this.comparison;
     const lines = SIDES.map((side, at) =>
       models[at].stageById.get(state.stage).units[pair[side]]?.lines || []);
-    const rows = rowsOf(pair.blocks, this.opened.get(this.key));
+    // Where nothing differs all lines are shown: a page of folded ones would be empty.
+    const isSame = pair.blocks.every(([tag]) => tag === "equal");
+    const opened = isSame ? new Set(pair.blocks.map(([, start]) => start))
+      : this.opened.get(this.key);
+    const rows = rowsOf(pair.blocks, opened);
     const shown = rows.slice(0, MOST);
     this.positions = shown.flatMap((row, at) =>
       (row.type in SIGNS && shown[at - 1]?.type !== row.type ? [at] : []));
     this.grid = h("div", { class: "diff", role: "table", "aria-label": "Lines of both" },
       ...shown.map((row) => this.row(row, lines)));
-    this.root.replaceChildren(this.grid, ...(rows.length > MOST ? [h("p", { class: "note" },
-      `${counted(rows.length - MOST, "more row")} not shown`)] : []));
+    this.root.replaceChildren(...[
+      isSame && h("p", { class: "note diff-same" },
+        "No line differs, but for numbers that follow from counting."),
+      this.grid,
+      rows.length > MOST && h("p", { class: "note" },
+        `${counted(rows.length - MOST, "more row")} not shown`),
+    ].filter(Boolean));
   }
 
   row(row, [a, b]) {
@@ -61,7 +70,7 @@ export class TextsTab {
 
   gap({ hidden: [start, , length] }) {
     return h("div", { class: "diff-row gap", role: "row" }, h("span", { role: "cell" },
-      button(`… ${count(length)} equal lines`, () => {
+      button(`… ${count(length)} equal lines: show them`, () => {
         const opened = this.opened.get(this.key) || new Set();
         this.opened.set(this.key, opened.add(start));
         this.fill();

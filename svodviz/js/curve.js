@@ -1,8 +1,9 @@
 // Bytes alive while each item runs, in the order they run in, with the planner's figures as lines.
 
-import { bytes, h, s } from "./dom.js";
+import { bytes, count as many, h, s } from "./dom.js";
 
-const HEIGHT = 74;
+const [HIGH, LOW] = [74, 40]; // the lower one where the timeline has little room
+const ROOM = 440;
 const TOP = 16;
 
 export class MemoryCurve {
@@ -10,7 +11,7 @@ export class MemoryCurve {
     this.store = store;
     this.schedule = store.model.schedule;
     this.words = h("div", { class: "curve-words" });
-    this.svg = s("svg", { class: "curve-picture", height: HEIGHT + TOP, role: "img" });
+    this.svg = s("svg", { class: "curve-picture", role: "img" });
     this.root = h("div", { class: "curve" }, this.words, this.svg);
   }
 
@@ -34,22 +35,28 @@ export class MemoryCurve {
     const most = Math.max(1, ...lines.map((it) => it[2]), alive[peak] ?? 0);
     const count = Math.max(1, alive.length);
     this.x = (item) => left + (item / count) * width;
-    this.y = (size) => TOP + HEIGHT - 3 - (size / most) * (HEIGHT - 8);
+    const room = this.root.parentElement?.clientHeight || ROOM;
+    const high = room < ROOM ? LOW : HIGH;
+    this.y = (size) => TOP + high - 3 - (size / most) * (high - 8);
     this.showWords(lines, inputs, peak, plan);
     this.svg.setAttribute("width", left + width + 82);
-    this.mark = s("rect", { class: "curve-mark", y: TOP, height: HEIGHT, visibility: "hidden" });
+    this.svg.setAttribute("height", high + TOP);
+    this.mark = s("rect", { class: "curve-mark", y: TOP, height: high, visibility: "hidden" });
     const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}`;
     this.svg.setAttribute("aria-label", label);
-    this.svg.replaceChildren(
+    this.svg.replaceChildren(...[
       this.mark, ...this.area(alive),
       ...lines.map(([name, , size]) => s("path", {
         class: `curve-line ${name}`, d: `M${left} ${this.y(size)}H${left + width}`,
       })),
       ...this.peakMark(peak, alive[peak] ?? 0),
       s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
-      s("text", { class: "curve-scale", x: left - 6, y: TOP + HEIGHT - 2 }, "0"),
-      this.target(left, width, count),
-    );
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
+      s("text", { class: "curve-scale first", x: left, y: 10 }, "item 0"),
+      count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
+        `item ${many(count - 1)}`),
+      this.target(left, width, count, high),
+    ].filter(Boolean));
     this.light();
   }
 
@@ -71,14 +78,14 @@ export class MemoryCurve {
   }
 
   /** Takes the pointer over the whole curve: the item under it is lit, a click selects it. */
-  target(left, width, count) {
+  target(left, width, count, high) {
     const itemAt = (event) => {
       const x = event.clientX - this.svg.getBoundingClientRect().left;
       const item = Math.floor(((x - left) / width) * count);
       return this.schedule.items[Math.max(0, Math.min(count - 1, item))]?.e ?? -1;
     };
     return s("rect", {
-      class: "curve-target", x: left, y: 0, width, height: TOP + HEIGHT,
+      class: "curve-target", x: left, y: 0, width, height: TOP + high,
       onmousemove: (event) => this.store.hover(itemAt(event)),
       onclick: (event) => { event.stopPropagation(); this.store.select(itemAt(event)); },
     });

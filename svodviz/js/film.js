@@ -2,7 +2,7 @@
 
 import { button, count, h, s } from "./dom.js";
 
-const SPEEDS = [[1, "1 a second"], [4, "4 a second"], [12, "12 a second"], [30, "30 a second"]];
+const SPEEDS = [1, 4, 12, 30].map((it) => [it, `${it} steps/s`]);
 const TAIL = 24; // accesses before the present one that are still shown
 
 /**

@@ -4,6 +4,7 @@ import { button, count, counted, h } from "./dom.js";
 
 const MOST = 400; // rows of one table
 const WORDS = "words";
+const UNITS = / (ns|µs|ms|s|bytes)(?!\w)/g; // stay on the line of their number
 const OPPORTUNITIES = [
   ["verdict", "what the compiler did", WORDS],
   ["item", "as the schedule names it", WORDS],
@@ -78,7 +79,7 @@ export class FusionView {
       h("td", { class: "words value" }, it.value ? `computes ${it.value}` : this.item(it.to)),
       h("td", { class: WORDS }, it.type), h("td", { class: "figure" }, share(it.score)),
       h("td", { class: "figure" }, `${count(it.saved)} bytes`),
-      h("td", { class: "words why" }, it.reason),
+      h("td", { class: "words why" }, it.reason.replace(UNITS, "\u00a0$1")),
     );
   }
 

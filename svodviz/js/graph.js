@@ -164,7 +164,8 @@ export class GraphView {
     [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
     this.numberLayer.replaceChildren();
     this.minimap.root.hidden = true;
-    this.empty.textContent = unit?.note || "This stage has no graph.";
+    const instead = this.store.allowedViews().includes("text") ? " Its lines are under Text." : "";
+    this.empty.textContent = `${unit?.note || "This stage has no graph."}${instead}`;
   }
 
   /** Chooses the camera for a new picture so that what stays holds its place on screen. */

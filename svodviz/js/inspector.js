@@ -182,7 +182,7 @@ export class Inspector {
   rule(entity) {
     const { model } = this.store;
     const [made, gave] = [model.madeBy.get(entity), model.gaveWayIn.get(entity)];
-    const parts = [["Made by", made], ["Gave way in", gave]];
+    const parts = [["Made by", made], ["Replaced by", gave]];
     return parts.filter(([, place]) => place).map(([title, place]) => {
       const [name, algebra, source, code] = place.rule;
       const go = () => this.store.set({ stage: "passes", pass: place.pass, step: place.step });

@@ -92,6 +92,7 @@ export class LlvmPassesView {
   /** Words instead of passes. */
   say(words) {
     this.words.textContent = words;
+    this.root.classList.add("is-empty");
     this.body.hidden = true;
     this.remarks.hidden = true;
     this.shown = null;
@@ -110,6 +111,7 @@ export class LlvmPassesView {
     }
     this.shown = run;
     this.body.hidden = !run.changes.length;
+    this.root.classList.remove("is-empty");
     this.words.textContent = this.summary(run);
     this.showRemarks(run);
     this.showList(run);

@@ -2,7 +2,7 @@
 
 import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
-import { button, counted, h, s } from "./dom.js";
+import { button, count, counted, h, s } from "./dom.js";
 import { ROW, TextPane } from "./textpane.js";
 
 const TRACK = 9;
@@ -95,6 +95,7 @@ export class MachineView {
 
   say(words) {
     this.words.textContent = words;
+    this.root.classList.add("is-empty");
     this.key = "";
     this.flow = null;
     this.gutter.replaceChildren();
@@ -110,6 +111,7 @@ export class MachineView {
       return;
     }
     this.key = key;
+    this.root.classList.remove("is-empty");
     this.flow = flow;
     const { rows, tops, ends } = blockRows(flow, lines, (line) => line.text.trim());
     this.tops = tops;
@@ -206,7 +208,7 @@ export class MachineView {
     const rows = this.pane.rows.filter((row) => row.number);
     if (!rows.length) return "";
     const linked = rows.filter((row) => row.entity >= 0 && this.store.model.isLinked(row.entity));
-    return `${rows.length} lines, ${linked.length} linked to the LLVM IR · ↻ solid: back to the `
-      + "head of a loop · dashed: forward";
+    return `${counted(rows.length, "line")}, ${count(linked.length)} linked to the LLVM IR · `
+      + "↻ solid: back to the head of a loop · dashed: forward";
   }
 }

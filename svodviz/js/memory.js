@@ -2,10 +2,12 @@
 // and an arrow from what stood in a place to what uses it again.
 
 import { bytes, count, counted, h, s } from "./dom.js";
+import { niceStep } from "./timeline.js";
 
 const LEFT = 84;
 const HEAD = 26;
-const WIDEST_LABEL = 400; // pixels of a wide rectangle in whose middle its label stands
+const LEVEL = 7; // pixels of a level, at least, where many buffers begin and end
+const THIN = 5; // boxes that are lower have thin borders: their neighbours stay apart
 const OUTSIDE = 22; // height of the row of a buffer outside the arena
 // Palette kinds whose inks tell origins apart; the words say the origin too.
 const INKS = ["buffer", "elementwise", "reduce", "memory", "cast", "call", "kernel", "movement"];
@@ -70,7 +72,10 @@ export class MemoryView {
     this.outside = places.filter((it) => it.offset === null);
     const rows = this.outside.length * OUTSIDE + (this.outside.length ? 30 : 0);
     const room = (this.root.clientHeight || 500) - HEAD - rows - 24;
-    this.width = Math.max(360, (this.root.clientWidth || 800) - 8, LEFT + levels * 7 + 12);
+    this.pane = (this.root.clientWidth || 800) - 8;
+    // Few buffers need no room for each level: between their ends nothing happens.
+    const ends = new Set(places.flatMap((it) => [it.first, it.last + 1])).size;
+    this.width = Math.max(360, this.pane, LEFT + Math.min(levels, 3 * ends) * LEVEL + 12);
     this.arenaHeight = arena ? Math.max(180, room) : 0;
     this.height = HEAD + this.arenaHeight + rows + 12;
     this.x = (level) => LEFT + (level / Math.max(1, levels)) * (this.width - LEFT - 14);
@@ -79,20 +84,20 @@ export class MemoryView {
 
   grid() {
     const { levels, arena } = this.plan;
-    const step = Math.max(1, Math.ceil(levels / Math.floor((this.width - LEFT) / 54)));
+    const step = Math.max(1, Math.ceil(niceStep(levels, Math.floor((this.width - LEFT) / 54))));
     const bottom = this.height - 12;
     const parts = [];
     for (let level = 0; level < levels; level += step) {
       const x = this.x(level);
       parts.push(s("path", { class: "memory-grid", d: `M${x} ${HEAD - 4}V${bottom}` }),
-        s("text", { class: "memory-tick level", x: x + 4, y: 15 }, `${level}`));
+        s("text", { class: "memory-tick level", x: x + 4, y: 15 }, count(level)));
     }
     parts.push(s("text", { class: "memory-tick", x: LEFT - 8, y: 15 }, "level"));
-    for (let part = 0; arena && part <= 4; part += 1) {
-      const y = this.y((arena * part) / 4);
+    for (const address of addressTicks(arena)) {
+      const y = this.y(address);
       parts.push(s("path", { class: "memory-grid", d: `M${LEFT - 4} ${y}H${this.width - 14}` }),
-        s("text", { class: "memory-tick", x: LEFT - 8, y: y + (part ? -3 : 10) },
-          bytes(Math.round((arena * part) / 4))));
+        s("text", { class: "memory-tick", x: LEFT - 8, y: y + (address ? 4 : 10) },
+          bytes(address)));
     }
     if (this.outside.length) {
       const y = HEAD + this.arenaHeight + 22;
@@ -118,9 +123,6 @@ export class MemoryView {
     const { x, y, w, h: high } = this.boxOf(place);
     const words = `${row.name}, ${bytes(place.size)}, levels ${place.first} … ${place.last}, `
       + `written by ${origin}\n${place.reason}`;
-    const lines = high < 13 ? [] : high < 30 ? [`${row.name} ← ${origin}`]
-      : [row.name, `${bytes(place.size)} ← ${origin}`];
-    const middle = y + high / 2 - (lines.length - 1) * 7.5;
     return s(
       "g",
       {
@@ -128,24 +130,43 @@ export class MemoryView {
         "data-kind": this.origins.get(origin), "aria-label": words,
       },
       s("title", {}, words),
-      s("rect", { class: "place-box", x, y, width: w, height: high, rx: 2 }),
-      ...lines.map((line, index) => s("text", {
-        class: index ? "place-detail" : "place-name", x: x + Math.min(w, WIDEST_LABEL) / 2,
-        y: middle + 15 * index,
-      }, cut(line, w))),
+      s("rect", { class: high < THIN ? "place-box thin" : "place-box", x, y, width: w,
+        height: high, rx: 2 }),
+      ...this.label(place, row.name, origin),
     );
+  }
+
+  /** What a box says: on two lines, on one, or upright where it is narrow and high. */
+  label(place, name, origin) {
+    const { x, y, w, h: high } = this.boxOf(place);
+    const both = [name, `${bytes(place.size)} ← ${origin}`];
+    const isUpright = w >= 15 && both[1].length * 7 > w - 6 && high > w;
+    const [along, across] = isUpright ? [high, w] : [w, high];
+    const short = isUpright ? [`${name}  ${both[1]}`, `${name}  ${bytes(place.size)}`, name]
+      : [`${name} ← ${origin}`];
+    const fitting = short.find((it) => it.length * 7 < along - 20) ?? short.at(-1);
+    const lines = across < 13 ? [] : across >= 30 ? both : [fitting];
+    // Of a box wider than the pane the label stands where it is seen first.
+    const middle = x + Math.min(w, this.pane - LEFT) / 2;
+    const turn = isUpright ? `rotate(-90 ${middle} ${y + high / 2})` : null;
+    return lines.map((line, index) => s("text", {
+      class: index ? "place-detail" : "place-name", x: middle, transform: turn,
+      y: y + high / 2 + 15 * index - (lines.length - 1) * 7.5,
+    }, cut(line, along)));
   }
 
   /** From where the one ends to where the other begins, at the height that both have; its title
    * is the planner's reason, and a click on it selects what came later. */
   arrow(from, to) {
     const [a, b] = [this.boxOf(from), this.boxOf(to)];
-    const y = (Math.max(a.y, b.y) + Math.min(a.y + a.h, b.y + b.h)) / 2
-      + Math.min(12, Math.min(a.h, b.h) / 3);
+    const [top, bottom] = [Math.max(a.y, b.y), Math.min(a.y + a.h, b.y + b.h)];
+    const y = bottom - Math.min(8, (bottom - top) / 2); // below what the boxes say
     const [x1, x2] = [a.x + a.w - Math.min(10, a.w / 3), b.x + Math.min(10, b.w / 3)];
+    const head = Math.min(4, (bottom - top) / 2);
     const [old, now] = [from, to].map((it) => this.schedule.buffers[it.buffer]);
     const path = s("path", {
-      class: "reuse", d: `M${x1} ${y}H${x2}M${x2 - 6} ${y - 4}L${x2} ${y}L${x2 - 6} ${y + 4}`,
+      class: "reuse", d: `M${x1} ${y}H${x2}M${x2 - 6} ${y - head}L${x2} ${y}L${x2 - 6} ${
+        y + head}`,
     });
     path.ends = [old.e, now.e];
     const hit = s("path", { class: "reuse-hit", d: `M${x1} ${y}H${x2}`, "data-entity": now.e },
@@ -205,6 +226,7 @@ export class MemoryView {
       left && `${count(left)} smaller ones not drawn`,
       `peak ${bytes(peak)}, ${saved}`,
       `lower bound ${bytes(live)}`,
+      "addresses downwards; items of a level wait for earlier levels only",
     ].filter(Boolean).join(" · ");
   }
 
@@ -215,6 +237,12 @@ export class MemoryView {
       origins: origins.slice(0, INKS.length).map(([name, ink]) => [ink, `made by ${name}`]),
     };
   }
+}
+
+/** Round addresses from 0 to the end of the arena: powers of two, a few of them. */
+export function addressTicks(arena) {
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2(arena / 6)));
+  return Array.from({ length: arena ? Math.floor(arena / step) + 1 : 0 }, (_, n) => n * step);
 }
 
 /** What of a text fits into `width` pixels. */

@@ -40,7 +40,10 @@ export class Passes {
       place = title;
       this.list.append(this.row(record, pass));
     });
-    if (!this.rows.length) this.list.append(h("li", { class: "empty" }, "No passes were run."));
+    this.nothing = h("li", { class: "empty", hidden: this.rows.length > 0 },
+      this.rows.length ? "No pass is called so, or none that changed something."
+        : "No passes were run.");
+    this.list.append(this.nothing);
   }
 
   row(record, pass) {
@@ -72,14 +75,18 @@ export class Passes {
       const isNamed = words.includes(text);
       item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
     }
-    for (const title of this.list.querySelectorAll(".pass-group")) {
+    const shown = new Set(this.rows.filter(({ item }) => !item.hidden).map(({ item }) => item));
+    this.nothing.hidden = shown.size > 0;
+    this.hideTitles(".pass-group", ".pass-group, .pass-level", shown);
+    this.hideTitles(".pass-level", ".pass-level", shown);
+  }
+
+  /** Hides titles of what is hidden: each holds up to the next that matches `end`. */
+  hideTitles(titles, end, shown) {
+    for (const title of this.list.querySelectorAll(titles)) {
       let item = title.nextElementSibling;
-      let isShown = false;
-      while (item && !item.matches(".pass-group, .pass-level")) {
-        isShown ||= !item.hidden;
-        item = item.nextElementSibling;
-      }
-      title.hidden = !isShown;
+      while (item && !item.matches(end) && !shown.has(item)) item = item.nextElementSibling;
+      title.hidden = !shown.has(item);
     }
   }
 

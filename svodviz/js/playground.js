@@ -158,7 +158,7 @@ export class PlaygroundView {
         this.notice, this.state, this.results));
     }
     this.notice.hidden = this.isLive;
-    const why = this.store.requests?.obstacle || "No kernel has answered yet.";
+    const why = this.store.requests?.obstacle || "No Python kernel has answered yet.";
     this.notice.textContent = `${why} What was tried can be looked at, `
       + "new choices cannot be tried.";
     this.look.onStatus();
@@ -180,13 +180,14 @@ export class PlaygroundView {
       h("td", { class: "figure" }, point.cache ? percent(foundAt(point.cache)[0][2]) : "–"));
     return section(
       "Tried",
-      h("div", { class: "figures play-table", tabindex: "0", role: "region",
+      h("div", { class: "figures play-table play-history", tabindex: "0", role: "region",
         "aria-label": "Tried" },
         h("table", {},
           h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "#"),
             h("th", { scope: "col", class: "words before-link" }, "choices"),
             ...["time", "GFLOP/s", "L1 hits"].map((it) => h("th", { scope: "col" }, it)))),
-          h("tbody", {}, ...points.filter(Boolean).map(row)))));
+          h("tbody", {}, ...points.filter(Boolean).map(row)))),
+      best < Infinity && h("p", { class: "hint" }, "★ the fastest"));
   }
 
   /** The limits of as many threads as the point uses. */
@@ -327,6 +328,6 @@ function headline(point, kernel) {
   return h(
     "div", { class: "play-head" },
     h("h3", {}, `${kernel.name}: ${name}: ${duration(seconds)}`),
-    h("p", {}, `${beside}, measured by turns with them: the middle of ${samples} samples, half of `
+    h("p", {}, `${beside}, measured by turns with them: the median of ${samples} samples, half of `
       + `them between ${duration(low)} and ${duration(high)}. The results agree.`));
 }

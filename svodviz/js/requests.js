@@ -16,7 +16,7 @@ import { followKernel } from "./kernel.js";
  * @property {(words: string) => void} onProgress
  */
 
-const ABSENT = "No kernel: this page can only show what was recorded.";
+const ABSENT = "No Python kernel: this page can only show what was recorded.";
 const LOST = "The kernel that made this explorer has ended: run its cell again.";
 const ENDED = "This explorer was closed in Python: run its cell again.";
 const CLOSED = "The explorer was closed.";

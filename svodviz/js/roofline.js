@@ -81,7 +81,7 @@ function grid(range, x, y) {
       s("path", { d: `M${LEFT} ${y(it)}H${right}` }),
       s("text", { x: LEFT - 6, y: y(it) + 4, "text-anchor": "end" }, round(it))]),
     s("text", { class: "roof-axis", x: (LEFT + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" },
-      "operations for each byte moved"),
+      "arithmetic intensity: FLOP for each byte moved"),
     s("text", {
       class: "roof-axis", x: 12, y: (TOP + floor) / 2, "text-anchor": "middle",
       transform: `rotate(-90 12 ${(TOP + floor) / 2})`,
@@ -111,7 +111,7 @@ function roofLines(roofs, level, range, x, y) {
       d: `M${x(kind === "roof" ? range.x[0] : ridge)} ${y(value)}H${WIDTH - RIGHT}`,
     }),
     s("text", { x: WIDTH - RIGHT - 4, y: y(value) - (kind === "roof" ? 5 : 15),
-      "text-anchor": "end" }, `${words} ${round(value)}`)));
+      "text-anchor": "end" }, `${words} ${round(value)} GFLOP/s`)));
   return [...lines.filter(Boolean), ...flat];
 }
 

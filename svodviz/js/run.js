@@ -64,7 +64,8 @@ export class RunView {
     const sentence = `${words[0].toUpperCase()}${words.slice(1)}.`;
     this.words.textContent = measured.isKnown ? this.remarks(answer) : sentence;
     const isThere = Boolean(answer && !answer.problem);
-    this.body.replaceChildren(...(isThere ? [this.table.draw(this.ran), ...this.rest(answer)] : []));
+    this.body.replaceChildren(...(isThere
+      ? [this.table.draw(this.ran), ...this.rest(answer)] : []));
   }
 
   /** The table with other turns listed; the button that was pressed keeps the focus. */

@@ -12,7 +12,9 @@ import { FEW_TURNS } from "./rows.js";
 
 /**
  * The rows in order of time; loops in `opened` have their turns after them.
- * @param {Loops} schedule @param {Item[]} items those that were measured @param {Set<number>} opened
+ * @param {Loops} schedule
+ * @param {Item[]} items those that were measured
+ * @param {Set<number>} opened
  * @returns {(Item | LoopRow)[]}
  */
 export function runRows(schedule, items, opened) {

@@ -35,8 +35,8 @@ export class RunTable {
     const rows = runRows(schedule, items, this.opened);
     const left = rows.slice(MOST);
     return h("section", { class: "run-section" },
-      h("div", { class: "figures run-table", tabindex: "0", role: "region",
-        "aria-label": "Items by time" },
+      h("div", { class: `figures run-table${rows.some((it) => it.turns) ? " with-loops" : ""}`,
+        tabindex: "0", role: "region", "aria-label": "Items by time" },
       h("table", {},
         h("thead", {}, h("tr", {}, ...HEADS.map(([name, title, kind]) =>
           h("th", { scope: "col", title, class: kind }, name)))),

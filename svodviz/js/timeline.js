@@ -7,7 +7,8 @@ import { button, count, counted, duration, h } from "./dom.js";
 import { ratioOf } from "./measured.js";
 import { barsOf, foldedAtFirst, HEAD, ROW, rowOfItem, rowsBetween, rowsOf } from "./rows.js";
 import { TimelineArrows } from "./timelinearrows.js";
-import { TimelineTools } from "./timelinetools.js";
+import { labelOf, labelWidth } from "./timelinelabels.js";
+import { pathWords, TimelineTools, timeWords } from "./timelinetools.js";
 
 const AFTER = 82; // pixels to the right for the words after the last bar
 const AFTER_BOTH = 132; // the same where the ratio of both times stands there
@@ -92,8 +93,9 @@ export class TimelineView {
     this.rowOf = rowOfItem(this.rows);
     const last = this.rows[this.rows.length - 1];
     this.height = HEAD + last.top + last.height + 12;
-    const widest = this.rows.reduce((most, row) => Math.max(most, this.labelWidth(row)), 0);
-    this.left = Math.min(250, Math.ceil(widest));
+    const widest = this.rows.reduce((most, row) =>
+      Math.max(most, labelWidth(this.schedule, row)), 0);
+    this.left = Math.min(270, Math.ceil(widest));
   }
 
   fold(loop) {
@@ -128,33 +130,6 @@ export class TimelineView {
     );
   }
 
-  /** Pixels that a label takes in bold, with what stands before it. */
-  labelWidth(row) {
-    const before = row.type === "loop" ? 66 : row.loop === undefined ? 46 : 66;
-    return before + this.label(row).length * 7.3;
-  }
-
-  label(row) {
-    if (row.type === "lane") return "";
-    const item = this.schedule.items[row.items[0]];
-    if (row.type === "loop") {
-      const { label, items } = this.schedule.loops[row.loop];
-      return `${item.name} × ${items.length}: ${label}`;
-    }
-    return row.loop === undefined ? this.caption(item) : this.turn(item, row.loop);
-  }
-
-  turn(item, loop) {
-    const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");
-    const { items } = this.schedule.loops[loop];
-    return counters || `turn ${items.indexOf(item.position)}`;
-  }
-
-  caption(item) {
-    const words = [item.op, item.name].filter(Boolean).join(" ");
-    return item.tasks > 1 ? `${words} ⇶${item.tasks}` : words;
-  }
-
   x(time) {
     return this.left + (time / this.end) * this.width;
   }
@@ -167,7 +142,8 @@ export class TimelineView {
       line.append(h("span", {}, duration(time * 1e-9)));
       ticks.push(line);
     }
-    return h("div", { class: "axis", "aria-hidden": "true" }, ...ticks);
+    return h("div", { class: "axis", "aria-hidden": "true" },
+      h("span", { class: "axis-title" }, "time"), ...ticks);
   }
 
   lane(row) {
@@ -190,7 +166,7 @@ export class TimelineView {
     const { loop, items } = row;
     const isFolded = this.folded.has(loop);
     const turns = items.map((position) => this.schedule.items[position]);
-    const label = this.label(row);
+    const label = labelOf(this.schedule, row);
     const kind = turns[0].op;
     const measured = turns.filter((it) => it.run).map((it) => ({ ...it, ...it.run, run: it.run }));
     const bars = isFolded ? barsOf(turns, (time) => this.x(time)) : [];
@@ -202,10 +178,24 @@ export class TimelineView {
         "aria-label": `${isFolded ? "Unfold" : "Fold"} the loop ${label}`,
       }),
       h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
-        title: label }, `↻ ${label}`),
+        title: label }, isFolded && turns.some((it) => this.when(it).critical)
+        && h("span", { class: "loop-sign", title: "on the critical path" }, "◆ "), `↻ ${label}`),
       ...bars.map((bar) => this.turnBar(bar, "")),
       ...runs.map((bar) => this.turnBar(bar, " measured")),
+      ...(isFolded ? this.loopTimes(turns) : []),
     );
+  }
+
+  /** What all turns take together, behind the last of them. */
+  loopTimes(turns) {
+    const sum = (of) => turns.reduce((total, it) => total + of(it), 0);
+    const last = (of) => turns.reduce((end, it) => Math.max(end, of(it)), 0);
+    const cost = sum((it) => it.finish - it.start);
+    const took = this.time(0, last((it) => it.finish), duration(cost * 1e-9), 0, "");
+    if (!turns.every((it) => it.run)) return [took];
+    const measured = sum((it) => it.measured);
+    const words = `${duration(measured * 1e-9)}, ${ratioOf({ cost, measured })}`;
+    return [took, this.time(0, last((it) => it.run.finish), words, 0, " measured")];
   }
 
   turnBar({ start, finish, items }, kind) {
@@ -228,7 +218,7 @@ export class TimelineView {
     const parts = [
       h("span", { class: `item-label${indent}`, style: `width:${this.left - 14}px` },
         h("span", { class: "item-sign", "aria-hidden": "true" }, critical ? "◆" : ""),
-        this.label(row)),
+        labelOf(this.schedule, row)),
       ...this.barOf(item, item, ""),
       ...(item.run ? this.barOf(item, item.run, " measured") : []),
     ];
@@ -277,7 +267,8 @@ export class TimelineView {
   time(start, end, took, width, kind) {
     const fits = width > took.length * 7 + 10;
     const left = fits ? this.x(start) + 6 : this.x(end) + 6;
-    return h("span", { class: `item-time${kind}`, style: `left:${left}px` }, took);
+    const place = fits ? "" : " beside";
+    return h("span", { class: `item-time${kind}${place}`, style: `left:${left}px` }, took);
   }
 
   light() {
@@ -367,28 +358,4 @@ export function niceStep(end, most) {
   const rough = end / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
-}
-
-/** What the times on screen are. */
-function timeWords({ hasTimes, isMeasured, store }) {
-  const { measured } = store;
-  if (!hasTimes) return "no estimates of time";
-  if (isMeasured) return "bars are placed as if any number of items could run at once";
-  return measured.isPossible ? `times are estimates; measured: ${measured.words}`
-    : "times are estimates";
-}
-
-/** The critical path in figures: by the estimates and, where that is known, as measured. */
-function pathWords(schedule, isMeasured) {
-  const lengths = (by) => {
-    const times = schedule.items.map((it) => (by === "measured" ? it.run : it)).filter(Boolean);
-    const critical = times.filter((it) => it.critical);
-    return [critical.length, critical.reduce((sum, it) => sum + it.finish - it.start, 0)];
-  };
-  const [items, length] = lengths("estimated");
-  if (!items) return "";
-  const words = `critical path ${counted(items, "item")}, ${duration(length * 1e-9)}`;
-  if (!isMeasured) return words;
-  const [others, took] = lengths("measured");
-  return `${words} estimated; ${counted(others, "item")}, ${duration(took * 1e-9)} measured`;
 }

@@ -1,17 +1,17 @@
 // Above the timeline: whose critical path and slack are drawn, and the button that measures.
 
-import { button, h } from "./dom.js";
+import { button, counted, duration, h } from "./dom.js";
 
-const WAYS = [["estimated", "Path by estimate"], ["measured", "Path by measurement"]];
+const WAYS = [["estimated", "by estimate"], ["measured", "by measurement"]];
 
 export class TimelineTools {
   /** @param store @param view the timeline: `by`, and `followPath` to change it */
   constructor(store, view) {
     this.store = store;
     this.view = view;
-    this.ways = new Map(WAYS.map(([by, words]) => [by, button(words, () => view.followPath(by), {
-      title: `Critical path, slack and arrows ${words.slice(5)}`,
-    })]));
+    this.ways = new Map(WAYS.map(([by, words]) => [by, button(
+      `Critical path ${words}`, () => view.followPath(by),
+      { title: `Draws critical path, slack and arrows ${words}` })]));
     this.choice = h("div", { class: "segmented", role: "group", "aria-label": "Critical path by" },
       ...this.ways.values());
     this.measure = button("Measure", () => store.measured.ask(), {
@@ -34,4 +34,28 @@ export class TimelineTools {
     this.words.textContent = isSaid ? measured.words : "";
     this.root.hidden = !measured.isPossible || (!isKnown && !isLive && !isSaid);
   }
+}
+
+/** What the times on screen are. */
+export function timeWords({ hasTimes, isMeasured, store }) {
+  const { measured } = store;
+  if (!hasTimes) return "no estimates of time";
+  if (isMeasured) return "bars are placed as if any number of items could run at once";
+  return measured.isPossible ? `times are estimates; measured: ${measured.words}`
+    : "times are estimates";
+}
+
+/** The critical path in figures: by the estimates and, where that is known, as measured. */
+export function pathWords(schedule, isMeasured) {
+  const lengths = (by) => {
+    const times = schedule.items.map((it) => (by === "measured" ? it.run : it)).filter(Boolean);
+    const critical = times.filter((it) => it.critical);
+    return [critical.length, critical.reduce((sum, it) => sum + it.finish - it.start, 0)];
+  };
+  const [items, length] = lengths("estimated");
+  if (!items) return "";
+  const words = `critical path ${counted(items, "item")}, ${duration(length * 1e-9)}`;
+  if (!isMeasured) return words;
+  const [others, took] = lengths("measured");
+  return `${words} estimated; ${counted(others, "item")}, ${duration(took * 1e-9)} measured`;
 }

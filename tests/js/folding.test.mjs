@@ -106,3 +106,13 @@ test("what is in a group is said", () => {
   assert.equal(census(["add", "mul", "add"]), "add ×2, mul");
   assert.equal(census(["a", "b", "c", "c"]), "c ×2, a + 1 kinds");
 });
+
+test("an input that several groups of one key read stands beside them", () => {
+  // two turns of the same function, one after the other, which read one constant
+  const keys = ["", "f", "f", "", "f", "f", "f"];
+  const edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [6, 1], [6, 4]];
+  const groups = folding.groupsOf(keys, edges).map((it) => it.nodes);
+  assert.deepEqual(groups, [[1, 2], [4, 5]]);
+  const own = folding.groupsOf(keys, edges.slice(0, -1)).map((it) => it.nodes);
+  assert.deepEqual(own, [[1, 2, 6], [4, 5]]);
+});

@@ -75,3 +75,18 @@ test("the box around none is a unit", () => {
   assert.deepEqual(union([]), [0, 0, 1, 1]);
   assert.deepEqual(union([[0, 5, 1, 6], [-3, 0, 0, 9]]), [-3, 0, 1, 9]);
 });
+
+test("a graph too large to be read opens where most of its nodes are", () => {
+  const row = (count, from, y) =>
+    Array.from({ length: count }, (_, i) => [from + 60 * i, y, from + 60 * i + 50, y + 20]);
+  const boxes = [...row(4, 0, 0), ...row(9, 5000, 40), ...row(30, 9000, 900)];
+  const middle = geometry.crowded(boxes, [0, 0, 800, 500]);
+  assert.ok(middle > 5000 && middle < 5530, String(middle)); // those below the view do not count
+  assert.equal(geometry.crowded([], [0, 0, 800, 500]), 400);
+});
+
+test("the tips of a small hexagon leave it a flat top", () => {
+  const [, left] = geometry.outline("hexagon", 18, 12).match(/^M(\d+) 0H/);
+  assert.ok(Number(left) <= 5);
+  assert.match(geometry.outline("hexagon", 90, 40), /^M9 0H81/);
+});

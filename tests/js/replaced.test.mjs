@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { borderOf, replacementsOf } from "../../svodviz/js/replaced.js";
+import { borderOf, pathBetween, replacementsOf } from "../../svodviz/js/replaced.js";
 
 const node = (mark) => ({ mark });
 const old = node("removed");
@@ -39,4 +39,12 @@ test("lines leave a box at its border", () => {
   assert.deepEqual(borderOf([0, 0, 10, 10], 5, 100), [5, 10]);
   assert.deepEqual(borderOf([0, 0, 10, 10], 100, 5), [10, 5]);
   assert.deepEqual(borderOf([0, 0, 10, 10], 5, 5), [5, 5]);
+});
+
+test("the arrow between two neighbours leads over them", () => {
+  const near = pathBetween([0, 100, 80, 140], [90, 100, 170, 140]);
+  assert.match(near, /^M40 100C40 (\d+) 130 \1 130 100$/);
+  assert.ok(Number(near.match(/C40 (\d+)/)[1]) < 100);
+  assert.match(pathBetween([0, 100, 80, 140], [300, 100, 380, 140]), /^M80 120C/);
+  assert.match(pathBetween([0, 100, 80, 140], [0, 300, 80, 340]), /^M40 140C/);
 });

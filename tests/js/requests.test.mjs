@@ -35,7 +35,7 @@ function host() {
 }
 
 test("without a kernel the reader is told so", async () => {
-  await assert.rejects(new Requests({ on() {}, off() {} }).ask("anything"), /No kernel/);
+  await assert.rejects(new Requests({ on() {}, off() {} }).ask("anything"), /No Python kernel/);
 });
 
 test("it is live after the first answer", async () => {
@@ -98,7 +98,7 @@ test("a kernel that ends is told of, and so is its return", async () => {
 test("one of a saved notebook asks nobody", async () => {
   const model = host();
   const requests = new Requests(model, false);
-  await assert.rejects(requests.ask("anything"), /No kernel/);
+  await assert.rejects(requests.ask("anything"), /No Python kernel/);
   assert.match(requests.obstacle, /what was recorded/);
   assert.deepEqual([model.sent, model.listeners.size, model.slots.size], [[], 0, 0]);
 });

@@ -191,7 +191,7 @@ def test_diff_measures(programs: list[str], capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize(("more", "words"), [
     (["nowhere.py"], "nowhere.py: no such file"),
-    (["{b}", "--stage", "loops", "--kernel", "k9"], "no kernel 'k9'; expected one of ['k0']"),
+    (["{b}", "--stage", "loops", "--kernel", "k9"], "no kernel 'k9'; expected one of k0"),
 ])  # fmt: skip
 def test_diff_in_trouble(
     programs: list[str], capsys: pytest.CaptureFixture[str], more: list[str], words: str
@@ -242,7 +242,8 @@ def test_a_program_that_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f'File "{program}", line 4, in inner' in error
     assert "explorer.py" not in error
     assert "runpy" not in error
-    assert error.splitlines()[-1].startswith("TypeError: explore: got int; expected a Tensor")
+    assert "explore: there is nothing to explore in this\n  got:      int\n" in error
+    assert error.splitlines()[-1] == f"  line:     {program}:4  svodviz.explore(3)"
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -279,3 +280,35 @@ def test_as_a_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["show", "{folder}"], "{folder}: a folder; expected a Python program\n"),
+    (["export", "{program}", "-o", "{folder}/no/x.svg"],
+     "{folder}/no/x.svg: cannot be written: No such file or directory\n"),
+    (["explore", "{program}", "-o", "{folder}/no/x.html"],
+     "{folder}/no/x.html: cannot be written: No such file or directory\n"),
+])  # fmt: skip
+def test_what_cannot_be_read_or_written_is_said_in_a_sentence(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    arguments: list[str], words: str,
+) -> None:  # fmt: skip
+    names = {"folder": tmp_path, "program": program}
+    assert main([it.format(**names) for it in arguments]) == 1
+    assert capsys.readouterr().err == words.format(**names)
+
+
+def test_only_what_is_missing_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show"])
+    told = capsys.readouterr().err
+    assert told.endswith("error: the following arguments are required: program\n")
+    assert max(map(len, told.split("\n"))) <= 80
+
+
+def test_help_shows_how_each_command_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = capsys.readouterr().out
+    for words in ("svodviz explore program.py -o page.html ", "svodviz diff a.py b.py "):
+        assert words in told

@@ -7,6 +7,7 @@ from compiler import Options, Tensor, compile
 from svodviz.compare import compare
 from svodviz.comparison import COMPARED, Comparison, Figure
 from svodviz.comparison_text import change, duration, written
+from svodviz.explorer import explore
 from tests.svodviz.sample import HOSTILE, hostile, rich, sample
 
 TRACED = Options(trace=True)
@@ -132,3 +133,20 @@ def test_numbers_in_words(number: float | None, unit: str, text: str) -> None:
 ])  # fmt: skip
 def test_changes_in_words(a: float | None, b: float | None, unit: str, text: str) -> None:
     assert change(Figure("x", unit, a, b)) == text
+
+
+def test_what_was_not_traced_is_not_called_different() -> None:
+    x = Tensor(np.ones((8, 4), np.float32), name="x")
+    traced = compile(x.relu().sum(1), name="traced")
+    bare = compile(x.relu().sum(1), Options(), name="bare")
+    made = compare(bare, traced)
+    assert [it for it in made.passes if not it.is_same] == []
+    assert next(it.a for it in made.figures if it.name == "rewrites") is None
+    assert "the list of rewrites in a" in made.missing
+    assert compare(traced, traced).missing == {}
+
+
+def test_two_are_measured_where_that_is_asked() -> None:
+    x = Tensor(np.ones((8, 4), np.float32), name="x")
+    shown = explore(x.sum(1), x.sum(0), measure=True)
+    assert "measured, one run" in [it[0] for it in shown.wire["figures"]]

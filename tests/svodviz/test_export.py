@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pygraphviz
 import pytest
 
@@ -51,6 +52,15 @@ def test_graphml_reads_back(make: Any, stage: str) -> None:
     assert set(read.edges) == set(nodes.edges)
 
 
+def test_lines_of_code_begin_at_the_left_in_dot() -> None:
+    made = compile(Tensor(np.ones((64, 64), np.float32)).sum(1))
+    code = pygraphviz.AGraph(string=export_stage(made, "asm", "dot"))
+    labels = [it.attr["label"] for it in code.nodes()]
+    assert labels and all(it.endswith("\\l") and "\\n" not in it for it in labels)
+    graph = pygraphviz.AGraph(string=export_stage(made, "graph", "dot"))
+    assert not any("\\l" in it.attr["label"] for it in graph.nodes())
+
+
 @pytest.mark.parametrize("make", [sample, hostile])
 def test_dot_is_read_by_graphviz(make: Any) -> None:
     read = pygraphviz.AGraph(string=export_stage(make(), "graph", "dot"))
@@ -80,7 +90,7 @@ def test_text_of_one_kernel_or_all() -> None:
     ("nowhere", "svg", "", "no stage 'nowhere'"),
     ("passes", "svg", "", "no stage 'passes'"),
     ("graph", "png", "", "no format 'png'; expected one of"),
-    ("loops", "svg", "k9", "no kernel 'k9'; expected ['k0', 'k1', 'k2', 'k3']"),
+    ("loops", "svg", "k9", "no kernel 'k9' in stage 'loops'; expected one of k0, k1, k2, k3"),
 ])  # fmt: skip
 def test_wrong_wishes(stage: str, form: str, kernel: str, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):

@@ -109,13 +109,13 @@ def test_a_saved_notebook_is_interactive_where_it_is_trusted(
     root.wait_for()
     assert lab.page.evaluate(TRUSTED)
     assert root.get_attribute("data-stage") == "kernels"
-    root.locator(".obstacle", has_text="No kernel").wait_for()
+    root.locator(".obstacle", has_text="No Python kernel").wait_for()
     root.locator('.stage[data-stage="passes"]').click()
     root.focus()
     lab.page.keyboard.press("ArrowRight")
     root.locator(".position", has_text="before 1 of").wait_for()
     root.locator('.stage[data-stage="llvm_passes"]').click()
-    root.locator(".llvm-words", has_text="No kernel").wait_for()
+    root.locator(".llvm-words", has_text="No Python kernel").wait_for()
     assert lab.page.evaluate("window.hacked") is None
     # The same from somebody else: a notebook that this server has not signed.
     saved["metadata"]["from"] = "somebody else"

@@ -94,7 +94,7 @@ def test_what_llvm_says_stands_in_words(page: Any) -> None:
 def test_a_level_that_was_not_recorded_says_what_is_needed(page: Any) -> None:
     page.get_by_label("Which of LLVM's passes").select_option("3")
     words = page.locator(".llvm-words").inner_text()
-    assert "No kernel" in words and "export_html(machine_code=True)" in words
+    assert "No Python kernel" in words and "export_html(machine_code=True)" in words
     assert page.locator(".llvm-body").is_hidden()
     page.get_by_label("Which of LLVM's passes").select_option("-1")
     page.wait_for_selector(".llvm-pass")
@@ -104,11 +104,11 @@ def test_a_page_without_recordings_says_so(open_page: Open, sample_page: Path) -
     page = open_page(sample_page)
     set_state(page, stage="llvm_passes")
     words = "document.querySelector('.llvm-words').textContent"
-    page.wait_for_function(f"{words}.includes('No kernel')")
+    page.wait_for_function(f"{words}.includes('No Python kernel')")
     set_state(page, stage="asm", view="machine")
     page.get_by_label("Machine", exact=True).select_option("riscv-v")
     words = "document.querySelector('.machine-words').textContent"
-    page.wait_for_function(f"{words}.includes('No kernel')")
+    page.wait_for_function(f"{words}.includes('No Python kernel')")
     assert page.locator(".machine-code .line").count() == 0
     page.get_by_label("Machine", exact=True).select_option("")
     assert page.locator(".machine-code .line").count() > 5

@@ -55,7 +55,7 @@ def page(made: Any, tmp_path: Path, open_page: Open) -> Any:
 
 def test_recorded_points_are_shown_without_a_kernel(page: Any) -> None:
     words = page.locator(".play-main").inner_text()
-    assert "No kernel: " in words and "new choices cannot be tried" in words
+    assert "No Python kernel: " in words and "new choices cannot be tried" in words
     for part in ("plain", "the compiler's own", "✗ not possible", "Roofline", "L1", "accesses"):
         assert part in words
     assert page.locator(".play-controls button:enabled").count() == 0

@@ -128,6 +128,9 @@ def test_the_memory_map(page: Any) -> None:
     assert boxes["back"]["top"] == pytest.approx(boxes["x on CPU:1"]["top"], abs=1)
     assert boxes["back"]["left"] > boxes["x on CPU:1"]["right"]
     assert boxes["state"]["top"] >= boxes["back"]["bottom"] - 1.5
+    arrow = page.locator(".reuse").bounding_box()
+    words = page.locator('.place[aria-label^="back,"] text').last.bounding_box()
+    assert arrow["y"] >= words["y"] + words["height"] - 1  # an arrow crosses no words
     assert page.locator(".reuse").count() == 1
     page.locator('.place[aria-label^="back,"]').click()
     assert state(page)["selected"] == "schedule:buffer 5"
@@ -198,6 +201,11 @@ def test_thousands_of_items_stay_usable(open_page: Open, tmp_path: Path) -> None
     drawn = re.search(r"(\d+) of 2,001 rows drawn: scroll for more", status)
     assert drawn
     assert page.locator(".item, .loop-row").count() == int(drawn[1]) < 60
+    loop = page.locator(".loop-row")
+    assert "turn × 1,000: " in loop.inner_text()
+    assert texts(page, ".loop-row .item-time") == ["10 µs"]  # a thousand turns of 10 ns
+    assert loop.locator(".loop-sign").inner_text().strip() == "◆"
+    assert page.locator(".curve-scale").all_text_contents()[-2:] == ["item 0", "item 2,999"]
     assert page.locator(".turn").count() < 400
     page.get_by_label("Unfold the loop turn").click()
     assert page.locator(".in-loop").count() > 10

@@ -101,6 +101,10 @@ def test_the_critical_item() -> None:
     for choice in question.choices:
         slack = times[int(choice.text.split()[0])].slack
         assert (slack == 0) == (choice.text == right(question))
+    assert len(question.lines) == len(compilation.schedule.items)
+    assert len({it.index("takes") for it in question.lines}) == 1  # in columns
+    waits = [it for it in compilation.schedule.dependencies if it.consumer == 2]
+    assert all(f"{it.producer} " in question.lines[2].partition("waits for")[2] for it in waits)
 
 
 def test_a_chain_has_no_item_to_choose() -> None:

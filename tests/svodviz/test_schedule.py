@@ -182,3 +182,17 @@ def test_fusions_that_were_taken_name_the_value() -> None:
     assert {row["taken"] for row in rows} == {True}
     assert "reduce max f64[8,1]" in {row["value"] for row in rows}
     assert all(row["from"] == row["to"] and row["saved"] > 0 for row in rows)
+
+
+def test_ties_are_critical_as_well() -> None:
+    x = Tensor(np.ones((8, 16), np.float32))
+    sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
+    found = schedule_row(compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0)), Entities())
+    assert found
+    items = found["items"]
+    tight = [it["start"] == it["late"] for it in items]
+    wanted = [tight[a] and tight[b] and items[a]["start"] + items[a]["cost"] == items[b]["start"]
+              for a, b, *_ in found["dependencies"]]  # fmt: skip
+    assert [it[-1] for it in found["dependencies"]] == wanted
+    on_path = [items[a]["critical"] and items[b]["critical"] for a, b, *_ in found["dependencies"]]
+    assert sum(wanted) > sum(on_path)  # there are two paths of one length
