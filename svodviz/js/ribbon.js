@@ -33,7 +33,8 @@ export class Ribbon {
     measure();
     node.append(
       h("span", { class: "stage-head" },
-        h("span", { class: "stage-label" }, stage.label), (!node.disabled && checkMark(check)) || ""),
+        h("span", { class: "stage-label" }, stage.label),
+        (!node.disabled && checkMark(check)) || ""),
       words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
@@ -43,7 +44,8 @@ export class Ribbon {
 
   isEmpty(stage) {
     const size = this.store.model.size(stage.id);
-    return !size.nodes && !size.lines && !((stage.asked || stage.later) && stage.units.length);
+    const follows = stage.asked || stage.later;
+    return !size.nodes && !size.lines && !(follows && stage.units.length);
   }
 
   reason(stage) {
