@@ -40,7 +40,8 @@ class MachineCode:
         """What LLVM makes of each distinct kernel, being made on threads of their own."""
         from concurrent.futures import ThreadPoolExecutor  # it imports much
 
-        pool = ThreadPoolExecutor(os.cpu_count() or 1, "listing")
+        # One core is left to who waits for them: a page is being made or painted meanwhile.
+        pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "listing")
         try:
             pairs = zip(self.source, self._kernels, strict=True)
             return [pool.submit(listing.listings, source, each.level) for source, each in pairs]
