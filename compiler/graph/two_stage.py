@@ -79,23 +79,28 @@ def two_stage(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
     """`root` with long reductions that have few results in two stages."""
-    return _rebuilt(root, provenance, matches)[root]
+    order = toposort([root])
+    return _rebuilt(order, _cuts(order, _long(order)), provenance, matches)[root]
 
 
 def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
     """For what the pass makes of each reduction under `root`: whether it is cut, and why."""
-    done, order = _rebuilt(root, Provenance(), None), toposort([root])
-    plain = [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
-    cuts = {n: _short(n) for n in plain if not _is_long(n)} | _cuts(order)
+    order = toposort([root])
+    plain, long = _plain(order), _long(order)
+    cuts = _cuts(order, long)
+    done = _rebuilt(order, cuts, Provenance(), None)
+    cuts |= {node: _short(node) for node in set(plain) - set(long)}
     return {done[node]: cuts[node] for node in plain if node in cuts}
 
 
 def _rebuilt(
-    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None
+    order: list[TensorNode],
+    chosen: dict[TensorNode, Cut],
+    provenance: Provenance[Any],
+    matches: list[Match] | None,
 ) -> dict[TensorNode, TensorNode]:
-    """What each node under `root` becomes."""
-    order = toposort([root])
-    cuts = {node: cut for node, cut in _cuts(order).items() if cut.parts}
+    """What each node becomes."""
+    cuts = {node: cut for node, cut in chosen.items() if cut.parts}
     if not cuts:
         return dict(zip(order, order, strict=True))
     done: dict[TensorNode, TensorNode] = {}
@@ -136,9 +141,16 @@ def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
     return Shrink((source,), tuple(bounds))
 
 
-def _cuts(order: list[TensorNode]) -> dict[TensorNode, Cut]:
-    """The long reductions, each with what is to become of it."""
-    found = [n for n in order if isinstance(n, Reduce) and _is_plain(n) and _is_long(n)]
+def _plain(order: list[TensorNode]) -> list[Reduce]:
+    return [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
+
+
+def _long(order: list[TensorNode]) -> list[Reduce]:
+    return [n for n in _plain(order) if _is_long(n)]
+
+
+def _cuts(order: list[TensorNode], found: list[Reduce]) -> dict[TensorNode, Cut]:
+    """The long reductions that were `found`, each with what is to become of it."""
     if not found:
         return {}
     readers = users(order)

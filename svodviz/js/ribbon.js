@@ -31,10 +31,9 @@ export class Ribbon {
         + `${words.textContent}${checkWords(check)}`;
     };
     measure();
-    node.append(
-      h("span", { class: "stage-head" },
-        h("span", { class: "stage-label" }, stage.label), (!node.disabled && checkMark(check)) || ""),
-      words);
+    const mark = node.disabled ? null : checkMark(check);
+    node.append(h("span", { class: "stage-head" },
+      h("span", { class: "stage-label" }, stage.label), mark), words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
     this.measures.push(measure);

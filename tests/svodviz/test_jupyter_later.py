@@ -9,7 +9,7 @@ import pytest
 from svodviz.later import UNMADE
 from svodviz.offline import page_of
 from svodviz.packing import unpacked
-from tests.svodviz.lab import IDLE, READY, Server, Shown, opened
+from tests.svodviz.lab import READY, Server, Shown, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -68,7 +68,7 @@ def begun(lab: Shown) -> Any:
     lab.page.evaluate(BEGIN, EXPLORE)
     root = lab.cell(EXPLORE).locator(READY)
     root.wait_for()
-    assert not lab.page.evaluate(IDLE)
+    assert size(root).inner_text() == "being made …"
     return root
 
 
@@ -78,15 +78,12 @@ def size(root: Any) -> Any:
 
 def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: Path) -> None:
     root = begun(lab)
-    assert size(root).inner_text() == "being made …"
     root.locator(".node").first.click()
     assert root.locator(".node.selected").count() == 1
     root.locator('.stage[data-stage="asm"]').click()
     assert root.locator(".waiting").inner_text() == COMING
     done.touch()
-    root.locator(".machine-code .line").first.wait_for()
-    assert root.locator(".machine-code .line.related").count() > 0
-    lab.wait(IDLE)
+    root.locator(".text-view .line").first.wait_for()
     lab.run(SELECT)
     lab.run_until(TELL, "asm 2 k0:")
     assert root.locator(".inspector .entity").inner_text() == "asm:0:1"
