@@ -17,7 +17,7 @@ from svodviz.picture import svg
 from svodviz.refine import pictured
 from svodviz.scene import plain
 from svodviz.schedule import schedule_row, schedule_text
-from svodviz.script import loader, style_sheet, unpacking
+from svodviz.script import page_script, style_sheet
 from svodviz.stages import BY_ID, EXPORTED, StageRow, printed, units
 from svodviz.subject import name_of
 
@@ -95,7 +95,7 @@ def export_html(
         packed="gzip" if is_packed else "no",
         data=pack_text(data) if is_packed else data,
         state=script_json(state or {}),
-        script=f"{unpacking()}{loader()}{_START}",
+        script=f"{page_script()}{_START}",
     )
     if path is not None:
         Path(path).write_text(page, "utf-8")

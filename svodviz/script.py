@@ -1,16 +1,11 @@
-"""The browser's part as one script: plain ES modules, inlined in the order of their imports.
-
-A widget's module is loaded from a Blob URL, where relative imports lead nowhere. So the script
-carries every module as text, makes a Blob URL of each, and puts these URLs into the imports of the
-modules that come after it. There is no build step: the files in js/ are what runs.
-"""
+"""The browser's part as one script: plain ES modules, in the order of their imports."""
 
 import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from svodviz.escape import script_json
+from svodviz.bundle import bundle
 from svodviz.packing import packed
 from svodviz.palette import css
 
@@ -20,19 +15,11 @@ FIRST_SHEET, LAST_SHEET = "explorer", "narrow"
 _IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
 
 _LOADER = """\
-const modules = MODULES;
-const urls = {};
-for (const [name, text] of modules) {
-  const linked = text.replace(
-    /^(import [^;]*? from )"\\.\\/(\\w+\\.js)";$/gm,
-    (_, words, file) => `${words}"${urls[file]}";`,
-  );
-  urls[name] = URL.createObjectURL(new Blob([linked], { type: "text/javascript" }));
-}
-const loaded = import(urls["main.js"]).finally(() => {
-  Object.values(urls).forEach((url) => URL.revokeObjectURL(url));
-});
+const text = await unpacked("PACKED");
+const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+const loaded = import(url).finally(() => URL.revokeObjectURL(url));
 const render = async (context) => (await loaded).render(context);
+export default { render };
 """
 
 
@@ -45,22 +32,17 @@ def modules() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def loader() -> str:
-    """A script that defines `render({model, el})`, which resolves once all modules are loaded."""
-    return _LOADER.replace("MODULES", script_json(modules()), 1)
-
-
-@cache
-def unpacking() -> str:
-    """A script that defines `unpacked(text)`: what the modules have, for before they are there."""
-    return dict(modules())["packed.js"].replace("export ", "")
+def page_script() -> str:
+    """A script for a page that defines `render({model, el})` and `unpacked(text)`."""
+    return f"{bundle(modules())}const {{ unpacked }} = $packed;\nconst {{ render }} = $main;\n"
 
 
 @cache
 def widget_module() -> str:
     """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
-    data = f'await unpacked("{packed(modules())}")'
-    return f"{unpacking()}{_LOADER.replace('MODULES', data, 1)}export default {{ render }};\n"
+    unpacking = dict(modules())["packed.js"].replace("export ", "")
+    text = f"{bundle(modules())}export const {{ render }} = $main;\n"
+    return unpacking + _LOADER.replace("PACKED", packed(text), 1)
 
 
 @cache

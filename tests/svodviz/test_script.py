@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from svodviz.script import FOLDER, loader, modules, style_sheet, widget_module
+from svodviz.script import FOLDER, modules, page_script, style_sheet, widget_module
 
 PARSERS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
            "createContextualFragment", "eval(", "new Function", "srcdoc", "setHTML")  # fmt: skip
@@ -22,7 +22,7 @@ def test_nothing_is_named_for_the_whole_page(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), modules(), ids=NAMES)
-def test_imports_are_written_as_the_loader_reads_them(name: str, text: str) -> None:
+def test_imports_are_written_as_the_bundle_reads_them(name: str, text: str) -> None:
     lines = [it for it in text.splitlines() if re.search(r'from "|^import ', it)]
     code = [it for it in lines if not it.lstrip().startswith(("*", "//", "/*"))]
     assert all(re.search(r' from "\./\w+\.js";$', it) for it in code)
@@ -36,8 +36,8 @@ def test_a_module_comes_after_what_it_imports() -> None:
     assert set(NAMES) == {path.name for path in FOLDER.glob("*.js")}
 
 
-def test_the_loader_may_stand_in_a_page() -> None:
-    assert "</script" not in loader()
+def test_the_script_may_stand_in_a_page() -> None:
+    assert "</script" not in page_script()
     assert widget_module().endswith("export default { render };\n")
 
 
