@@ -55,7 +55,7 @@ lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 
 test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
 	@$(RUN) pytest -n auto --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env \
-	  --nbval-cell-timeout=120 tests $(wildcard notebooks) $(PYTEST_ARGS)
+	  --nbval-cell-timeout=120 $(PYTEST_ARGS)
 
 check: $(STAMP) ## lint everything, type-check the compiler
 	@$(RUN) ruff check .

@@ -12,7 +12,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from compiler.asking.rounding import rounding
 from compiler.bindings import Values, graph_inputs, sliced
 from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
@@ -129,6 +128,8 @@ class Expected:
 
 def reference(compilation: Checkable, values: Values) -> Expected:
     """What the graph as written computes, and how far its results may be off."""
+    from compiler.asking.rounding import rounding  # only who checks loads it
+
     written = compilation.written
     inputs = graph_inputs(written, values)
     return Expected(interpret(written.sources, inputs), rounding(written, inputs))

@@ -97,7 +97,7 @@ class Passes(ShownAsText):
 
     def repeat(self, name: str, times: int = 2) -> "Passes":
         """These, with the pass called `name` so often, one right after the other."""
-        if times < 1:
+        if not isinstance(times, int) or times < 1:
             _refuse("a pass is repeated once or more", str(times), "1 or more")
         row = self.rows[self._find(name)[-1]]
         return self.after(name, *[row] * (times - 1))

@@ -21,6 +21,6 @@ def bisect(subject: Any, *inputs: Any) -> Explorer:
         state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph"}
         if found.match is not None:
             state["selected"] = compilation.passes[found.place].entity(found.match.after)
-    explorer = Explorer(compilation, tried(compilation, found), **state)
+    explorer = Explorer(compilation, tried(found), **state)
     explorer.bisection = found
     return explorer

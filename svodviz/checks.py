@@ -21,6 +21,8 @@ STAGES = {"kernels": "kernels", "schedule": "schedule", "loops": "loops", "lower
 """The stages of the ribbon that run, with their rows in the compiler's report."""
 AS_IT_RUNS = ("llvm", "optimized")
 """Stages that run only as the machine code made from them."""
+AFTER_REWRITE = " after rewrite "
+"""What is in the titles of runs that followed a rewrite of a pass."""
 
 
 @dataclass
@@ -63,20 +65,17 @@ def check_all(compilation: Any) -> Checks:
     return found
 
 
-def tried(compilation: Any, bisection: Any) -> Checks:
+def tried(bisection: Any) -> Checks:
     """The marks of what a bisection tried."""
     found = Checks()
-    places = {f"{r.stage} {r.kernel}".strip() + f": {r.name}": n
-              for n, r in enumerate(compilation.passes)}  # fmt: skip
     stages = {name: stage for stage, name in STAGES.items()}
-    for row in bisection.tried:
-        name, _, count = row.stage.partition(" after rewrite ")
-        if row.stage in places:
-            found.passes[places[row.stage]] = row
+    for row, place in zip(bisection.tried, bisection.places, strict=True):
+        if AFTER_REWRITE in row.stage:
+            found.steps[bisection.place, place] = row
+        elif place >= 0:
+            found.passes[place] = row
         elif row.stage in stages:
             found.stages[stages[row.stage]] = row
-        elif count and bisection.record is not None and name == bisection.record.name:
-            found.steps[bisection.place, int(count)] = row
     if bisection.place >= 0:
         found.passes[bisection.place] = bisection.row
     return found

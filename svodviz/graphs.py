@@ -149,7 +149,8 @@ def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:
         lines = lines[1:]  # the title says the same
     left_out = len(lines) - LONGEST_BLOCK
     shown = lines if left_out <= 1 else [*lines[:LONGEST_BLOCK], f"… {left_out} more lines"]
-    title = " ".join(word for word in (text["op"], text["name"], text["argument"]) if word)
+    name = " ".join(filter(None, (text["op"], text["name"])))
+    title = " · ".join(filter(None, (name, text["argument"])))
     return (shorten(title, 46), *(shorten(line, 46) for line in shown))
 
 

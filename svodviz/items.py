@@ -185,15 +185,17 @@ def _words(value: Any) -> str:
 
 
 def dependency_rows(schedule: Any, buffers: Buffers) -> list[list[Any]]:
-    """The table of dependencies; critical are those along which no time is to spare."""
+    """The table of dependencies; critical are those along which no time is to spare, on the
+    critical path or on another one as long."""
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     times = schedule.times
+    tight = [it.earliest_start == it.latest_start for it in times]
     rows = []
     for edge in schedule.dependencies:
         source, target = place[edge.producer], place[edge.consumer]
         ends = times[source].earliest_start + times[source].cost
-        is_path = {edge.producer, edge.consumer} <= set(schedule.critical_path)
-        is_critical = is_path and ends == times[target].earliest_start
+        is_next = ends == times[target].earliest_start
+        is_critical = is_next and tight[source] and tight[target]
         numbers = [buffers.number(it) for it in edge.buffers]
         rows.append([source, target, visible(edge.kind), numbers, int(edge.nbytes), is_critical])
     return rows

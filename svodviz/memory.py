@@ -30,7 +30,7 @@ def memory_row(schedule: Any, buffers: Buffers) -> Wire:
     lives = [[buffers.number(it.buffer), it.first, it.last] for it in schedule.lifetimes]
     made = [it for it in lives if buffers.rows[it[0]]["made"]]
     alive = _alive(made, buffers, len(schedule.items))
-    inputs = sum(buffers.rows[it[0]]["bytes"] for it in lives if it not in made)
+    inputs = sum(buffers.rows[it[0]]["bytes"] for it in lives if not buffers.rows[it[0]]["made"])
     plan = getattr(schedule, "memory_plan", None)
     return {
         "alive": alive,

@@ -215,10 +215,11 @@ def _critical(compilation: Any, random: Random) -> Iterator[Question]:
     names = [f"{position} {visible(it.operation.name)}" for position, it in enumerate(items)]
     on_path = set(schedule.critical_path) if items else set()
     critical = [place for place, it in enumerate(items) if it.item_id in on_path]
-    others = [place for place, it in enumerate(items) if it.item_id not in on_path]
+    times = schedule.times
+    # What has no time to spare beside the path, on one as long, would be right as well.
+    others = [place for place in range(len(items)) if _slack(times[place]) > 0]
     if not critical or not others:
         return
-    times = schedule.times
     # The last item is always critical: one that others run beside asks for more.
     beside = [it for it in critical if any(_overlap(times[it], times[other]) for other in others)]
     right = random.choice(beside or critical)

@@ -1,5 +1,6 @@
 """Settings for every test: the order, how Hypothesis draws, when a browser test may be skipped."""
 
+import gc
 import os
 from collections.abc import Generator, Sequence
 from itertools import chain
@@ -29,6 +30,17 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # xdist's own answer
     return 1 + (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is made here stays to the end: the garbage collector need not look at it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

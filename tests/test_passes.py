@@ -72,6 +72,7 @@ REFUSED = (
     (lambda: PASSES.after("simplify", 3), "this is no pass"),
     (lambda: PASSES.move("simplify"), "move takes one place"),
     (lambda: PASSES.repeat("simplify", 0), "once or more"),
+    (lambda: PASSES.repeat("simplify", "2"), "once or more"),  # type: ignore[arg-type]
     (lambda: PASSES.move("simplify", before="tile"), "simplify is a pass on graph, tile on loops"),
 )
 

@@ -36,6 +36,9 @@ class Bisection(ShownAsText):
     no pass is at fault; `step` counts its rewrites up to the first wrong one, 0 where none is."""
 
     tried: tuple[Row, ...]
+    places: tuple[int, ...] = ()
+    """For each run the position of the pass that it followed, -1 where it followed none; for
+    those of single rewrites how many of them it followed."""
     step: int = 0
     place: int = -1
     row: Row | None = None
@@ -91,6 +94,7 @@ class _Search:
         self.compilation = compilation
         self.bench = Bench(compilation, variables)
         self.tried: list[Row] = []
+        self.places: list[int] = []
 
     def first_wrong(self, points: Sequence[_Point]) -> tuple[_Point, Row] | None:
         """The first of some points that is wrong, taken that all after one are wrong too."""
@@ -110,7 +114,12 @@ class _Search:
     def _run(self, point: _Point) -> Row:
         row = point.run()
         self.tried.append(row)
+        self.places.append(point.place)
         return row
+
+    def runs(self) -> tuple[tuple[Row, ...], tuple[int, ...]]:
+        """Every run, and behind what."""
+        return tuple(self.tried), tuple(self.places)
 
     def whole(self) -> list[_Point]:
         """The steps of the whole program."""
@@ -179,12 +188,12 @@ def bisect(compilation: Checkable, variables: Values | None = None) -> Bisection
     search = _Search(compilation, variables)
     found = search.first_wrong(search.whole())
     if found is None:
-        return Bisection(tuple(search.tried))
+        return Bisection(*search.runs())
     point, row = found
     if point.kernel:
         point, row = search.in_kernel(point.kernel) or (point, row)
     if point.place < 0:
-        return Bisection(tuple(search.tried), row=row)
+        return Bisection(*search.runs(), row=row)
     record = compilation.passes[point.place]
     step = search.first_rewrite(record)
-    return Bisection(tuple(search.tried), step, point.place, row, record)
+    return Bisection(*search.runs(), step, point.place, row, record)

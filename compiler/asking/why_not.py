@@ -207,7 +207,7 @@ def _deciding(
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
     skipped: list[tuple[ast.expr, bool | None]] = []
-    guard: ast.expr | None = None
+    guard: tuple[ast.expr, bool | None] | None = None
     body: list[ast.stmt] = function.body
     while True:
         here = next((s for s in body if s.lineno <= line <= (s.end_lineno or line)), None)
@@ -215,16 +215,42 @@ def _deciding(
             if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, known):
                 skipped.append((each.test, False))
         if isinstance(here, ast.If):
-            inside = any(s.lineno <= line <= (s.end_lineno or line) for s in here.body)
-            guard = here.test if inside else guard
+            inside = _holds_line(here.body, line)
+            guard = (here.test, True) if inside else guard
             if not inside and not here.orelse and _returns_node(here):
                 skipped.append((here.test, False))
             body = here.body if inside else here.orelse
             continue
-        break
+        if isinstance(here, ast.Match):
+            guard = here.subject, None
+        parts = _parts(here)
+        body = next((part for part in parts if _holds_line(part, line)), [])
+        if not body:
+            break
     if isinstance(here, ast.Return) and here.value is not None and not _is_none(here.value):
         return [*skipped, _of_choice(here.value, known)]
-    return [(guard, True)] if guard is not None else skipped
+    return [guard] if guard is not None else skipped
+
+
+def _parts(statement: ast.stmt | None) -> list[list[ast.stmt]]:
+    """The bodies of a loop, of `with`, `try` or `match`."""
+    match statement:
+        case ast.For() | ast.While():
+            return [statement.body, statement.orelse]
+        case ast.With():
+            return [statement.body]
+        case ast.Try():
+            handlers = [each.body for each in statement.handlers]
+            return [statement.body, *handlers, statement.orelse, statement.finalbody]
+        case ast.Match():
+            return [case.body for case in statement.cases]
+        case _:
+            return []
+
+
+def _holds_line(body: list[ast.stmt], line: int) -> bool:
+    """Whether a line stands in a body."""
+    return any(s.lineno <= line <= (s.end_lineno or line) for s in body)
 
 
 def _returns_node(branch: ast.If) -> bool:

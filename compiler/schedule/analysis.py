@@ -1,8 +1,9 @@
 """analysis: what each item costs, and which items decide how long the program takes.
 
 Where a kernel's loops are known (`loops/count.py`), the estimate is the greatest of computing and
-of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`). Where
-they are not, it is a roofline: the greater of arithmetic time and memory time, plus the launch.
+of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`), by as many
+threads as the kernel has tasks and the model cores. Where they are not, it is a roofline of one
+thread: the greater of arithmetic time and memory time, plus the launch.
 The roofline orders kernels by cost and is far from a measurement. Extents that are variables
 count as their maxima.
 """

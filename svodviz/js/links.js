@@ -65,11 +65,19 @@ export function descend(start, children, stageOf) {
 }
 
 /**
+ * `start` and all that it descends from.
+ * @param {number} start @param {number[][]} parents @param {(entity: number) => string} stageOf
+ */
+export function ascend(start, parents, stageOf) {
+  return climb(start, parents, stageOf, (stage) => ABOVE.has(stage));
+}
+
+/**
  * `start`, all it descends from and all that descends from it.
  * @param {number} start @param {number[][]} parents @param {number[][]} children
  * @param {(entity: number) => string} stageOf
  */
 export function closure(start, parents, children, stageOf) {
-  const up = climb(start, parents, stageOf, (stage) => ABOVE.has(stage));
+  const up = ascend(start, parents, stageOf);
   return new Set([...up, ...descend(start, children, stageOf)]);
 }

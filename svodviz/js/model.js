@@ -1,7 +1,7 @@
 // One compilation, decoded from the wire (see wire.py) and indexed for the views. Pure.
 
 import { arrow } from "./geometry.js";
-import { childrenOf, closure, descend } from "./links.js";
+import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
 const VERSION = 4;
@@ -61,6 +61,8 @@ export class Model {
     this.madeBy = new Map();
     /** @type {Map<number, Rewrite>} */
     this.gaveWayIn = new Map();
+    /** @type {Map<number, Set<number>>} what gave way to an entity */
+    this.cameFrom = new Map();
     /** @type {Map<number, string> | null} kept by what groups nodes */
     this.modules = null;
     /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
@@ -176,6 +178,9 @@ export class Model {
         note(this.gaveWayIn, entities(index, "n-"));
       });
     });
+    this.gaveWayIn.forEach(({ after }, entity) => {
+      this.cameFrom.set(after, (this.cameFrom.get(after) ?? new Set()).add(entity));
+    });
   }
 
   /**
@@ -192,6 +197,16 @@ export class Model {
   }
 
   /**
+   * What turned into any of some entities, rewrite by rewrite, and is nothing else any more.
+   * @param {Set<number>} entities
+   */
+  predecessors(entities) {
+    const found = new Set(entities);
+    for (const it of found) this.cameFrom.get(it)?.forEach((old) => found.add(old));
+    return [...found].filter((it) => !entities.has(it) && !this.hasDescendants(it));
+  }
+
+  /**
    * The entity's number, or -1 where there is none of that name.
    * @param {string} name
    */
@@ -201,7 +216,7 @@ export class Model {
 
   /**
    * All that is the same thing at other stages, the entity itself included. What a rewrite took
-   * away is followed through what came in its place.
+   * away is followed through what came in its place, and back again.
    * @param {number} entity
    * @returns {Set<number>}
    */
@@ -215,6 +230,8 @@ export class Model {
   /** @param {number} entity */
   follow(entity) {
     const found = closure(entity, this.parents, this.children, this.stageOf);
+    const above = ascend(entity, this.parents, this.stageOf);
+    this.predecessors(above).forEach((it) => found.add(it));
     if (this.hasDescendants(entity)) return found;
     for (const successor of this.successors(entity)) {
       descend(successor, this.children, this.stageOf).forEach((it) => found.add(it));

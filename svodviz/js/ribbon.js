@@ -31,11 +31,9 @@ export class Ribbon {
         + `${words.textContent}${checkWords(check)}`;
     };
     measure();
-    node.append(
-      h("span", { class: "stage-head" },
-        h("span", { class: "stage-label" }, stage.label),
-        (!node.disabled && checkMark(check)) || ""),
-      words);
+    const mark = node.disabled ? null : checkMark(check);
+    node.append(h("span", { class: "stage-head" },
+      h("span", { class: "stage-label" }, stage.label), mark), words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
     this.measures.push(measure);
@@ -44,8 +42,7 @@ export class Ribbon {
 
   isEmpty(stage) {
     const size = this.store.model.size(stage.id);
-    const follows = stage.asked || stage.later;
-    return !size.nodes && !size.lines && !(follows && stage.units.length);
+    return !size.nodes && !size.lines && !((stage.asked || stage.later) && stage.units.length);
   }
 
   reason(stage) {

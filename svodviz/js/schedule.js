@@ -53,7 +53,7 @@ export class ScheduleData {
   isCritical(edge, by) {
     const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
     if (by !== "measured" || !a.run || !b.run) return edge.critical;
-    return a.run.critical && b.run.critical && a.run.finish === b.run.start;
+    return !a.run.slack && !b.run.slack && a.run.finish === b.run.start;
   }
 
   /**

@@ -74,7 +74,29 @@ def ends(node: Any) -> Any:
         return node.sources[0]
 
 
+@rule("mul")
+def in_a_loop(node: Any) -> Any:
+    """x * y, if none of them is a reduction"""
+    for source in node.sources:
+        if not isinstance(source, Reduce):
+            return None
+    return node.sources[0]
+
+
+@rule("mul")
+def by_pattern(node: Any) -> Any:
+    """x * y, of one axis"""
+    match node.shape:
+        case (_,):
+            return node.sources[0]
+        case _:
+            return None
+
+
 OWN = (
+    (in_a_loop, "this does not hold", "isinstance(source, Reduce)",
+     (("source", "buffer x f32[4,6]"),)),
+    (by_pattern, "this found nothing", "node.shape", (("node.shape", "(4, 6)"),)),
     (guarded, "this does not hold", "isinstance(value, Reduce)", (("value", "buffer x f32[4,6]"),)),
     (looked_up, "this found nothing",
      "next((s for s in node.sources if isinstance(s, Reduce)), None)",

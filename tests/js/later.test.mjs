@@ -131,9 +131,9 @@ test("a state that follows what arrives waits for it", async () => {
 
 test("without Python the stages say that they were not made, and why", async () => {
   const { store } = opened(() => {}, {}, false);
-  assert.match(store.model.waiting, /had not made this yet\. No kernel/);
+  assert.match(store.model.waiting, /had not made this yet\. No Python kernel/);
   assert.ok(!store.model.isComing);
-  assert.match(store.model.text("asm")[0].text, /No kernel/);
+  assert.match(store.model.text("asm")[0].text, /No Python kernel/);
 });
 
 test("a kernel that ends, or an explorer that is closed, leaves words behind", async () => {

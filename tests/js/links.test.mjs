@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { childrenOf, closure, descend } from "../../svodviz/js/links.js";
+import { ascend, childrenOf, closure, descend } from "../../svodviz/js/links.js";
 
 const CHAIN = {
   "source:1": [], "source:2": [],
@@ -51,6 +51,12 @@ test("what descends from a node is no ancestor of it", () => {
   const found = descend(NAMES.indexOf("graph:1"), childrenOf(PARENTS), stageOf);
   assert.ok(!found.has(NAMES.indexOf("source:1")));
   assert.ok(found.has(NAMES.indexOf("llvm:0:1")));
+});
+
+test("what a node descends from is none of its descendants", () => {
+  const found = ascend(NAMES.indexOf("loops:0:1"), PARENTS, stageOf);
+  assert.deepEqual([...found].map((it) => NAMES[it]).sort(),
+    ["graph:1", "kernels:1", "loops:0:1", "schedule:0", "source:1"]);
 });
 
 test("a cycle of parents ends", () => {

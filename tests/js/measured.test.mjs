@@ -56,6 +56,11 @@ test("what was recorded is there at once", () => {
   assert.equal(made.schedule.when(item, "estimated").finish, item.finish);
   assert.equal(made.schedule.isCritical(made.schedule.behind[0][0], "measured"),
     made.schedule.behind[0][0].critical);
+  const [edge] = made.schedule.behind[0];
+  Object.assign(made.schedule.items[edge.from].run, { critical: false });
+  assert.equal(made.schedule.isCritical(edge, "measured"), edge.critical);
+  Object.assign(made.schedule.items[edge.from].run, { slack: 1 });
+  assert.equal(made.schedule.isCritical(edge, "measured"), false);
 });
 
 test("nothing is asked before somebody wants it, then once", async () => {

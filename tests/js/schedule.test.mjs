@@ -72,6 +72,22 @@ test("the nodes of an item carry all of its cost, and no more", () => {
   }
 });
 
+test("the nodes of a graph share the cost of their kernel, folded ones have its sum", () => {
+  const made = model();
+  const scene = sceneOf(made, "graph");
+  const single = { nodes: scene.nodes.map((row) => ({ row, members: [row] })) };
+  const folded = { nodes: [{ row: scene.nodes[0], members: scene.nodes }] };
+  const sum = (picture) => [...overlayOn(made, scene, picture, "bytes").costs.values()]
+    .reduce((all, it) => all + it.value, 0);
+  const items = new Set(scene.nodes.flatMap((row) => [...itemsOf(made, row.e)]));
+  const whole = [...items].map((it) => made.schedule.items[it])
+    .reduce((all, it) => all + it.read + it.written, 0);
+  assert.ok(scene.nodes.filter((row) => itemsOf(made, row.e).size).length > items.size);
+  for (const picture of [single, folded]) {
+    assert.ok(Math.abs(sum(picture) - whole) <= 1e-6 * whole, `${sum(picture)} of ${whole}`);
+  }
+});
+
 test("a node that computes twice as much for each byte has twice the intensity", () => {
   const made = model();
   const scene = sceneOf(made, "schedule");

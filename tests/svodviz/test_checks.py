@@ -52,6 +52,17 @@ def test_a_bisection_opens_at_the_first_wrong_rewrite() -> None:
     assert svodviz.bisect(x.exp()).bisection.is_right
 
 
+def test_a_pass_that_runs_twice_has_two_marks() -> None:
+    passes = svodviz.PASSES.after("simplify", turned)
+    again = passes.after("turned", next(it for it in passes if it.place == "graph.simplify"))
+    explorer = svodviz.bisect(compiler.compile(x.softmax(1) * 2.0 - 1.0, passes=again))
+    names = [row["name"] for row in explorer.wire["passes"]]
+    assert names[3:6] == ["simplify", "turned", "simplify"]
+    marks = [mark and mark[0] for mark in explorer.wire["checks"]["passes"]]
+    assert marks[4] is False
+    assert marks[3] is not False and marks[5] is not True
+
+
 def test_rules_come_with_their_code(checked: Explorer) -> None:
     code = next(code for name, _, _, code in checked.wire["rules"] if name == "turned")
     assert code[:2] == ['@svodviz.rule("sub")', "def turned(node: Any) -> Any:"]

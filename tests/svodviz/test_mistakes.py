@@ -67,15 +67,23 @@ MISTAKES: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def shell() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[Any]:
     made = InteractiveShell.instance()
     svodviz.load_ipython_extension(made)
+    made.history_manager.enabled = False  # cells are counted anew for each test
     made.reset()
     made.run_line_magic("colors", "nocolor")
     made.run_cell(START, store_history=True)
     yield made
     InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(started: Any) -> Any:
+    """A shell whose next cell is the second."""
+    started.execution_count = 2
+    return started
 
 
 def shown(shell: Any, cell: str) -> str:

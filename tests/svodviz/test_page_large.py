@@ -73,6 +73,7 @@ def test_functions_of_the_program_are_groups(layer: Any) -> None:
 
 def test_enter_opens_a_group_and_folds_it_again(layer: Any) -> None:
     set_state(layer, folding="module")
+    press(layer, " ")  # all of it is in view
     before = layer.locator(".node.folded").count()
     click_node(layer, "perceptron / linear")
     press(layer, "Enter")

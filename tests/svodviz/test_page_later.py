@@ -53,7 +53,7 @@ def ribbon(page: Any) -> dict[str, str]:
 
 
 def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
-    words = "LLVM had not made this yet. No kernel"
+    words = "LLVM had not made this yet. No Python kernel"
     assert ribbon(page) == dict.fromkeys(LATE, "not made")
     for stage in LATE:
         for view in ("text", "graph"):

@@ -69,11 +69,23 @@ def looped() -> Any:
     return compiler.repeat(3, lambda _, it: it * 0.5 + 1.0, Tensor(np.ones(64, np.float32)))
 
 
+def placed() -> Any:
+    """A program without its data."""
+    return compiler.compile(Tensor.placeholder(4, dtype="float32", name="later") * 2)
+
+
+def symbolic() -> Any:
+    """A program for several extents."""
+    rows = compiler.Variable("rows", 1, 8)
+    return compiler.compile(Tensor(np.ones((5, 3), np.float32), symbolic={0: rows}).sum(1))
+
+
 MAKERS: tuple[Callable[[], Any], ...] = (
     sample, rich, hostile, poisoned, lambda: compiler.compile(softmax()), devices, tuned,
-    lambda: compiler.compile(looped()),
+    lambda: compiler.compile(looped()), placed, symbolic,
 )  # fmt: skip
-NAMES = ("sample", "rich", "hostile", "poisoned", "softmax", "devices", "tuned", "looped")
+NAMES = ("sample", "rich", "hostile", "poisoned", "softmax", "devices", "tuned", "looped",
+         "placed", "symbolic")
 
 
 def test_the_schemas_are_schemas() -> None:

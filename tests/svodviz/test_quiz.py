@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import traitlets
 
 import svodviz
 from compiler import Tensor, compile
 from svodviz.offline import page_of
+from svodviz.pose import pose
 from svodviz.questions import Choice, Grade, Question
 from svodviz.quiz import Quiz
 from tests.svodviz.conftest import Open
@@ -87,6 +89,20 @@ def test_the_widget_is_the_same_quiz(made: Quiz) -> None:
 def test_impossible_states(made: Quiz, state: Any) -> None:
     with pytest.raises(traitlets.TraitError):
         made.state = state
+
+
+def test_what_is_as_critical_is_no_wrong_answer() -> None:
+    x = Tensor(np.ones((64, 512), np.float32))
+    sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
+    program = compile(sides[0] + sides[1] * Tensor(np.ones(64, np.float32)).exp().contiguous())
+    times = program.schedule.times
+    tight = [it for it in times if it.slack == 0]
+    assert len(tight) > len(program.schedule.critical_path)  # there are two paths of one length
+    asked = [it for seed in range(5) for it in pose(program, ("critical",), seed)]
+    assert len(asked) == 5
+    for question in asked:
+        slack = [times[int(it.text.split()[0])].slack for it in question.choices]
+        assert [it == 0 for it in slack] == [n == question.answer for n in range(len(slack))]
 
 
 def test_nothing_to_ask() -> None:

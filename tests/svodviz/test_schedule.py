@@ -172,8 +172,10 @@ def test_the_turns_of_a_loop_are_one_row_of_the_fusions() -> None:
     found = compile(repeat(5, step, Tensor(np.ones(8))))
     rows = wire(found)["schedule"]["fusions"]
     assert sum(row["times"] for row in rows) == len(found.schedule.opportunities)
-    (row,) = rows
-    assert row["times"] == 5 and "different indices" in row["reason"]
+    left, taken = sorted(rows, key=lambda row: bool(row["taken"]))
+    assert left["times"] == taken["times"] == 5
+    assert not left["taken"] and "different indices" in left["reason"]
+    assert taken["taken"] and "only reader" in taken["reason"]
 
 
 def test_fusions_that_were_taken_name_the_value() -> None:
@@ -182,3 +184,17 @@ def test_fusions_that_were_taken_name_the_value() -> None:
     assert {row["taken"] for row in rows} == {True}
     assert "reduce max f64[8,1]" in {row["value"] for row in rows}
     assert all(row["from"] == row["to"] and row["saved"] > 0 for row in rows)
+
+
+def test_ties_are_critical_as_well() -> None:
+    x = Tensor(np.ones((8, 16), np.float32))
+    sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
+    found = schedule_row(compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0)), Entities())
+    assert found
+    items = found["items"]
+    tight = [it["start"] == it["late"] for it in items]
+    wanted = [tight[a] and tight[b] and items[a]["start"] + items[a]["cost"] == items[b]["start"]
+              for a, b, *_ in found["dependencies"]]  # fmt: skip
+    assert [it[-1] for it in found["dependencies"]] == wanted
+    on_path = [items[a]["critical"] and items[b]["critical"] for a, b, *_ in found["dependencies"]]
+    assert sum(wanted) > sum(on_path)  # there are two paths of one length
