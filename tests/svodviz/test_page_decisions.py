@@ -225,7 +225,7 @@ def test_the_page_says_which_values_were_not_computed(open_page: Open, tmp_path:
     Explorer(made).export_html(tmp_path / "page.html")
     page = open_page(tmp_path / "page.html")
     sheet = page.locator(".inspector").inner_text()
-    assert "no values inside kernels: the program computes" in sheet
+    assert "No values inside kernels: the program computes" in sheet
     line = next(line.entity for line in made.lowered[0].lines if "load" in line.text)
     set_state(page, stage="lowered", selected=line)
     words = page.locator(".inspector").inner_text()
