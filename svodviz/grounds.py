@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from compiler.playground.point import Point
 
 
+TRIES = 4
+"""How often the machine's limits are measured again where a kernel was faster: no kernel can be."""
+
+
 class Grounds:
     """The playgrounds of one compilation, one for each kernel, and the films that were made."""
 
@@ -41,8 +45,18 @@ class Grounds:
         from compiler.playground.roofs import measure_roofs
         from svodviz.playpoints import roofs_row
 
-        self.roofs[threads] = roofs_row(measure_roofs(threads))
+        roofs = measure_roofs(threads)
+        for _ in range(TRIES):
+            if roofs.peak >= self._fastest(threads):
+                break
+            roofs = measure_roofs(threads)
+        self.roofs[threads] = roofs_row(roofs)
         return self.roofs[threads]
+
+    def _fastest(self, threads: int) -> float:
+        """The most operations per ns of all points on so many threads."""
+        points = (point for play in self.by_kernel.values() for point in play.points)
+        return max((it.speed for it in points if it.cache and it.cache.tasks == threads), default=0)
 
     def recorded(self) -> Wire:
         """All that was tried, for pages without a kernel."""

@@ -13,6 +13,8 @@ import pytest
 import svodviz
 from compiler.errors import DataError
 from compiler.playground import playground as core
+from compiler.playground import roofs
+from compiler.playground.roofs import Roofs
 from svodviz import grounds
 from svodviz.program import run
 from svodviz.requests import respond
@@ -153,3 +155,15 @@ def test_a_program_on_the_command_line_exports_its_points(tmp_path: Path) -> Non
     kernels = wire(found.compilation)["playground"]["kernels"]
     assert [p["text"] for p in kernels["k0"]["points"]][-1] == "tile i0 8 peel"
     assert found.shown is not None and found.shown.state["view"] == "playground"
+
+
+def test_limits_below_what_a_kernel_reached_are_measured_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    explorer = svodviz.playground(small(), choices=[TILED])
+    speeds = (100.0, 50.0, 25.0, 10.0)
+    fastest = max(it.speed for it in grounds.grounds_of(explorer.compilation).of("k0").points)
+    found = iter([Roofs("m", 1, fastest * share, 1.0, speeds) for share in (0.5, 0.9, 1.5, 2.0)])
+    monkeypatch.setattr(roofs, "measure_roofs", lambda threads: next(found))
+    assert answer(explorer, "roofs", threads=1)["peak"] == pytest.approx(fastest * 1.5)
+    assert next(found).peak == fastest * 2.0, "a sufficient limit is not measured again"
