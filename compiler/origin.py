@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import linecache
 import sys
-import sysconfig
 import threading
 import traceback
 from collections.abc import Callable
@@ -20,13 +19,13 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_packages = {str(Path(__file__).parent)}
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_packages: tuple[str, ...] = (str(Path(__file__).parent),)
 
 
 def count_as_ours(file: str) -> None:
     """The package whose `__init__` is `file` is no user's code: errors and nodes look beyond it."""
-    _packages.add(str(Path(file).parent))
+    global _packages
+    _packages = tuple({*_packages, str(Path(file).parent)})
 
 
 def cell_number(file: str) -> int | None:
@@ -123,7 +122,15 @@ def _is_ours(code: CodeType) -> bool:
     """Whether code is ours; so are the constructors that dataclasses write, and their `replace`."""
     is_written = code.co_filename == "<string>" and code.co_name == "__init__"
     is_written = is_written or code.co_filename == dataclasses.__file__
-    return is_written or code.co_filename.startswith(tuple(_packages))
+    return is_written or code.co_filename.startswith(_packages)
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of code that is neither ours nor the user's."""
+    import sysconfig  # only who explains an error loads it
+
+    return tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
 def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
@@ -132,7 +139,7 @@ def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
     return tuple(
         Origin(code.co_filename, line, code.co_name)
         for code, line in frames
-        if not _is_ours(code) and not code.co_filename.startswith(_LIBRARIES)
+        if not _is_ours(code) and not code.co_filename.startswith(_libraries())
     )
 
 

@@ -1,12 +1,10 @@
 // One run, measured: the items in order of time beside their estimates, and what came out.
 
-import { button, count, counted, duration, h } from "./dom.js";
-import { RunTable } from "./runtable.js";
+import { button, count, counted, h } from "./dom.js";
+import { RunTable, time } from "./runtable.js";
 import { picture } from "./valuesheet.js";
 
 const TITLES = { asking: "The program runs", failed: "One run, not measured" };
-
-const time = (ns) => duration(ns * 1e-9);
 
 export class RunView {
   constructor(store, look) {

@@ -18,7 +18,7 @@ const HEADS = [
     + "hardly longer than that of an empty kernel", "words"],
 ];
 
-const time = (ns) => duration(ns * 1e-9);
+export const time = (ns) => duration(ns * 1e-9);
 
 export class RunTable {
   /** @param store @param redraw shows the table anew; it is told which loop was folded */
