@@ -30,7 +30,7 @@ def figures(
     inside = outlined.inside_turns
     computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
     turns = (choice for turn in outlined.turns.values() for choice in turn.parts.choices)
-    spaces = {body: iteration_space(loop) for body, loop in loops.items()}
+    spaces = {body: iteration_space(loop, works[body]) for body, loop in loops.items()}
     return {
         "analysis": costs,
         "times": times,

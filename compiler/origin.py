@@ -7,6 +7,7 @@ package. Nodes built during the call carry that `Origin`; later stages carry set
 import dataclasses
 import functools
 import linecache
+import os
 import sys
 import threading
 import traceback
@@ -48,7 +49,7 @@ def short_name(file: str) -> str:
     if number is not None:
         return f"cell {number}"
     is_cell = file.startswith("<") or "ipykernel_" in file
-    return "cell" if is_cell else Path(file).name
+    return "cell" if is_cell else os.path.basename(file)
 
 
 def reading_order(file: str) -> tuple[int, str]:

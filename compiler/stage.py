@@ -27,6 +27,11 @@ class Stage(ShownAsText):
         raise NotImplementedError
 
     @property
+    def line_count(self) -> int:
+        """How many lines the printed form has."""
+        return len(self.lines)
+
+    @property
     def links(self) -> dict[str, tuple[str, ...]]:
         """What each entity of the stage comes from, those that no line shows included."""
         return {line.entity: line.parents for line in self.lines if line.entity}

@@ -235,9 +235,12 @@ class PassRecord:
             replay.step(match)
         return replay.program()
 
-    def changes(self) -> "Iterable[Change]":
-        """All nodes before the pass, then what each rewrite changes."""
-        replay = Replay(self)
+    def changes(self, seen: dict[Node, dict[str, Any]] | None = None) -> "Iterable[Change]":
+        """All nodes before the pass, then what each rewrite changes.
+
+        `seen` holds what is known of nodes from other passes over the same program; it is added to.
+        """
+        replay = Replay(self, {} if seen is None else seen)
         yield replay.change(list(replay.nodes), [])
         for match in self.matches:
             added, removed = replay.step(match)
@@ -258,8 +261,11 @@ class Replay:
     A step takes as long as what it changes is large, not as the program is.
     """
 
-    def __init__(self, record: PassRecord) -> None:
+    def __init__(
+        self, record: PassRecord, seen: dict[Node, dict[str, Any]] | None = None
+    ) -> None:
         self.record = record
+        self.seen = {} if seen is None else seen
         self.numbers = record.numbers
         self.known: dict[int, Known] = {}
         """Every node met so far with what it reads now: one that went may come back."""
@@ -373,8 +379,10 @@ class Replay:
 
     def _facts(self, node: Node) -> dict[str, Any]:
         """What a picture of the node needs, with the user's name for it."""
-        facts = self.record.facts(node)
-        return facts | {"name": facts["name"] or self.numbers.name(node)}
+        if node not in self.seen:
+            facts = self.record.facts(node)
+            self.seen[node] = facts | {"name": facts["name"] or self.numbers.name(node)}
+        return self.seen[node]
 
     def graph(self) -> "nx.DiGraph[str]":
         """The present state as a networkx graph keyed by entity."""

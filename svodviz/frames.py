@@ -45,6 +45,8 @@ class Film:
         self.numbers: dict[str, int] = {}
         self.passes: list[PassFilm] = []
         self.budget = NODE_BUDGET
+        self.seen: dict[Any, Any] = {}
+        """What passes told of nodes, which they need not tell each other again."""
         self._attributes: dict[str, dict[str, Any]] = {}
         self._operands: dict[str, tuple[str, ...]] = {}
         self._incoming: dict[str, tuple[int, ...]] = {}
@@ -75,10 +77,11 @@ class Film:
 
     def _advance(self, change: Any, removed: list[str]) -> Wire:
         """What leads from the frame before to this one, in which `removed` are no more."""
+        known = self._attributes
         rows = [
             self._take(box_of(key, attributes))
             for key, attributes in change.nodes.items()
-            if self._attributes.get(key) != attributes
+            if known.get(key) is not attributes and known.get(key) != attributes
         ]
         # A pass begins with all nodes: most read what they read before.
         moved = {key: operands for key, operands in change.operands.items()

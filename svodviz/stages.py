@@ -16,8 +16,8 @@ class StageRow:
     `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
     compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
     what opens first. `on_demand` stages are computed when read, and may fail on their own; those
-    that are `asked` for take long, and are made only when somebody looks at them; the others of
-    them may arrive after the page has opened.
+    that are `asked` for take long, and are made only when somebody looks at them. A page may open
+    without the stages that are `late`, which follow (see `later`).
     """
 
     id: str
@@ -27,11 +27,7 @@ class StageRow:
     per_kernel: bool = False
     on_demand: bool = False
     asked: bool = False
-
-    @property
-    def is_later(self) -> bool:
-        """Whether a page may open without the stage, which follows (see `later`)."""
-        return self.on_demand and not self.asked
+    late: bool = False
 
 
 STAGES = (
@@ -41,11 +37,11 @@ STAGES = (
     StageRow("kernels", "Kernels", "kernels", "graph"),
     StageRow("schedule", "Schedule", "schedule", "timeline"),
     StageRow("loops", "Loops", "loops", "text", per_kernel=True),
-    StageRow("lowered", "Lowered", "lowered", "text", per_kernel=True),
-    StageRow("llvm", "LLVM", "source", "text", per_kernel=True),
+    StageRow("lowered", "Lowered", "lowered", "text", per_kernel=True, late=True),
+    StageRow("llvm", "LLVM", "source", "text", per_kernel=True, late=True),
     StageRow("llvm_passes", "LLVM passes", "llvm_passes", "llvm_passes", True, asked=True),
-    StageRow("optimized", "LLVM optimised", "optimized", "text", per_kernel=True, on_demand=True),
-    StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True),
+    StageRow("optimized", "LLVM optimised", "optimized", "text", True, on_demand=True, late=True),
+    StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True, late=True),
     StageRow("run", "Run", "measure", "run", on_demand=True, asked=True),
 )
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
@@ -94,6 +90,12 @@ def _asked(compilation: Any, row: StageRow) -> Iterator[Unit]:
     for loops in compilation.loops:
         name = str(loops.name)
         yield Unit(name, f"{row.label} {name}", make(name))
+
+
+def line_count(stage: Any) -> int:
+    """How many lines a stage prints; it is printed only where there is no other way to tell."""
+    found = getattr(stage, "line_count", None)
+    return len(stage.lines) if found is None else int(found)
 
 
 def printed(stage: Any) -> str:

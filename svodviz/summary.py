@@ -7,7 +7,7 @@ from typing import Any
 from svodviz.escape import visible
 from svodviz.scene import Wire
 from svodviz.schedule import schedule_text
-from svodviz.stages import STAGES, printed, units
+from svodviz.stages import STAGES, line_count, printed, units
 from svodviz.subject import compilation_of, name_of
 
 
@@ -40,7 +40,6 @@ def summary_of_page(data: Wire, compilation: Any) -> str:
     scenes = [units[name][0]["scene"] for name in ("graph", "schedule")]
     if None in scenes or any(units[name][0]["note"] for name in ("graph", "schedule")):
         return summary(compilation)
-    lines = {name: [len(unit["lines"]) for unit in units[name]] for name in _WITH_LINES}
     return _words(_Sizes(
         data["name"],
         [node["op"] for node in scenes[0]["nodes"]],
@@ -48,17 +47,12 @@ def summary_of_page(data: Wire, compilation: Any) -> str:
         sum(len(record["rewrites"]) for record in data["passes"]),
         [unit["name"] for unit in units["loops"]],
         [bool(node.get("critical")) for node in scenes[1]["nodes"]],
-        *lines.values(),
+        *_line_counts(compilation),
     ))  # fmt: skip
-
-
-_WITH_LINES = ("loops", "lowered", "llvm")
 
 
 def _counted(compilation: Any) -> _Sizes:
     graph, items = compilation.graph.to_networkx(), compilation.schedule.to_networkx()
-    lines = [[len(it.lines) for it in getattr(compilation, name)]
-             for name in ("loops", "lowered", "source")]  # fmt: skip
     return _Sizes(
         visible(name_of(compilation)),
         [str(op) for _, op in graph.nodes(data="op")],
@@ -66,8 +60,13 @@ def _counted(compilation: Any) -> _Sizes:
         sum(len(record.applied) for record in compilation.passes),
         [visible(stage.name) for stage in compilation.loops],
         [bool(it) for _, it in items.nodes(data="critical")],
-        *lines,
+        *_line_counts(compilation),
     )
+
+
+def _line_counts(compilation: Any) -> list[list[int]]:
+    return [[line_count(it) for it in getattr(compilation, name)]
+            for name in ("loops", "lowered", "source")]  # fmt: skip
 
 
 def _words(it: _Sizes) -> str:

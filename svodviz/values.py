@@ -7,6 +7,7 @@ import numpy as np
 
 ELEMENTS, SIDE = 8, 24
 Preview = dict[str, Any]
+Array = np.ndarray[Any, Any]
 
 
 def preview(array: Any) -> Preview:
@@ -16,22 +17,35 @@ def preview(array: Any) -> Preview:
     the last axis across, all others down, thinned out to at most 24 × 24.
     """
     array = np.asarray(array)
-    numbers = np.atleast_1d(array).astype(np.float64 if array.dtype.kind != "c" else complex).real
-    finite = np.isfinite(numbers)
+    numbers = array.real
     facts: Preview = {
         "dtype": str(array.dtype),
         "shape": "×".join(map(str, array.shape)) or "scalar",
         "size": int(array.size),
         "first": [_text(it) for it in array.reshape(-1)[:ELEMENTS]],
     }
-    if finite.any():
-        # In the array's own type: not every int64 is a float64.
-        own = (np.atleast_1d(array) if array.dtype.kind in "biuf" else numbers)[finite]
-        facts |= {"min": _text(own.min()), "max": _text(own.max()), "mean": _mean(numbers[finite])}
-    facts |= {"nan": int(np.isnan(numbers).sum()), "inf": int(np.isinf(numbers).sum())}
+    facts |= _statistics(numbers)
     if array.size > 1:
         facts["picture"] = _picture(numbers)
     return facts
+
+
+def _statistics(numbers: Array) -> Preview:
+    """Ends and mean of what is finite, and how much is not."""
+    if numbers.size == 0:
+        return {"nan": 0, "inf": 0}
+    least, greatest, nan, inf = numbers.min(), numbers.max(), 0, 0
+    # A NaN would be both of them.
+    if not (np.isfinite(least) and np.isfinite(greatest)):
+        nan = int(np.isnan(numbers).sum())
+        finite = np.isfinite(numbers)
+        inf = numbers.size - nan - int(finite.sum())
+        numbers = numbers[finite]
+        if numbers.size == 0:
+            return {"nan": nan, "inf": inf}
+        least, greatest = numbers.min(), numbers.max()
+    facts = {"min": _text(least), "max": _text(greatest), "mean": _mean(numbers)}
+    return facts | {"nan": nan, "inf": inf}
 
 
 def preview_seen(seen: Any) -> Preview:
@@ -58,22 +72,28 @@ def _text(value: Any) -> str:
     return f"{float(np.real(value)):.5g}"
 
 
-def _mean(numbers: "np.ndarray[Any, Any]") -> str:
+def _mean(numbers: Array) -> str:
     """The mean also where the sum is no float64."""
-    scale = float(np.abs(numbers).max()) or 1.0
+    with np.errstate(over="ignore"):
+        mean = float(numbers.mean(dtype=np.float64))
+    if math.isfinite(mean):
+        return _text(mean)
+    scale = float(np.abs(numbers).max())
     return _text(scale * float((numbers / scale).mean()))
 
 
-def _picture(numbers: "np.ndarray[Any, Any]") -> list[str]:
-    rows = numbers.reshape(-1, numbers.shape[-1]) if numbers.shape[-1] else numbers.reshape(1, -1)
+def _picture(numbers: Array) -> list[str]:
+    rows = numbers.reshape(-1, numbers.shape[-1] if numbers.ndim and numbers.shape[-1] else 1)
     if rows.shape[0] == 1 and rows.size > SIDE:
         rows = rows[:, : rows.size // SIDE * SIDE].reshape(-1, SIDE)
     rows = rows[:: math.ceil(rows.shape[0] / SIDE), :: math.ceil(rows.shape[1] / SIDE)]
-    finite = rows[np.isfinite(rows)]
+    rows = rows.astype(np.float64)
+    known = np.isfinite(rows)
+    finite = rows[known]
     least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     span = (greatest / 2 - least / 2) or 1.0  # half of it: all of it may be no float64
-    return ["".join(_level(value, least, span) for value in row) for row in rows]
-
-
-def _level(value: float, least: float, span: float) -> str:
-    return f"{round(255 * ((value / 2 - least / 2) / span)):02x}" if math.isfinite(value) else "xx"
+    levels = np.rint(255 * ((np.where(known, rows, least) / 2 - least / 2) / span)).astype(np.uint8)
+    return [
+        "".join(f"{level:02x}" if is_known else "xx" for level, is_known in zip(*row, strict=True))
+        for row in zip(levels.tolist(), known.tolist(), strict=True)
+    ]

@@ -18,7 +18,7 @@
      "decisions": [[entity, kind, taken, reason, [numbers]]]     see `reasons`
      "plain":     [[kind, reason, [numbers], [entity]]]          nodes that left no choice
      "values":    {entity: preview}           see `values`; inside kernels without shape
-     "unseen":    [[stage, kernel, words]]    what has no values inside, see `values`
+     "unseen":    [[stage, kernel, words]]    what has no values inside, see `inside`
      "legend":    [[kind, shape, words, glyph]]
      "edges":     [[kind, dashes, words]]     the legend of edges
      "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
@@ -35,10 +35,7 @@ already visible as escapes. Every change of meaning raises VERSION; its history 
 of this file.
 """
 
-import math
 import os
-import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +45,8 @@ from svodviz.entities import Entities
 from svodviz.escape import visible
 from svodviz.frames import Film
 from svodviz.grounds import recorded
-from svodviz.inside import seen_inside
 from svodviz.kernels import kernel_rows
-from svodviz.later import Rest, joined
+from svodviz.later import Rest, begin, joined
 from svodviz.machine_code import machine_rows
 from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
@@ -60,20 +56,16 @@ from svodviz.schedule import schedule_row
 from svodviz.stage_rows import later_row, stage_row
 from svodviz.stages import STAGES
 from svodviz.subject import name_of
-from svodviz.values import preview
 from svodviz.views import view_rows
 from svodviz.whynot import rulebook
 
 FORMAT, VERSION = "svodviz", 4
 PACKAGES = Path(__file__).parent.parent
-VALUE_LIMIT, VALUE_SECONDS = 600, 2.0
-HURRIED_SECONDS = 0.1  # the same for a program with more nodes than VALUE_LIMIT
 
 
 def wire(compilation: Any, checks: Checks | None = None) -> Wire:
     """The compilation as JSON data (see the module's docstring)."""
-    if hasattr(compilation, "begin_listings"):
-        compilation.begin_listings()  # LLVM works on them meanwhile
+    begin(compilation)
     data, rest = opening(compilation, checks)
     return joined(data, rest.made())
 
@@ -89,16 +81,14 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
     stages = [
-        later_row(row, compilation) if row.is_later
+        later_row(row, compilation) if row.late
         else stage_row(row, compilation, entities, placing, notes)
         for row in STAGES
     ]  # fmt: skip
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
-    inside, unseen = seen_inside(compilation, entities, notes)
     films, passes, rules = _passes(compilation, entities, placing, notes)
-    values = _values(compilation, stages, entities, notes)
-    data = {
+    data: Wire = {
         "format": FORMAT,
         "version": VERSION,
         "name": visible(name_of(compilation)),
@@ -109,8 +99,8 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
         **decision_rows(compilation, entities),
-        "values": values | inside,
-        "unseen": unseen,
+        "values": {},
+        "unseen": [],
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
@@ -123,7 +113,7 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
         "entities": entities.names,
         "parents": entities.parents,
     }
-    return data, Rest(compilation, entities, placing)
+    return data, Rest(compilation, entities, placing, data)
 
 
 def _join_kernels(stages: list[Wire], entities: Entities) -> None:
@@ -156,7 +146,7 @@ def _passes(
             ]
             for it in record.applied
         ]
-        left_out = len(rewrites) - film.shoot(record.changes())
+        left_out = len(rewrites) - film.shoot(record.changes(film.seen))
         if left_out > 0:
             notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
                          "frames of their own")  # fmt: skip
@@ -186,49 +176,6 @@ def _rule(it: Any) -> tuple[str, str, str, str]:
 def place(source: str) -> str:
     """A rule's "file:line" with the file as seen from the packages' folder: no machine's paths."""
     return visible(source.removeprefix(f"{PACKAGES}{os.sep}"))
-
-
-def _values(
-    compilation: Any, stages: list[Wire], entities: Entities, notes: list[str]
-) -> dict[str, Wire]:
-    """Previews of the values of graph and kernel nodes, as far as time allows."""
-    rows = [
-        node
-        for stage in stages
-        for unit in stage["units"]
-        if stage["id"] in ("graph", "kernels") and unit["scene"] and not unit["note"]
-        for node in unit["scene"]["nodes"]
-    ]
-    wanted = list(dict.fromkeys(node["e"] for node in rows))
-    names = entities.names
-    found: dict[str, Wire] = {}
-    allowed = VALUE_SECONDS if len(wanted) <= VALUE_LIMIT else HURRIED_SECONDS
-    until = time.monotonic() + allowed
-    for count, number in enumerate(wanted):
-        if count >= VALUE_LIMIT or time.monotonic() > until:
-            notes.append(f"values of {count:,} of {len(wanted):,} nodes were computed")
-            break
-        try:
-            value = compilation.values(names[number])
-        except Exception as error:
-            notes.append(visible(f"no values: {type(error).__name__}: {error}"))
-            break
-        if value is not None:
-            found[str(number)] = preview(value)
-    else:
-        _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
-    return found
-
-
-def _note_large(shapes: dict[int, str], found: dict[str, Wire], notes: list[str]) -> None:
-    """Says how many nodes have no value because they, or what they come from, are too large."""
-    from compiler.values import MOST
-
-    left = [shape for number, shape in shapes.items() if shape and str(number) not in found]
-    sizes = [math.prod(map(int, re.findall(r"\d+", shape))) for shape in left]
-    if found and max(sizes, default=0) > MOST:
-        notes.append(f"no values of {len(left):,} nodes: they have more than {MOST:,} elements, "
-                     "or follow from some that do")  # fmt: skip
 
 
 # History of VERSION

@@ -88,6 +88,7 @@ def test_the_stages_have_their_faces(network: Compilation) -> None:
         assert stage.title and stage.seconds >= 0
         assert all(isinstance(line, Line) for line in stage.lines)
         assert str(stage) == "\n".join(line.text for line in stage.lines) != ""
+        assert stage.line_count == len(stage.lines)
         graph = stage.to_networkx()
         assert isinstance(graph, nx.DiGraph) and len(graph)
         entities = {line.entity for line in stage.lines if line.entity}

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -235,3 +236,16 @@ def test_a_deep_graph_can_be_replayed() -> None:
     assert len(replay.graph()) == 3005
     replay.step(record.matches[0])
     assert len(replay.graph()) == 3003
+
+
+def test_what_is_known_of_nodes_is_told_once_for_all_passes() -> None:
+    sum_ = Reduce((op("mul", op("add", X, const(0.0, f32, (4,))), const(1.0, f32, (4,))),), "sum",
+                  (0,))  # fmt: skip
+    made = record_of(simplify, Sink((op("exp", sum_),)))
+    assert made.changed
+    seen: dict[Node, dict[str, Any]] = {}
+    first = list(made.changes(seen))
+    told = dict(seen)
+    again = list(made.changes(seen))
+    assert first == again == list(made.changes())
+    assert told and all(seen[it] is told[it] for it in seen)

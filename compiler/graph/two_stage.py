@@ -80,16 +80,17 @@ def two_stage(
 ) -> TensorNode:
     """`root` with long reductions that have few results in two stages."""
     order = toposort([root])
-    return _rebuilt(order, _cuts(order, _long(order)), provenance, matches)[root]
+    return _rebuilt(order, _cuts(order, _times(_plain(order))), provenance, matches)[root]
 
 
 def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
     """For what the pass makes of each reduction under `root`: whether it is cut, and why."""
     order = toposort([root])
-    plain, long = _plain(order), _long(order)
-    cuts = _cuts(order, long)
+    plain = _plain(order)
+    times = _times(plain)
+    cuts = _cuts(order, times)
     done = _rebuilt(order, cuts, Provenance(), None)
-    cuts |= {node: _short(node) for node in set(plain) - set(long)}
+    cuts |= {it: _short(it, times.get(it)) for it in plain if times.get(it, 0.0) < LONG}
     return {done[node]: cuts[node] for node in plain if node in cuts}
 
 
@@ -145,18 +146,20 @@ def _plain(order: list[TensorNode]) -> list[Reduce]:
     return [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
 
 
-def _long(order: list[TensorNode]) -> list[Reduce]:
-    return [n for n in _plain(order) if _is_long(n)]
+def _times(plain: list[Reduce]) -> dict[TensorNode, float]:
+    """How many nanoseconds each reduction takes one core; those are left out that are small."""
+    return {n: _nanoseconds(n) for n in plain if n.sources[0].size >= FEWEST}
 
 
-def _cuts(order: list[TensorNode], found: list[Reduce]) -> dict[TensorNode, Cut]:
-    """The long reductions that were `found`, each with what is to become of it."""
-    if not found:
+def _cuts(order: list[TensorNode], times: dict[TensorNode, float]) -> dict[TensorNode, Cut]:
+    """The reductions for whose time a second kernel may pay, each with what becomes of it."""
+    long = [n for n in order if isinstance(n, Reduce) and times.get(n, 0.0) >= LONG]
+    if not long:
         return {}
     readers = users(order)
     kept = {n.value for n in order if isinstance(n, Fuse)}
     above = _above_reductions(order)
-    return {n: _cut(n, readers, n in above) for n in found if n not in kept}
+    return {n: _cut(n, times[n], readers, n in above) for n in long if n not in kept}
 
 
 def _is_plain(node: Reduce) -> bool:
@@ -166,18 +169,12 @@ def _is_plain(node: Reduce) -> bool:
     return is_plain and source.size > 0
 
 
-def _is_long(node: Reduce) -> bool:
-    """Whether it takes one core so long that a second kernel may pay."""
-    return node.sources[0].size >= FEWEST and _nanoseconds(node) >= LONG
-
-
-def _short(node: Reduce) -> Cut:
-    """A reduction that takes too little time to be cut."""
+def _short(node: Reduce, took: float | None) -> Cut:
+    """A reduction that takes too little time to be cut; None is that of a small one."""
     elements = node.sources[0].size
-    if elements < FEWEST:
+    if took is None:
         words = f"too short for a second kernel: {elements:,} elements"
         return Cut(0, 0, Reason(words, Number("elements folded", elements, "", "at least", FEWEST)))
-    took = _nanoseconds(node)
     words = f"too short for a second kernel: about {shown(took, 'ns')} of one core"
     return Cut(0, 0, Reason(words, _time(took)))
 
@@ -212,9 +209,11 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
     return found
 
 
-def _cut(node: Reduce, readers: dict[TensorNode, list[TensorNode]], is_whole: bool) -> Cut:
-    """What becomes of a long reduction; `is_whole`: only parts of equal length will do."""
-    source, long = node.sources[0], _nanoseconds(node)
+def _cut(
+    node: Reduce, long: float, readers: dict[TensorNode, list[TensorNode]], is_whole: bool
+) -> Cut:
+    """What becomes of a reduction so `long`; `is_whole`: only parts of equal length will do."""
+    source = node.sources[0]
     about = f"{source.size:,} elements to {node.size:,} results, about {long / 1000:,.0f} µs of one"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
     is_across = inner not in node.axes

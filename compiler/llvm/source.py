@@ -31,6 +31,10 @@ class Source(Stage):
         """The module as LLVM reads it."""
         return "\n".join(row.text for row in self.rows)
 
+    @property
+    def line_count(self) -> int:
+        return len(self.rows)
+
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Each line, with the lowered instructions it comes from."""

@@ -33,15 +33,18 @@ Tiles = list[Range]
 """The parts of one axis, outer to inner."""
 
 
-def iteration_space(body: Body, device: str = "CPU") -> KernelSpace:
-    """The axes of `body` in order of number, where they run, and what LLVM is left to do."""
+def iteration_space(body: Body, work: Work | None = None, device: str = "CPU") -> KernelSpace:
+    """The axes of `body` in order of number, where they run, and what LLVM is left to do.
+
+    `work` is what `count` says of the body, where it was counted already.
+    """
     order: list[ScalarNode] = toposort([body])
     groups = _groups([n for n in order if isinstance(n, Range)])
     masks = _masks(order)
     axes = tuple(_axis(tiles, masks) for tiles in groups)
     tiles = tuple(tuple(_turns(part) for part in parts) for parts in groups)
     masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
-    found = _found_by_llvm(order, groups, count(body))
+    found = _found_by_llvm(order, groups, work or count(body))
     space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
     hints = (*_hints(groups), *(Vectorize(n, width) for n, width in found.items()))
     folded = tuple(n for n, axis in enumerate(axes) if axis.role == "reduction")

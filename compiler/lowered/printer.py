@@ -65,6 +65,10 @@ class Lowered(Stage):
         """The entity string of an instruction."""
         return f"lowered:{self.kernel}:{number}"
 
+    @property
+    def line_count(self) -> int:
+        return len(self.instructions)
+
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per instruction, indented by loop depth."""

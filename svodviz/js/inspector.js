@@ -213,12 +213,12 @@ export class Inspector {
     return this.section("Biography", h("div", { class: "biography" }, ...rows), this.awaited());
   }
 
-  /** Which stages a biography lacks because they have not arrived. */
+  /** Which stages a biography lacks because they have not arrived, with their values. */
   awaited() {
     const { isComing, stages } = this.store.model;
     const names = stages.filter((it) => it.later).map((it) => it.label);
     return names.length > 0 && h("p", { class: "hint" },
-      `${names.join(", ")}: ${isComing ? "still being made" : "not made"}.`);
+      `${names.join(", ")}, values: ${isComing ? "still being made" : "not made"}.`);
   }
 
   chapter(stage, found, entity) {

@@ -4,7 +4,7 @@
 import { COMING } from "./model.js";
 import { unpacked } from "./packed.js";
 
-const MISSED = "LLVM had not made this yet.";
+const MISSED = "This had not been made yet.";
 
 /**
  * What has arrived of a widget's `later`; null while there is nothing.

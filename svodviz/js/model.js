@@ -5,7 +5,7 @@ import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
 const VERSION = 4;
-export const COMING = "LLVM is still working on this. It appears here by itself.";
+export const COMING = "This is still being made. It appears here by itself.";
 
 /**
  * @typedef {import("./wire.js").Wire} Wire
@@ -26,6 +26,8 @@ export class Model {
   /** @type {Wire["rules"]} */ rules;
   /** @type {Wire["machines"]} */ machines;
   /** @type {Wire["operations"]} */ operations;
+  /** @type {Wire["values"]} */ values;
+  /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
 
   /** @param {Wire} wire */
@@ -36,7 +38,8 @@ export class Model {
     Object.assign(this, wire);
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
       passes: this.passes, rules: this.rules, machines: this.machines,
-      operations: this.operations, notes: this.notes } = wire);
+      operations: this.operations, values: this.values, unseen: this.unseen,
+      notes: this.notes } = wire);
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);
@@ -97,7 +100,7 @@ export class Model {
    * Takes in what arrived after the rest (see later.py).
    * @param {import("./wire.js").Later} later
    */
-  append({ stages, entities, parents, operations, notes }) {
+  append({ stages, entities, parents, values, unseen, operations, notes }) {
     entities.forEach((name) => {
       this.numbers.set(name, this.entities.push(name) - 1);
       this.children.push([]);
@@ -106,6 +109,8 @@ export class Model {
       const child = this.parents.push(list) - 1;
       list.forEach((parent) => this.children[parent].push(child));
     });
+    Object.assign(this.values, values);
+    this.unseen.push(...unseen);
     Object.assign(this.operations, operations);
     this.notes.push(...notes);
     this.closures.clear();

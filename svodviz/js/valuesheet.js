@@ -2,6 +2,9 @@
 
 import { h } from "./dom.js";
 
+const WITH_VALUES = ["graph", "kernels"]; // stages of which Python knows each node's value
+const asked = new WeakMap(); // what Python was asked for already, by model
+
 /**
  * The nearest value on the way up: machine code has none of its own, the instruction it comes
  * from has. Pure.
@@ -28,8 +31,24 @@ function unseenWords(model, entity) {
   return row ? `Not computed: ${row[2]}.` : "";
 }
 
-/** The section of the inspector; null where nothing is known. */
+/** The section of the inspector; null where nothing is known. It fills itself where it can. */
 export function valueSection(inspector, entity) {
+  const { model, requests } = inspector.store;
+  const wanted = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined
+    || WITH_VALUES.includes(model.stageOf(it)));
+  const known = asked.get(model) ?? asked.set(model, new Set()).get(model);
+  const isKnown = wanted < 0 || model.values[wanted] !== undefined || known.has(wanted);
+  if (isKnown || requests.obstacle) return knownSection(inspector, entity);
+  const part = h("div", {}, knownSection(inspector, entity));
+  known.add(wanted);
+  requests.ask("value", { entity: model.entities[wanted] }).then((value) => {
+    if (value) model.values[wanted] = value;
+    if (value) part.replaceChildren(knownSection(inspector, entity));
+  }, () => known.delete(wanted));
+  return part;
+}
+
+function knownSection(inspector, entity) {
   const { model } = inspector.store;
   const from = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined);
   const unseen = from === entity ? "" : unseenWords(model, entity);

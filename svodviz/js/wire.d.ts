@@ -109,6 +109,8 @@ export interface Later {
   stages: Stage[];
   entities: string[];
   parents: number[][];
+  values: Wire["values"];
+  unseen: Wire["unseen"];
   operations: Record<string, string>;
   notes: string[];
 }

@@ -1,4 +1,4 @@
-// Stages that arrive after the page has opened, on the sample's data cut in two.
+// What arrives after the page has opened, on the sample's data in two parts.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,21 +11,14 @@ import { Requests } from "../../svodviz/js/requests.js";
 import { Store } from "../../svodviz/js/store.js";
 
 const WIRE = readFileSync(process.env.SVODVIZ_SAMPLE, "utf-8");
-const LATE = ["optimized", "asm"];
+const PARTS = readFileSync(process.env.SVODVIZ_PARTS, "utf-8");
 const TURNS = 20;
 
 /** The sample's data as a page opens with it, and what follows. */
 function cut() {
-  const wire = JSON.parse(WIRE);
-  const known = wire.entities.findIndex((name) => LATE.includes(name.split(":")[0]));
-  const stages = wire.stages.filter((it) => LATE.includes(it.id));
-  wire.stages = wire.stages.map((it) => (LATE.includes(it.id)
-    ? { ...it, later: true, units: it.units.map((unit) => ({ ...unit, nodes: 0, lines: [], scene: null })) }
-    : it));
-  const later = {
-    stages, entities: wire.entities.splice(known), parents: wire.parents.splice(known),
-    operations: { late: "a word" }, notes: ["a note"],
-  };
+  const [wire, later] = JSON.parse(PARTS);
+  later.operations.late = "a word";
+  later.notes.push("a note");
   return { wire, later };
 }
 
@@ -75,7 +68,7 @@ test("what arrives makes the page as if it had opened with it", () => {
   whole.entities.slice(0, 50).forEach((_, entity) => model.related(entity)); // kept until then
   model.append(later);
   assert.ok(!model.isWaiting);
-  for (const name of ["entities", "parents", "children", "numbers", "lineOf"]) {
+  for (const name of ["entities", "parents", "children", "numbers", "lineOf", "values", "unseen"]) {
     assert.deepEqual(model[name], whole[name], name);
   }
   whole.entities.forEach((_, entity) => {
@@ -131,7 +124,7 @@ test("a state that follows what arrives waits for it", async () => {
 
 test("without Python the stages say that they were not made, and why", async () => {
   const { store } = opened(() => {}, {}, false);
-  assert.match(store.model.waiting, /had not made this yet\. No Python kernel/);
+  assert.match(store.model.waiting, /had not been made yet\. No Python kernel/);
   assert.ok(!store.model.isComing);
   assert.match(store.model.text("asm")[0].text, /No Python kernel/);
 });
@@ -150,14 +143,15 @@ test("a failure of Python is told", async () => {
   const { store } = opened((host, { id, name }) => host.fire("msg:custom", name === "ping"
     ? { kind: "answer", id, result: "pong" } : { kind: "failure", id, words: "LLVM is away" }));
   await settled();
-  assert.equal(store.model.waiting, "LLVM had not made this yet. LLVM is away");
+  assert.equal(store.model.waiting, "This had not been made yet. LLVM is away");
 });
 
 test("a stage that could not be made says why", () => {
   const { wire, later } = cut();
   const model = new Model(wire);
-  const [first, second] = later.stages;
-  model.append({ ...later, stages: [first, { ...second, units: [], missing: "no target" }] });
+  const made = later.stages.map((it) =>
+    (it.id === "asm" ? { ...it, units: [], missing: "no target" } : it));
+  model.append({ ...later, stages: made });
   assert.deepEqual(model.text("asm").map((row) => row.text), ["no target"]);
   assert.equal(model.stageById.get("asm").missing, "no target");
 });

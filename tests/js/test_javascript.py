@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from svodviz.script import FOLDER, modules
-from svodviz.wire import wire
+from svodviz.wire import opening, wire
 from tests.svodviz.sample import sample
 
 HERE = Path(__file__).parent
@@ -47,17 +47,20 @@ def missing(reason: str) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample compilation as the page gets it."""
-    path = tmp_path_factory.mktemp("data") / "sample.json"
-    path.write_text(json.dumps(wire(sample())))
-    return path
+    """A folder with the sample compilation as pages get it, in one piece and in two."""
+    folder = tmp_path_factory.mktemp("data")
+    begun, rest = opening(sample())
+    (folder / "sample.json").write_text(json.dumps(wire(sample())))
+    (folder / "parts.json").write_text(json.dumps([begun, rest.made()]))
+    return folder
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda it: it.name.removesuffix(".test.mjs"))
 def test_modules(path: Path, data: Path) -> None:
+    where = {"SVODVIZ_SAMPLE": str(data / "sample.json"), "SVODVIZ_PARTS": str(data / "parts.json")}
     done = subprocess.run(
         [found("node"), "--test", "--test-reporter=tap", str(path)],
-        capture_output=True, text=True, env={**os.environ, "SVODVIZ_SAMPLE": str(data)},
+        capture_output=True, text=True, env={**os.environ, **where},
     )  # fmt: skip
     assert "# pass 0" not in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr

@@ -100,7 +100,7 @@ class PassRecord:
     def frames(self) -> Iterator[nx.DiGraph]:
         return iter(self.snapshots)
 
-    def changes(self) -> Iterator["Change"]:
+    def changes(self, seen: object = None) -> Iterator["Change"]:
         return changes_between(self.snapshots)
 
 

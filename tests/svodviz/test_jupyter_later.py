@@ -41,7 +41,8 @@ BEGIN = """(number) => {
 }"""
 RESTART = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
-COMING = "LLVM is still working on this. It appears here by itself."
+COMING = "This is still being made. It appears here by itself."
+LATE = ["lowered", "llvm", "optimized", "asm"]
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: P
     lab.command("docmanager:save")
     saved = jupyter.read("later.ipynb")["metadata"]["widgets"][WIDGETS]["state"].values()
     (state,) = (it["state"] for it in saved if "wire" in it["state"])
-    assert [it["id"] for it in unpacked(state["later"])["stages"]] == ["optimized", "asm"]
+    assert [it["id"] for it in unpacked(state["later"])["stages"]] == LATE
     assert UNMADE not in page_of(state)
 
 
@@ -98,7 +99,7 @@ def test_a_kernel_that_ends_meanwhile_leaves_words(lab: Shown) -> None:
     root = begun(lab)
     root.locator('.stage[data-stage="optimized"]').click()
     lab.page.evaluate(RESTART)
-    words = "LLVM had not made this yet. The kernel that made this explorer has ended"
+    words = "This had not been made yet. The kernel that made this explorer has ended"
     root.locator(".waiting", has_text=words).wait_for()
     assert size(root).inner_text() == "not made"
     root.locator('.stage[data-stage="loops"]').click()

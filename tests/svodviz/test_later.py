@@ -20,7 +20,7 @@ from svodviz.wire import opening, wire
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.test_wire import FailingLate, without_times
 
-LATE = ["optimized", "asm"]
+LATE = ["lowered", "llvm", "optimized", "asm"]
 
 
 def program() -> Compilation:

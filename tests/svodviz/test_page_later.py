@@ -18,8 +18,8 @@ from tests.svodviz.conftest import Open, softmax_layer
 from tests.svodviz.test_page import set_state, state, texts
 
 pytestmark = pytest.mark.browser
-COMING = "LLVM is still working on this. It appears here by itself."
-LATE = ("optimized", "asm")
+COMING = "This is still being made. It appears here by itself."
+LATE = ("lowered", "llvm", "optimized", "asm")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def ribbon(page: Any) -> dict[str, str]:
 
 
 def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
-    words = "LLVM had not made this yet. No Python kernel"
+    words = "This had not been made yet. No Python kernel"
     assert ribbon(page) == dict.fromkeys(LATE, "not made")
     for stage in LATE:
         for view in ("text", "graph"):
@@ -64,7 +64,7 @@ def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
     set_state(page, view="columns", columns=["source", "loops", "asm"])
     assert page.locator(".column").nth(2).inner_text().split("\n")[-1].startswith(words)
     set_state(page, stage="graph", view="graph", selected="graph:1")
-    hint = "LLVM optimised, Assembly: not made."
+    hint = "Lowered, LLVM, LLVM optimised, Assembly, values: not made."
     assert hint in page.locator(".inspector").inner_text()
 
 
@@ -81,29 +81,31 @@ def test_a_view_that_waits_becomes_what_it_waited_for(
     parts = {"text": ".text-view .line", "machine": ".machine-code .line", "graph": ".node"}
     assert page.locator(parts[view]).count() > 2
     sizes = ribbon(page)
-    lines = {id: sum(len(it.lines) for it in stage) for id, stage in zip(
-        LATE, (explorer.compilation.optimized, explorer.compilation.assembly), strict=True)}
+    made = explorer.compilation
+    late = (made.lowered, made.source, made.optimized, made.assembly)
+    lines = {id: sum(len(it.lines) for it in stage) for id, stage in zip(LATE, late, strict=True)}
     for stage in LATE:
         assert sizes[stage].startswith(f"{lines[stage]:,} lines")
 
 
 def test_what_arrives_is_linked_both_ways(page: Any, explorer: Explorer) -> None:
-    set_state(page, stage="graph", view="columns", columns=["loops", "llvm", "asm"])
+    set_state(page, stage="graph", view="columns", columns=["source", "loops", "asm"])
     column = page.locator(".column")
-    chosen = explorer.compilation.assembly[1].lines[3].parents[0]
+    chosen = explorer.compilation.loops[1].lines[-1].entity
     set_state(page, selected=chosen)
-    scrolled = page.locator(".column:nth-child(2) .text-pane").evaluate("(it) => it.scrollTop")
+    pane = page.locator(".column:nth-child(2) .text-pane")
+    scrolled = pane.evaluate("(it) => it.scrollTop")
     assert column.nth(2).locator(".line").count() == 0
     before = texts(page, ".biography summary")
     arrive(page, explorer)
     assert state(page)["selected"] == chosen
-    assert state(page)["columns"] == ["loops", "llvm", "asm"]
-    again = page.locator(".column:nth-child(2) .text-pane").evaluate("(it) => it.scrollTop")
-    assert again == scrolled
+    assert state(page)["columns"] == ["source", "loops", "asm"]
+    assert pane.evaluate("(it) => it.scrollTop") == scrolled
     found = column.nth(2).locator(".line.related")
     assert found.count() >= 1
-    assert any(it.startswith("Assembly") for it in texts(page, ".biography summary"))
-    assert not any(it.startswith("Assembly") for it in before)
+    made = [it for it in texts(page, ".biography summary") if it not in before]
+    assert [it.rstrip("0123456789") for it in made] == [
+        "Lowered", "LLVM", "LLVM optimised", "Assembly"]
     found.first.click()
     assert state(page)["selected"].startswith("asm:")
     assert page.locator(".column:nth-child(2) .line.related").count() >= 1
@@ -159,11 +161,12 @@ def test_while_python_is_busy_the_page_waits_and_can_be_used(
         assert live.locator(".waiting").inner_text() == COMING
         live.locator('.stage[data-stage="loops"]').click()
         live.locator(".line.linked").first.click()
-        assert "LLVM optimised, Assembly: still being made." in texts(live, ".inspector")[0]
+        hint = "Lowered, LLVM, LLVM optimised, Assembly, values: still being made."
+        assert hint in texts(live, ".inspector")[0]
         live.locator('.stage[data-stage="asm"]').click()
         live.evaluate("(it) => window.svodviz.model.set('ended', it)", True)
         assert live.locator(".waiting").inner_text() == (
-            "LLVM had not made this yet. This explorer was closed in Python: run its cell again.")
+            "This had not been made yet. This explorer was closed in Python: run its cell again.")
     assert respond is not None and held
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from svodviz import stage_rows
+from svodviz import previews, stage_rows
 from svodviz import wire as wire_module
 from svodviz.stages import STAGES
 from svodviz.wire import VERSION, wire
@@ -87,7 +87,7 @@ def test_a_stage_that_fails_late_is_told() -> None:
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage_rows, "GRAPH_LIMIT", 20)
-    monkeypatch.setattr(wire_module, "VALUE_LIMIT", 3)
+    monkeypatch.setattr(previews, "LIMIT", 3)
     data = wire(sample())
     (first, _) = next(it for it in data["stages"] if it["id"] == "graph")["units"]
     drawn = first["scene"]["nodes"]
