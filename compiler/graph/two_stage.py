@@ -90,7 +90,7 @@ def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
     times = _times(plain)
     cuts = _cuts(order, times)
     done = _rebuilt(order, cuts, Provenance(), None)
-    cuts |= {it: _short(it, times.get(it)) for it in plain if times.get(it, 0.0) < LONG}
+    cuts |= {it: _short(it, times.get(it)) for it in plain if it not in times or times[it] < LONG}
     return {done[node]: cuts[node] for node in plain if node in cuts}
 
 
@@ -153,7 +153,7 @@ def _times(plain: list[Reduce]) -> dict[TensorNode, float]:
 
 def _cuts(order: list[TensorNode], times: dict[TensorNode, float]) -> dict[TensorNode, Cut]:
     """The reductions for whose time a second kernel may pay, each with what becomes of it."""
-    long = [n for n in order if isinstance(n, Reduce) and times.get(n, 0.0) >= LONG]
+    long = [n for n in order if isinstance(n, Reduce) and n in times and times[n] >= LONG]
     if not long:
         return {}
     readers = users(order)

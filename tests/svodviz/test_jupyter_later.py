@@ -86,7 +86,7 @@ def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: P
     done.touch()
     root.locator(".text-view .line").first.wait_for()
     lab.run(SELECT)
-    lab.run_until(TELL, "asm 2 k0:")
+    lab.run_until(TELL, "asm 4 k0:")
     assert root.locator(".inspector .entity").inner_text() == "asm:0:1"
     lab.command("docmanager:save")
     saved = jupyter.read("later.ipynb")["metadata"]["widgets"][WIDGETS]["state"].values()
