@@ -22,12 +22,14 @@ class Entities:
 
     def number(self, entity: str, parents: Iterable[str] = ()) -> int:
         """The entity's number; it also descends from `parents`."""
-        number = self._numbers.setdefault(entity, len(self._numbers))
-        if number == len(self._parents):
+        number = self._numbers.get(entity)
+        if number is None:
+            number = self._numbers[entity] = len(self._parents)
             self._parents.append({})
         for parent in parents:
             if parent != entity:
-                self._parents[number][self.number(parent)] = None
+                known = self._numbers.get(parent)
+                self._parents[number][self.number(parent) if known is None else known] = None
         return number
 
     @property

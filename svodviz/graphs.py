@@ -95,11 +95,12 @@ def draw(graph: "nx.DiGraph[str]") -> Drawing:
 
 def box_of(entity: str, attributes: dict[str, Any]) -> Box:
     """The box of one node with the attributes its stage gives it."""
-    block = str(attributes.get("text", "") or "")
-    words = (str(attributes.get(name, "") or "") for name in _WORDS)
+    block = str(attributes.get("text") or "")
+    words = [str(attributes.get(name) or "") for name in _WORDS]
     look = _look(*words, _place(attributes), block)
-    found = {name: attributes[name] for name in _FACTS if attributes.get(name) not in _NOTHING}
-    facts = {name: visible(it) if isinstance(it, str) else it for name, it in found.items()}
+    known = {name: attributes[name] for name in _FACTS if name in attributes}
+    facts = {name: visible(it) if isinstance(it, str) else it
+             for name, it in known.items() if it not in _NOTHING}  # fmt: skip
     if block:
         lines = dedent(block.expandtabs(4)).splitlines()
         facts["text"] = [visible(line) for line in lines]
