@@ -9,6 +9,7 @@ from collections import deque
 from typing import Any
 
 GAP, LAYER_GAP, WIDEST_LAYER = 18, 44, 9000
+REACH = GAP  # of an edge from a box to itself
 SWEEPS = 4
 
 
@@ -109,6 +110,10 @@ def _places(rows: list[list[int]], boxes: list[Any]) -> tuple[list[list[int]], l
 
 
 def _route(source: int, target: int, places: list[list[int]], boxes: list[Any]) -> str:
+    if source == target:  # beside its box, which would hide it
+        x, y = places[source][0] + boxes[source][0], places[source][1] + boxes[source][1] // 2
+        half, far = min(24, 3 * boxes[source][1] // 10), x + REACH
+        return f"M{x} {y + half}C{far} {y + 2 * half} {far} {y - 2 * half} {x} {y - half}"
     x1 = places[source][0] + boxes[source][0] // 2
     y1 = places[source][1] + boxes[source][1]
     x2, y2 = places[target][0] + boxes[target][0] // 2, places[target][1]

@@ -98,7 +98,8 @@ function outerGraph(boxes, frameOf, members, links) {
   const edges = [];
   for (const { from, to } of links) {
     const key = `${itemOf[from]} ${itemOf[to]}`;
-    if (itemOf[from] === itemOf[to] || positions.has(key)) continue;
+    const isInside = itemOf[from] === itemOf[to] && (from !== to || inside.has(frameOf[from]));
+    if (isInside || positions.has(key)) continue;
     positions.set(key, edges.push([itemOf[from], itemOf[to]]) - 1);
   }
   const edgeOf = (/** @type {number} */ from, /** @type {number} */ to) =>

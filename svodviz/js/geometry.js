@@ -75,7 +75,8 @@ export function arrow(path) {
   const ys = points.map((point) => point[1]);
   return {
     line: path,
-    d: `${path}M${barb(0.42)}L${x} ${y}L${barb(-0.42)}`,
+    // Dashes begin anew where a line does: from its tip, a head is whole on dashed edges too.
+    d: `${path}M${x} ${y}L${barb(0.42)}M${x} ${y}L${barb(-0.42)}`,
     number: [x - 17 * Math.cos(angle), y - 17 * Math.sin(angle)],
     box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
   };

@@ -18,6 +18,7 @@
 const GAP = 20; // between boxes of one layer
 const THIN = 10; // the same beside an edge that passes through
 const LAYER_GAP = 42;
+const REACH = 22; // beside a box, of an edge from it to itself
 const SWEEPS = 8;
 const MOST_BENDS = 40_000; // above, long edges run straight through what is in their way
 
@@ -56,9 +57,10 @@ export function placeInLayers(boxes, edges) {
  */
 export function route(from, to, bends) {
   const middle = (from[0] + from[2]) / 2;
-  if (from === to) {
-    const [x, y] = [from[2], (from[1] + from[3]) / 2];
-    return `M${x} ${y - 6}C${x + 30} ${y - 20} ${x + 30} ${y + 20} ${x} ${y + 6}`;
+  if (from.every((side, at) => side === to[at])) {
+    const [x, y, far] = [from[2], (from[1] + from[3]) / 2, from[2] + REACH];
+    const half = Math.min(24, Math.round(0.3 * (from[3] - from[1])));
+    return `M${x} ${y + half}C${far} ${y + 2 * half} ${far} ${y - 2 * half} ${x} ${y - half}`;
   }
   const isDown = from[1] <= to[1];
   /** @type {Point[]} */
@@ -168,6 +170,7 @@ function withBends(boxes, edges, rank) {
   const spans = edges.reduce((sum, [a, b]) => sum + Math.abs(rank[a] - rank[b]), 0);
   const isBent = spans <= MOST_BENDS;
   for (const [from, to] of edges) {
+    if (from === to) graph.width[from] = boxes[from][0] + 2 * REACH; // it keeps its middle
     const [upper, lower] = rank[from] <= rank[to] ? [from, to] : [to, from];
     /** @type {number[]} */
     const chain = [];

@@ -7,6 +7,7 @@ export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500; // up to here every row stays in the page, so the browser's own search finds it
 const MARGIN = 60;
 const HUES = 6;
+const PROSE = "schedule"; // its lines are a table with reasons in words
 
 export class TextPane {
   /** @param store @param {boolean} follows whether it scrolls to what is hovered elsewhere */
@@ -109,7 +110,7 @@ export class TextPane {
       },
       h("span", { class: "number" }, String(row.number)),
       this.origin(origins),
-      h("code", {}, ...tokens(row.text).map(([text, kind]) =>
+      h("code", {}, ...tokens(row.text, this.id !== PROSE).map(([text, kind]) =>
         (kind ? h("span", { class: `t-${kind}` }, text) : text))),
     );
   }

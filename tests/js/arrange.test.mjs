@@ -40,3 +40,18 @@ test("without frames it is the layered layout", () => {
   assert.deepEqual(frames, []);
   assert.equal(new Set(places.map(String)).size, boxes.length);
 });
+
+test("a link from a box to itself runs beside it", () => {
+  for (const frames of [FRAMES, boxes.map(() => -1)]) {
+    const { places, routes } = arrange(boxes, [...links, { from: 2, to: 2 }], frames);
+    const [right, top] = [places[2][0] + boxes[2][0], places[2][1]];
+    const numbers = routes.at(-1).match(/-?\d+(\.\d+)?/g).map(Number);
+    const points = [0, 2, 4, 6].map((at) => [numbers[at], numbers[at + 1]]);
+    assert.ok(points.every(([x, y]) => x >= right && y > top - 6 && y < top + 36));
+    places.forEach(([left, above], part) => {
+      const isBeside = left > right && above < top + 30 && above + 30 > top;
+      assert.ok(!isBeside || left >= points[1][0], `${part}`);
+    });
+    assert.ok(points[0][0] === right && points[3][0] === right && points[1][0] > right);
+  }
+});

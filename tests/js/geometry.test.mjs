@@ -29,7 +29,7 @@ test("the inner line stands inside", () => {
 
 test("arrowheads point along their edge", () => {
   const made = arrow("M0 0C0 10 0 20 0 30L0 40");
-  assert.equal(made.d, "M0 0C0 10 0 20 0 30L0 40M2.9 33.6L0 40L-2.9 33.6");
+  assert.equal(made.d, "M0 0C0 10 0 20 0 30L0 40M0 40L2.9 33.6M0 40L-2.9 33.6");
   assert.deepEqual(made.box, [0, 0, 0, 40]);
   assert.equal(Math.round(made.number[1]), 23);
 });

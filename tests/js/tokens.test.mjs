@@ -26,3 +26,9 @@ test("each piece has its kind", () => {
 test("a hash before a digit is a place, not a comment", () => {
   assert.ok(tokens("call #1").every(([, kind]) => kind !== "comment"));
 });
+
+test("in words for people only numbers stand out", () => {
+  const line = "its value was asked for in memory; 128 times, %2";
+  assert.deepEqual(tokens(line, false).filter(([, kind]) => kind), [["128", "number"], ["2", "number"]]);
+  assert.equal(tokens(line, false).map(([text]) => text).join(""), line);
+});

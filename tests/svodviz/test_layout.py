@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 
@@ -95,6 +96,11 @@ def test_a_loop_and_two_edges_of_one_pair() -> None:
     graph.add_node("a", op="block", text="first\n  second")
     graph.add_edge("a", "a", kind="control")
     assert lay_out(draw(graph)).routes["a", "a"].startswith("M")
+    request = {"boxes": [[100, 40], [60, 30]], "edges": [[0, 0], [0, 1]]}
+    (left, top), _ = layered.place(request)["places"]
+    numbers = [float(it) for it in re.findall(r"-?\d+", layered.place(request)["routes"][0])]
+    assert {numbers[0], numbers[-2]} == {left + 100.0} and numbers[2] > left + 100
+    assert all(top - 5 <= y <= top + 45 for y in numbers[1::2])
 
 
 def test_labels_are_cut_by_columns() -> None:
