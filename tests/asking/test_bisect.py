@@ -38,6 +38,14 @@ def multiplied(node: Any) -> Any:
     return alu("mul", *node.sources) if node.op == "fdiv" else None
 
 
+@rule("mul")
+def lost(node: Any) -> Any:
+    """x * 2 = x - x, which is wrong as well"""
+    value, factor = node.sources
+    is_two = getattr(factor, "value", None) == 2.0
+    return elementwise("add", value, elementwise("neg", value)) if is_two else None
+
+
 WRONG = (
     ("graph", PASSES.after("simplify", turned), "turned", ""),
     ("graph, first of all", PASSES.before("decompose", turned), "turned", ""),
@@ -60,6 +68,17 @@ def test_the_wrong_pass_and_its_first_wrong_rewrite(row: tuple[str, Passes, str,
     assert found.row is not None and "instead of" in found.row.note
     assert f"the first wrong pass is {name}" in str(found)
     assert "which is wrong" in str(found)
+
+
+def test_what_is_told_is_the_first_wrong_run() -> None:
+    passes = PASSES.after("simplify", turned).after("two_stage", lost)
+    made = compile(program(), passes=passes)
+    marks = check_passes(made)
+    first, last = (next(mark for mark in order if mark.ok is False)
+                   for order in (marks, marks[::-1]))  # fmt: skip
+    found = bisect(made)
+    assert found.row is not None and first.note != last.note
+    assert found.row.note == first.note
 
 
 def test_passes_on_loops_are_not_blamed_for_the_graph() -> None:

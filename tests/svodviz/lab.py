@@ -149,10 +149,14 @@ class Shown:
         printed, end = None, time.monotonic() + PATIENCE / 1000
         while printed != words and time.monotonic() < end:
             printed = self.run(number)
-        assert printed == words
+        assert printed == words, f"{printed!r}, not {words!r}"
 
     def show(self, number: int) -> Any:
-        """Runs a cell that ends in a widget; its root once it is painted."""
+        """Runs a cell that ends in a widget; its root once it is painted.
+
+        What the cell showed before is not ready any more, however long it still stands there.
+        """
+        self.widget(number).evaluate_all("(all) => all.forEach((it) => delete it.dataset.ready)")
         self.run(number)
         self.cell(number).locator(READY).wait_for(timeout=PATIENCE)
         return self.widget(number)

@@ -1,13 +1,17 @@
 """Two compilations beside each other."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
+from svodviz import pair_kernels
 from svodviz.compare import compare
-from svodviz.comparison import COMPARED, Comparison, Figure
+from svodviz.comparison import COMPARED, Comparison, Figure, PassPair, PassSide
 from svodviz.comparison_text import change, duration, written
 from svodviz.explorer import explore
+from svodviz.pair_nodes import Pairing
 from tests.svodviz.sample import HOSTILE, hostile, rich, sample
 
 TRACED = Options(trace=True)
@@ -150,3 +154,22 @@ def test_two_are_measured_where_that_is_asked() -> None:
     x = Tensor(np.ones((8, 4), np.float32), name="x")
     shown = explore(x.sum(1), x.sum(0), measure=True)
     assert "measured, one run" in [it[0] for it in shown.wire["figures"]]
+
+
+def test_passes_that_did_other_things_as_often_differ() -> None:
+    sides = [PassSide(0, True, Counter(rules)) for rules in ({"a": 2}, {"b": 2}, {"a": 2})]
+    pairs = [PassPair("graph", "", "simplify", sides[0], it) for it in sides[1:]]
+    assert [it.is_same for it in pairs] == [False, True]
+    idle = PassSide(0, False, Counter())
+    assert not PassPair("graph", "", "simplify", sides[0], idle).is_same
+    assert not PassPair("graph", "", "simplify", None, idle).is_same
+
+
+def test_the_work_that_kernels_share_is_a_part_of_all_that_they_do() -> None:
+    """A kernel that does the same and much more is no better a partner than its equal."""
+    graphs = Pairing({f"a{it}": f"b{it}" for it in range(9)}, {})
+    mine = {"k0": frozenset({"a0", "a1"})}
+    large = frozenset(f"b{it}" for it in range(8))
+    theirs = {"large": large, "near": frozenset({"b0", "b1", "b8"})}
+    rows = pair_kernels._by_work(mine, theirs, ["k0"], ["large", "near"], graphs)
+    assert [(b, round(share, 3)) for _, b, share in rows] == [("near", 0.667), ("large", 0.25)]

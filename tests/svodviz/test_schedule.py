@@ -198,3 +198,17 @@ def test_ties_are_critical_as_well() -> None:
     assert [it[-1] for it in found["dependencies"]] == wanted
     on_path = [items[a]["critical"] and items[b]["critical"] for a, b, *_ in found["dependencies"]]
     assert sum(wanted) > sum(on_path)  # there are two paths of one length
+
+
+def test_what_waits_for_nothing_else_is_not_critical_where_time_is_to_spare() -> None:
+    x = Tensor(np.ones((64, 64), np.float32))
+    long = (x @ x).contiguous() @ x
+    short = (x.sum(1).contiguous() * 2.0).cumsum(0)
+    found = schedule_row(compile([long, short]), Entities())
+    assert found
+    items = found["items"]
+    at_once = [(edge[-1], items[edge[0]]) for edge in found["dependencies"]
+               if items[edge[0]]["start"] + items[edge[0]]["cost"] == items[edge[1]]["start"]
+              ]  # fmt: skip
+    assert {(is_critical, it["late"] == it["start"]) for is_critical, it in at_once} == {
+        (True, True), (False, False)}  # fmt: skip

@@ -6,10 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from compiler import Tensor, compile
 from svodviz import previews, stage_rows
 from svodviz import wire as wire_module
+from svodviz.entities import Entities
 from svodviz.stages import STAGES
 from svodviz.wire import VERSION, wire
 from tests.svodviz.sample import HOSTILE, Decision, Stage, hostile, large, sample
@@ -74,6 +77,27 @@ def test_lines_without_an_entity_keep_their_origin() -> None:
     number = loops["units"][0]["lines"][0][1]
     assert data["entities"][number] == "loops:0:line 1"
     assert [data["entities"][it] for it in data["parents"][number]] == ["schedule:0"]
+
+
+def test_loops_descend_from_the_items_that_run_their_kernel_and_no_others() -> None:
+    x = Tensor(np.ones((8, 16), np.float32))
+    data = wire(compile((x.softmax(1) @ x.T).softmax(1)))
+    stages = {it["id"]: it for it in data["stages"]}
+    nodes = stages["schedule"]["units"][0]["scene"]["nodes"]
+    assert len(stages["loops"]["units"]) > 1
+    for unit in stages["loops"]["units"]:
+        run = {node["e"] for node in nodes if node.get("name") == unit["name"]}
+        for _, number, *_ in unit["lines"]:
+            items = {it for it in data["parents"][number]
+                     if data["entities"][it].startswith("schedule:")}  # fmt: skip
+            assert number < 0 or items == run != set()
+
+
+def test_nothing_descends_from_itself() -> None:
+    entities = Entities()
+    entities.number("a", ["a", "b", "a"])
+    entities.number("b", ["b"])
+    assert entities.names == ["a", "b"] and entities.parents == [[1], []]
 
 
 def test_a_stage_that_fails_late_is_told() -> None:
