@@ -86,7 +86,7 @@ def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: P
     assert root.locator(".waiting").inner_text() == COMING
     done.touch()
     lab.run_until(TELL_STAGE, "True")
-    root.locator('.stage[data-stage="asm"]').click()  # an echo may have undone it
+    root.locator('.stage[data-stage="asm"]').click()  # if it is not told yet
     root.locator(".text-view .line").first.wait_for()
     lab.run(SELECT)
     lab.run_until(TELL, "asm 4 k0:")
