@@ -4,7 +4,7 @@ import numpy as np
 
 from compiler import Tensor, compile
 from compiler.device.buffers import new_buffer
-from compiler.graph.nodes import Sink, elementwise
+from compiler.graph.nodes import Contiguous, Sink, elementwise
 from compiler.node import toposort
 from compiler.schedule.hazards import Separated, separate
 
@@ -24,6 +24,21 @@ def test_what_is_written_in_place_descends_from_the_program() -> None:
     subjects = {it.subject for it in made.decisions if it.subject.startswith("graph:")}
     assert subjects <= shown
     assert [row for row in made.coverage if row.title == "kernels" and row.alone] == []
+
+
+def test_each_new_node_stands_for_one_of_the_program() -> None:
+    x = Tensor(np.arange(6.0), name="x")
+    before = x + 0.5
+    x[:] = x.flip(0)
+    root = compile(x * 2 + before).simplest
+    made = separate(root)
+    order = set(toposort([root]))
+    new = set(toposort([made.root])) - order
+    copies = {node for node in new if isinstance(node, Contiguous)}
+    assert copies and new == set(made.originals)
+    assert set(made.originals.values()) <= order
+    assert all(made.originals[it] in (it.sources[0], made.originals.get(it.sources[0]))
+               for it in copies)  # fmt: skip
 
 
 def test_a_program_without_assigns_is_left_alone() -> None:

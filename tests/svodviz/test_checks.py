@@ -10,6 +10,7 @@ import pytest
 import compiler
 import svodviz
 from compiler.graph.nodes import elementwise
+from svodviz.checks import AFTER_REWRITE, tried
 from svodviz.explorer import Explorer
 from svodviz.requests import respond
 
@@ -50,6 +51,19 @@ def test_a_bisection_opens_at_the_first_wrong_rewrite() -> None:
     assert explorer.bisection.match.rule == "turned"
     assert explorer.wire["checks"]["passes"][4][0] is False
     assert svodviz.bisect(x.exp()).bisection.is_right
+
+
+def test_each_rewrite_that_a_bisection_tried_has_its_own_mark() -> None:
+    y = x
+    for step in (1.0, 2.0, 3.0, 4.0, 5.0):
+        y = (y - x * step).exp()
+    made = compiler.compile(y, passes=svodviz.PASSES.after("simplify", turned))
+    explorer = svodviz.bisect(made)
+    found = explorer.bisection
+    steps = [place for row, place in zip(found.tried, found.places, strict=True)
+             if AFTER_REWRITE in row.stage]  # fmt: skip
+    assert len(set(steps)) > 1
+    assert set(tried(found).steps) == {(found.place, step) for step in steps}
 
 
 def test_a_pass_that_runs_twice_has_two_marks() -> None:

@@ -1,6 +1,7 @@
 """Two compilations beside each other."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -173,3 +174,11 @@ def test_the_work_that_kernels_share_is_a_part_of_all_that_they_do() -> None:
     theirs = {"large": large, "near": frozenset({"b0", "b1", "b8"})}
     rows = pair_kernels._by_work(mine, theirs, ["k0"], ["large", "near"], graphs)
     assert [(b, round(share, 3)) for _, b, share in rows] == [("near", 0.667), ("large", 0.25)]
+
+
+def test_the_same_program_made_by_other_rewrites_is_not_the_same() -> None:
+    found = compare(sample(), sample())
+    assert found.is_same
+    one = PassPair("graph", "", "simplify", PassSide(0, True, Counter({"a": 1})), None)
+    other = replace(found, passes=(*found.passes, one))
+    assert not other.is_same and other.differs("passes") and not other.differs("graph")
