@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import Options, Tensor, compile, repeat
+from compiler import Options, Tensor, check, compile, repeat
 from compiler.asking.rounding import BOTH, ULPS, rounding
 from compiler.bindings import graph_inputs
-from compiler.check import differences
+from compiler.check import Expected, differences
 from compiler.graph.interpret import interpret
 
 rng = np.random.default_rng(3)
@@ -57,6 +57,17 @@ def test_machine_code_stays_within_bounds(name: str) -> None:
     want, bound = bounds(tensor)
     (have,) = compile(tensor).run()
     assert not differences(want, have, bound).wrong.any()
+
+
+@pytest.mark.parametrize(("have", "words"), [
+    (np.ones((2, 3)), "float64(2, 3)"), (np.ones((3, 2), np.float32), "float32(3, 2)"),
+    (np.ones((1, 3), np.float32), "float32(1, 3)"),
+])  # fmt: skip
+def test_results_of_another_type_or_shape_are_wrong(have: np.ndarray, words: str) -> None:
+    expected = Expected([np.ones((2, 3), np.float32)], None)
+    row = check._compare("asm", expected, [have])
+    assert row.ok is False and row.note == words
+    assert check._compare("asm", expected, expected.results).ok
 
 
 def test_what_is_only_copied_may_not_differ_at_all() -> None:
