@@ -240,7 +240,7 @@ class PassRecord:
 
         `seen` holds what is known of nodes from other passes over the same program; it is added to.
         """
-        replay = Replay(self, {} if seen is None else seen)
+        replay = Replay(self, seen)
         yield replay.change(list(replay.nodes), [])
         for match in self.matches:
             added, removed = replay.step(match)

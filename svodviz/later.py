@@ -21,7 +21,7 @@ from svodviz.previews import previews
 from svodviz.requests import Json, Progress, request
 from svodviz.scene import Budget, Wire
 from svodviz.stage_rows import stage_row
-from svodviz.stages import BY_ID, STAGES, line_count
+from svodviz.stages import BY_ID, STAGES
 from svodviz.values import Preview
 
 LARGE = 2_000  # lines of LLVM IR of a program whose page opens without what LLVM makes of them
@@ -101,7 +101,7 @@ def is_later(entity: str) -> bool:
 
 def is_large(compilation: Any) -> bool:
     """Whether the page of a compilation is to open without what takes long."""
-    return sum(line_count(it) for it in compilation.source) > LARGE
+    return sum(it.line_count for it in compilation.source) > LARGE
 
 
 @request("arrive")

@@ -92,12 +92,6 @@ def _asked(compilation: Any, row: StageRow) -> Iterator[Unit]:
         yield Unit(name, f"{row.label} {name}", make(name))
 
 
-def line_count(stage: Any) -> int:
-    """How many lines a stage prints; it is printed only where there is no other way to tell."""
-    found = getattr(stage, "line_count", None)
-    return len(stage.lines) if found is None else int(found)
-
-
 def printed(stage: Any) -> str:
     """The stage as text that a terminal can be shown, whatever names stand in it."""
     lines = getattr(stage, "lines", None)

@@ -7,7 +7,7 @@ from typing import Any
 from svodviz.escape import visible
 from svodviz.scene import Wire
 from svodviz.schedule import schedule_text
-from svodviz.stages import STAGES, line_count, printed, units
+from svodviz.stages import STAGES, printed, units
 from svodviz.subject import compilation_of, name_of
 
 
@@ -65,7 +65,7 @@ def _counted(compilation: Any) -> _Sizes:
 
 
 def _line_counts(compilation: Any) -> list[list[int]]:
-    return [[line_count(it) for it in getattr(compilation, name)]
+    return [[it.line_count for it in getattr(compilation, name)]
             for name in ("loops", "lowered", "source")]  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
     times = _times(plain)
     cuts = _cuts(order, times)
     done = _rebuilt(order, cuts, Provenance(), None)
-    cuts |= {it: _short(it, times.get(it)) for it in plain if it not in times or times[it] < LONG}
+    cuts |= {node: _short(node, times.get(node)) for node in set(plain) - set(_long(times))}
     return {done[node]: cuts[node] for node in plain if node in cuts}
 
 
@@ -146,14 +146,19 @@ def _plain(order: list[TensorNode]) -> list[Reduce]:
     return [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
 
 
-def _times(plain: list[Reduce]) -> dict[TensorNode, float]:
+def _times(plain: list[Reduce]) -> dict[Reduce, float]:
     """How many nanoseconds each reduction takes one core; those are left out that are small."""
     return {n: _nanoseconds(n) for n in plain if n.sources[0].size >= FEWEST}
 
 
-def _cuts(order: list[TensorNode], times: dict[TensorNode, float]) -> dict[TensorNode, Cut]:
+def _long(times: dict[Reduce, float]) -> list[Reduce]:
+    """Those that take one core so long that a second kernel may pay, in order."""
+    return [node for node, took in times.items() if took >= LONG]
+
+
+def _cuts(order: list[TensorNode], times: dict[Reduce, float]) -> dict[TensorNode, Cut]:
     """The reductions for whose time a second kernel may pay, each with what becomes of it."""
-    long = [n for n in order if isinstance(n, Reduce) and n in times and times[n] >= LONG]
+    long = _long(times)
     if not long:
         return {}
     readers = users(order)

@@ -42,8 +42,9 @@ export function valueSection(inspector, entity) {
   const part = h("div", {}, knownSection(inspector, entity));
   known.add(wanted);
   requests.ask("value", { entity: model.entities[wanted] }).then((value) => {
-    if (value) model.values[wanted] = value;
-    if (value) part.replaceChildren(knownSection(inspector, entity));
+    if (!value) return;
+    model.values[wanted] = value;
+    part.replaceChildren(knownSection(inspector, entity));
   }, () => known.delete(wanted));
   return part;
 }

@@ -70,6 +70,10 @@ class Stage:
     seconds: float = 0.0
     name: str = ""
 
+    @property
+    def line_count(self) -> int:
+        return len(self.lines)
+
     def to_networkx(self) -> nx.DiGraph:
         return self.graph.copy()
 
