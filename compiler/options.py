@@ -1,4 +1,5 @@
-"""Settings of one compilation. There are no others: nothing reads the environment."""
+"""Settings of one compilation. There are no others: of the environment only two things are asked,
+where the caches are (`user_cache.py`) and what processor this is (`SVODVIZ_CPU`: `llvm/jit.py`)."""
 
 import math
 from collections.abc import Mapping
