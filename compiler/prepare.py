@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from compiler import plans
+from compiler import numbers, plans, recompiled
 from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
@@ -301,13 +301,17 @@ class DiskCount:
 class CacheInfo:
     """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
 
-    `objects` counts what was looked for in memory and, where it was not there, on `disk`.
+    `objects` counts what was looked for in memory and, where it was not there, on `disk`;
+    `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
+    user's for which most programs were compiled.
     """
 
     programs: CacheCount
     schedules: CacheCount
     objects: CacheCount
     disk: DiskCount
+    shared: int = 0
+    lines: tuple[recompiled.LineCount, ...] = ()
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
@@ -318,17 +322,21 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
         DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        numbers.KINDS.shared,
+        recompiled.LINES.most(),
     )
 
 
 def cache_clear(disk: Cache = False) -> None:
-    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs.
+    """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
 
     `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
     is in it.
     """
     PROGRAMS.clear()
     plans.STRUCTURES.clear()
+    numbers.KINDS.clear()
+    recompiled.LINES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
     for kind in (OBJECT, TUNING):
