@@ -249,38 +249,19 @@ def array_of(node: TensorNode) -> Array:
     return data(node)[part] if lengths else data(node)
 
 
-def has_variable(index: object) -> bool:
-    """Whether an index takes a part up to a variable: `x[:n]`, `x[0, :n]`."""
-    items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, slice) and _variables_in(i) for i in items)
-
-
-def _variables_in(part: slice) -> bool:
+def has_variable(part: slice) -> bool:
+    """Whether a slice ends at a variable, as in `x[:n]`."""
     return any(isinstance(p, Variable) for p in (part.start, part.stop, part.step))
 
 
-def shortened(node: TensorNode, index: Any) -> tuple[TensorNode, tuple[Any, ...]]:
-    """`node` cut where an index says `:n`, and the index that is left to be done."""
-    items = list(index) if isinstance(index, tuple) else [index]
-    used = [i for i in items if i is not None and i is not ...]
-    axis = 0
-    for place, item in enumerate(items):
-        if item is None:
-            continue
-        if item is ...:
-            axis = len(node.shape) - (len(used) - axis)
-            continue
-        if isinstance(item, slice) and _variables_in(item):
-            is_prefix = item.start in (None, 0) and item.step in (None, 1)
-            if not is_prefix or not 0 <= axis < len(node.shape):
-                raise AxisError(
-                    "getitem", "a variable can only end a part that begins at 0",
-                    got=str(item), expected="x[:n]",
-                )  # fmt: skip
-            node = prefix("getitem", node, axis, item.stop)
-            items[place] = slice(None)
-        axis += 1
-    return node, tuple(items)
+def up_to_variable(node: TensorNode, axis: int, part: slice) -> TensorNode:
+    """`node` cut along `axis` to `part`, which is `:n`; `AxisError` for other slices."""
+    if part.start not in (None, 0) or part.step not in (None, 1):
+        raise AxisError(
+            "getitem", "a variable can only end a part that begins at 0",
+            got=str(part), expected="x[:n]",
+        )  # fmt: skip
+    return prefix("getitem", node, axis, part.stop)
 
 
 def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
@@ -318,4 +299,3 @@ def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | T
         return result
     less = elementwise("sub", result, const(correction, int64))
     return elementwise("max", less, const(0, int64))
-
