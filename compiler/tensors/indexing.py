@@ -127,6 +127,20 @@ def _shortened(node: TensorNode, index: Index) -> tuple[TensorNode, Index]:
     return node, replace(index, items=tuple(items))
 
 
+def written_index(method: str, given: object, node: TensorNode) -> Index:
+    """The index of what is written in `node`; `AxisError` where a variable ends a part of it."""
+    read = index_of(given, node.shape)
+    shortened, rest = _shortened(node, read)
+    if shortened is node:
+        return rest
+    parts = [i for i in read.items if isinstance(i, slice) and has_variable(i)]
+    raise AxisError(
+        method, "a part that ends at a variable cannot be written", got=f"x[:{parts[0].stop}]",
+        expected="a part whose end is known",
+        hint=f"choose by a mask: x.assign((Tensor.arange(…) < {parts[0].stop}).where(value, x))",
+    )
+
+
 @traced
 class Indexing(Joining):
     """Selection by position."""

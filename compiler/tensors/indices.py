@@ -20,6 +20,7 @@ from compiler.graph.nodes import Shape
 from compiler.tensors.gathering import known, out_of_range
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue
+from compiler.tensors.variables import Variable, refuse_symbolic
 
 Array = np.ndarray[Any, Any]
 
@@ -128,6 +129,8 @@ def _read(item: object) -> _Read:
         return item
     if isinstance(item, TensorValue) and item.dtype.kind != "bool" and known(item) is None:
         return Positions(item)
+    if isinstance(item, TensorValue):
+        refuse_symbolic("getitem", item.node, range(item.ndim))  # a mask has to be computed now
     array = _array(item)
     if isinstance(array, int):
         return array
@@ -152,8 +155,11 @@ def _array(item: object) -> Array | int:
     try:
         return operator.index(item)  # type: ignore[arg-type]
     except TypeError:
-        got = type(item).__name__
-        raise DataError("getitem", f"cannot index with {got}", got=got, expected=WORKS) from None
+        got, hint = type(item).__name__, ""
+        if isinstance(item, Variable):
+            hint = f"x[Tensor({item})] takes the element at a position that is a variable"
+        what = f"cannot index with {got}"
+        raise DataError("getitem", what, got=got, expected=WORKS, hint=hint) from None
 
 
 def _from_list(item: Sequence[Any]) -> Array:

@@ -18,8 +18,7 @@ from compiler.graph.nodes import Parts, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select
-from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
-from compiler.tensors.indices import index_of
+from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
 from compiler.tensors.placing import (
     along,
     apart,
@@ -69,7 +68,7 @@ class Writing(Indexing):
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        read = index_of(index, self.shape)
+        read = written_index("setitem", index, self.node)
         is_whole = live.storage(self.node) is None or bool(self.node.extents)
         if is_whole or read.has_positions:
             self._assign("setitem", self._written("setitem", index, value, "replace").node)
@@ -105,7 +104,7 @@ class Writing(Indexing):
         """`set`, or the value joined by `op` with what is there."""
         if not self.ndim:
             return self._written_alone(method, index, value, op)
-        read = index_of(index, self.shape)
+        read = written_index(method, index, self.node)
         if not read.has_positions:
             if self.node.extents:
                 self[index]  # refused where it reaches over what is always there
