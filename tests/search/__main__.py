@@ -65,17 +65,21 @@ class _Progress:
 
     def __init__(self, start: float, every: float) -> None:
         self.start, self.every, self.last = start, every, start
-        self.shown = 0
+        self.seen = 0
+        self.kinds: Counter[str] = Counter()
 
-    def __call__(self, found: Outcome) -> None:
-        """What came out so far; new failures at once."""
-        for failure in found.failures[self.shown : self.shown + SHOWN]:
-            print(f"FAILED {failure}", flush=True)
-        self.shown = max(self.shown, len(found.failures))
+    def __call__(self, found: Outcome) -> bool:
+        """What came out so far; the first failures of each kind at once."""
+        for failure in found.failures[self.seen :]:
+            self.kinds[_kind(failure)] += 1
+            if self.kinds[_kind(failure)] <= SHOWN:
+                print(f"FAILED {failure}", flush=True)
+        self.seen = len(found.failures)
         now = time.monotonic()
         if now - self.last >= self.every:
             self.last = now
             print(f"{now - self.start:6.0f} s: {_summary(found)}", flush=True)
+        return False
 
 
 def _summary(found: Outcome) -> str:
@@ -102,16 +106,20 @@ def _table(found: Outcome) -> str:
 
 
 def _failures(failures: list[Failure]) -> str:
-    """The first failures of each kind; a kind is an error without its numbers."""
+    """The first failures of each kind."""
     kinds: dict[str, list[Failure]] = {}
     for failure in failures:
-        kind = "".join(c for c in failure.error if not c.isdigit())[:90]
-        kinds.setdefault(kind, []).append(failure)
+        kinds.setdefault(_kind(failure), []).append(failure)
     rows = []
     for kind, those in sorted(kinds.items(), key=lambda pair: -len(pair[1])):
         rows.append(f"{len(those)} × {kind}")
         rows += [f"  {failure}" for failure in those[:SHOWN]]
     return "\n".join(rows) or "no failures"
+
+
+def _kind(failure: Failure) -> str:
+    """The error without its numbers."""
+    return "".join(c for c in failure.error if not c.isdigit())[:90]
 
 
 if __name__ == "__main__":

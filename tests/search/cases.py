@@ -8,7 +8,7 @@ repeats it.
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from compiler import Tensor, dtypes
@@ -17,7 +17,17 @@ from compiler.loops.choices import text
 from compiler.loops.nodes import Body
 from compiler.origin import no_origin
 from tests.search import running
-from tests.search.choosing import Chosen, bodies, chosen, described, digest, machines, plain_loops
+from tests.search.choosing import (
+    Chosen,
+    Machine,
+    bodies,
+    chosen,
+    described,
+    digest,
+    every_machine,
+    machines,
+    plain_loops,
+)
 from tests.search.exactness import settled
 from tests.search.families import SHARES, Drawn, drawn
 from tests.search.terms import INPUT, program
@@ -107,15 +117,14 @@ def tried(case: Case, known: set[bytes]) -> Outcome:
 
 
 def tried_text(written: str) -> Outcome:
-    """The same for the text of a program: all its kernels, on the machines of three draws."""
+    """The same for the text of a program: all its kernels, on every machine."""
     made = Outcome(programs=1)
     with no_origin():
         tensor = program(written)
     subject = _Subject(
         "as written", written, tensor.dtype.name, _is_little(written), "as written", made
     )
-    for seed in range(3):
-        _try_kernels(subject, tensor, Case(seed, 0), set())
+    _try_kernels(subject, tensor, Case(0, 0), set(), every_machine())
     return made
 
 
@@ -144,7 +153,14 @@ class _Subject:
         self.outcome.counts[self.family, vector_bytes, width, what] += 1
 
 
-def _try_kernels(subject: _Subject, tensor: Tensor, case: Case, known: set[bytes]) -> None:
+def _try_kernels(
+    subject: _Subject,
+    tensor: Tensor,
+    case: Case,
+    known: set[bytes],
+    wanted: Sequence[Machine] = (),
+) -> None:
+    """Each kernel of a program, on the machines wanted, or else on three at random."""
     source = random.Random(f"machines {case.name}")
     try:
         found = bodies(tensor)
@@ -158,26 +174,26 @@ def _try_kernels(subject: _Subject, tensor: Tensor, case: Case, known: set[bytes
         known.add(name)
         subject.outcome.kernels.add(name)
         try:
-            _try_kernel(subject, body, source, f"{case.name} {place}", case.run_share)
+            on = wanted or machines(source)
+            is_due = subject.is_small and source.random() < case.run_share
+            _try_kernel(subject, body, on, f"data {case.name} {place}" if is_due else "")
         except Exception as error:
             subject.failed(f"kernel {place}", described(error))
 
 
-def _try_kernel(
-    subject: _Subject, body: Sink, source: random.Random, seed: str, run_share: float
-) -> None:
+def _try_kernel(subject: _Subject, body: Sink, on: Sequence[Machine], seed: str) -> None:
+    """One kernel on each machine; run, on data of `seed`, where there is a seed."""
     plain = plain_loops(body)
     made: list[Chosen] = []
-    for each in chosen(plain, machines(source)):
+    for each in chosen(plain, on):
         is_plain = each.loops is plain
         subject.count(each.machine.vector_bytes, PLAIN if is_plain else CHOSEN)
         if each.error:
             subject.failed(_where(each), each.error)
-        elif not is_plain:
+        elif not is_plain and all(each.loops is not other.loops for other in made):
             made.append(each)
-    is_due = subject.is_small and source.random() < run_share
-    if made and is_due and running.may_run(body, plain):
-        _run(subject, body, plain, made, random.Random(f"data {seed}"))
+    if made and seed and running.may_run(body, plain):
+        _run(subject, body, plain, made, random.Random(seed))
 
 
 def _run(

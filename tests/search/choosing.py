@@ -4,8 +4,9 @@ No machine code is made, and no memory for data: a kernel becomes loops, loops b
 the passes that do what these say are run and verified. What a pass refuses is an error here.
 """
 
+import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -64,6 +65,11 @@ def machines(source: random.Random) -> list[Machine]:
     return [Machine(n, source.choice(CORES), source.choice(SPEEDS)) for n in VECTORS]
 
 
+def every_machine() -> list[Machine]:
+    """All of them."""
+    return [Machine(*each) for each in itertools.product(VECTORS, CORES, dict.fromkeys(SPEEDS))]
+
+
 def bodies(tensor: Tensor) -> list[Sink]:
     """The distinct kernels of a program."""
     with no_origin():
@@ -95,7 +101,7 @@ class Chosen:
     error: str = ""
 
 
-def chosen(loops: Body, wanted: list[Machine]) -> Iterator[Chosen]:
+def chosen(loops: Body, wanted: Sequence[Machine]) -> Iterator[Chosen]:
     """What is chosen for each machine, and what becomes of it; same choices are made once."""
     verify(loops)
     known: dict[Choices, Chosen] = {}

@@ -18,6 +18,7 @@ LONGEST = 180.0
 """Seconds that a case may take."""
 REPORTED = 1.0
 """Seconds between what a process tells."""
+Trial = Callable[[Case, set[bytes]], Outcome]
 _context = multiprocessing.get_context("spawn")
 
 
@@ -34,11 +35,19 @@ class _Worker:
 
 
 def searched(
-    seed: int, seconds: float, jobs: int, run_share: float, progress: Callable[[Outcome], None]
+    seed: int,
+    seconds: float,
+    jobs: int,
+    run_share: float,
+    progress: Callable[[Outcome], bool],
+    try_one: Trial = tried,
 ) -> Outcome:
-    """What came out of all cases that were tried in that time; `progress` is told now and then."""
+    """What came out of all cases that were tried in that time.
+
+    `progress` is told now and then what there is, and ends the search where it returns True.
+    """
     whole, end = Outcome(), time.monotonic() + seconds
-    workers = [_started(seed, place, place, jobs, end, run_share) for place in range(jobs)]
+    workers = [_started(seed, place, place, jobs, end, run_share, try_one) for place in range(jobs)]
     while workers:
         wait([worker.told for worker in workers], timeout=REPORTED)
         for worker in list(workers):
@@ -52,16 +61,21 @@ def searched(
                 whole.failures.append(_failure(seed, worker.at.value, error))
             if error and time.monotonic() < end:
                 behind = worker.at.value + jobs
-                workers.append(_started(seed, behind, worker.place, jobs, end, run_share))
-        progress(whole)
+                workers.append(_started(seed, behind, worker.place, jobs, end, run_share, try_one))
+        if progress(whole):
+            for worker in workers:
+                worker.process.kill()
+            return whole
     return whole
 
 
-def _started(seed: int, first: int, place: int, jobs: int, end: float, run_share: float) -> _Worker:
+def _started(
+    seed: int, first: int, place: int, jobs: int, end: float, run_share: float, try_one: Trial
+) -> _Worker:
     told, tell = _context.Pipe(duplex=False)
     at = _context.Value("q", first, lock=False)
     left = end - time.monotonic()
-    given = (tell, at, seed, first, jobs, left, run_share)
+    given = (tell, at, seed, first, jobs, left, run_share, try_one)
     process = _context.Process(target=_work, args=given, daemon=True)
     process.start()
     tell.close()
@@ -106,22 +120,31 @@ def _failure(seed: int, number: int, error: str) -> Failure:
 
 
 def _work(
-    tell: Connection, at: Any, seed: int, first: int, step: int, seconds: float, run_share: float
+    tell: Connection,
+    at: Any,
+    seed: int,
+    first: int,
+    step: int,
+    seconds: float,
+    run_share: float,
+    try_one: Trial,
 ) -> None:
     """Try cases for so many seconds, and tell what came out."""
     gc.set_threshold(100_000, 20, 20)  # nodes form no cycles
     end, known = time.monotonic() + seconds, set[bytes]()
-    for outcomes in _by_time(cases(seed, first, step, run_share), at, known, end):
+    for outcomes in _by_time(cases(seed, first, step, run_share), at, known, end, try_one):
         tell.send(outcomes)
     tell.send(None)
 
 
-def _by_time(those: Iterator[Case], at: Any, known: set[bytes], end: float) -> Iterator[Outcome]:
+def _by_time(
+    those: Iterator[Case], at: Any, known: set[bytes], end: float, try_one: Trial
+) -> Iterator[Outcome]:
     """What came out of the cases of about a second each."""
     while time.monotonic() < end:
         made, until = Outcome(), min(time.monotonic() + REPORTED, end)
         while time.monotonic() < until:
             case = next(those)
             at.value = case.number
-            made.add(tried(case, known))
+            made.add(try_one(case, known))
         yield made
