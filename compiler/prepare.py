@@ -22,6 +22,7 @@ from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
+from compiler.dropped import DROPPED
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.feeding import nodes_of
@@ -308,6 +309,8 @@ class CacheInfo:
     schedules: CacheCount
     objects: CacheCount
     disk: DiskCount
+    dropped: int = 0
+    """Choices about loops that did not apply and were left out (`dropped.py`)."""
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
@@ -318,6 +321,7 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
         DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        DROPPED.rows,
     )
 
 
@@ -331,6 +335,7 @@ def cache_clear(disk: Cache = False) -> None:
     plans.STRUCTURES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
+    DROPPED.clear()
     for kind in (OBJECT, TUNING):
         folder = folder_of(disk, kind)
         if folder:

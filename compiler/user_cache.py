@@ -1,4 +1,4 @@
-"""Where the user's cache folder is: the one thing that is asked of the environment."""
+"""Where the user's cache folder is: a user's one setting that comes from the environment."""
 
 import os
 import sys

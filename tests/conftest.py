@@ -24,6 +24,15 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_dropped() -> Generator[None, None, None]:
+    """A choice of the compiler's own that does not apply is an error here, and in processes that
+    tests start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SVODVIZ_DROPPED", "error")
+        yield
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """One worker more than there are processors: who drives a browser often waits for it."""
