@@ -9,13 +9,13 @@ become data of rank 0. Operations stay what they are, so results do too, but for
 the loops chosen add up sums.
 """
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from compiler import forking
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Const, Elementwise, Sink, TensorNode
 from compiler.graph.shaping import broadcast_node
@@ -60,7 +60,7 @@ class Kinds:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._table: OrderedDict[tuple[Sink, Options], Met] = OrderedDict()
         self.shared = 0
         """Runs that found a program compiled for other numbers."""

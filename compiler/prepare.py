@@ -22,6 +22,7 @@ from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
+from compiler.dropped import DROPPED
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.feeding import nodes_of
@@ -310,6 +311,8 @@ class CacheInfo:
     schedules: CacheCount
     objects: CacheCount
     disk: DiskCount
+    dropped: int = 0
+    """Choices about loops that did not apply and were left out (`dropped.py`)."""
     shared: int = 0
     lines: tuple[recompiled.LineCount, ...] = ()
 
@@ -322,6 +325,7 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
         DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        DROPPED.rows,
         numbers.KINDS.shared,
         recompiled.LINES.most(),
     )
@@ -339,6 +343,7 @@ def cache_clear(disk: Cache = False) -> None:
     recompiled.LINES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
+    DROPPED.clear()
     for kind in (OBJECT, TUNING):
         folder = folder_of(disk, kind)
         if folder:

@@ -6,7 +6,6 @@ A line is known by where the data were asked for and by the lines that wrote the
 that runs many programs is not one of these.
 """
 
-import threading
 import time
 import warnings
 from collections import OrderedDict
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from compiler import forking
 from compiler.graph.nodes import TensorNode
 from compiler.node import toposort
 from compiler.origin import Origin, current
@@ -48,7 +48,7 @@ class Lines:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._table: OrderedDict[Key, tuple[int, float]] = OrderedDict()
 
     @contextmanager
