@@ -10,13 +10,16 @@ from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
     bool_,
+    default_dtype,
     float16,
     float32,
     float64,
+    get_default_dtype,
     int8,
     int16,
     int32,
     int64,
+    set_default_dtype,
     uint8,
     uint16,
     uint32,
@@ -44,6 +47,7 @@ from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, 
 from compiler.rule import rule
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
+from compiler.tensors.names import missing_name
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
@@ -87,10 +91,12 @@ __all__ = [
     "check_passes",
     "compile",
     "custom",
+    "default_dtype",
     "effect",
     "float16",
     "float32",
     "float64",
+    "get_default_dtype",
     "int8",
     "int16",
     "int32",
@@ -99,6 +105,7 @@ __all__ = [
     "repeat",
     "rule",
     "save",
+    "set_default_dtype",
     "uint8",
     "uint16",
     "uint32",
@@ -118,6 +125,6 @@ _ASKING = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ASKING:
-        raise AttributeError(f"module 'compiler' has no attribute {name!r}")
-    return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)
+    if name in _ASKING:
+        return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)
+    raise missing_name("compiler", name, __all__, Tensor)

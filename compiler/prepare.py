@@ -25,11 +25,12 @@ from compiler.device.allocator import address_of
 from compiler.dropped import DROPPED
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
-from compiler.feeding import nodes_of
+from compiler.feeding import program_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
+from compiler.keywords import program_call
 from compiler.llvm.cache import OBJECT, OBJECTS, TUNING, TUNINGS, folder_of
 from compiler.node import toposort
 from compiler.options import Cache, Options
@@ -253,14 +254,15 @@ def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Ar
     return np.require(native, requirements=["C", "A"])
 
 
-@located
-def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
-    """Compile a tensor, or a list or tuple of tensors, into a plan. Nothing is run.
+@program_call
+def prepare(*program: object, options: Options | None = None) -> ExecutionPlan:
+    """Compile tensors, given one by one or as a list, into a plan. Nothing is run.
 
-    A realised tensor stands for the program it came from. Raises `DataError` where `value`
-    holds anything but tensors.
+    Instead of tensors a function and example inputs for it may be given, and `options` as the
+    last of them, as to `compile`. A realised tensor stands for the program it came from. Raises
+    `DataError` where there are no tensors.
     """
-    nodes = nodes_of("prepare", value)
+    nodes, options = program_of("prepare", program, options)
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
     chosen = options or Options()
