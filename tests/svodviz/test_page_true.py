@@ -39,9 +39,9 @@ def shown(made: Any, open_page: Open, folder: Path, **look: Any) -> Any:
     return open_page(folder / "page.html", **look)
 
 
-def test_constants_and_inputs_take_no_time(open_page: Open, compiled_page: Path) -> None:
-    page = open_page(compiled_page)
-    for overlay in ("ns", "measured", "bytes", "flops"):
+def test_constants_and_inputs_take_no_time(open_page: Open, tmp_path: Path) -> None:
+    page = shown(stencil(), open_page, tmp_path)
+    for overlay in ("ns", "bytes", "flops"):
         set_state(page, stage="graph", view="graph", overlay=overlay)
         assert page.locator(".node .cost").count() > 0
         assert page.locator(AT_REST).count() >= 3
