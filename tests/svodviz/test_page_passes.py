@@ -16,7 +16,8 @@ from tests.svodviz.test_page import set_state, state
 from tests.svodviz.test_page_large import press
 
 pytestmark = pytest.mark.browser
-SIZE = re.compile(r"[\d,]+ (node|line|pass|item)(e?s)?(\n(made in )?[\d.]+ (ns|µs|ms|s)( in all)?)?")
+TIME = r"(made in [\d.]+ (ns|µs|ms|s)|[\d.]+ (ns|µs|ms|s) in all)"
+SIZE = re.compile(rf"[\d,]+ (node|line|pass|item)(e?s)?(\n{TIME})?")
 
 
 @pytest.fixture(scope="module")

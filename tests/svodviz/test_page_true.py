@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
+from compiler.ops import OPS
 from svodviz.explorer import Explorer
 from svodviz.summary import summary, text_of
 from tests.svodviz.conftest import Open
@@ -112,9 +113,8 @@ def test_stages_say_that_their_time_is_the_compilers(
         assert re.search(r"\nmade in [\d.]+ (ns|µs|ms|s)$", text), text
         assert text.replace("\n", " · ") in title
     assert words["run"][0].endswith(" in all") and "made in" not in words["run"][0]
-    assert page.locator(".stage-size span").evaluate_all(
-        "(all) => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText)"
-    ) == []
+    cut = "(all) => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText)"
+    assert page.locator(".stage-size span").evaluate_all(cut) == []
 
 
 @pytest.mark.parametrize("width, scheme", WIDTHS)
@@ -134,3 +134,15 @@ def test_what_would_cost_time_is_not_called_saved(
     assert "1 not taken: 0 of these would save time" in status, status
     assert f"costs {-100 * found.score:.1f} % of the time" in text_of(made, "schedule")
     assert f"bytes costs {-100 * found.score:.1f} %" in str(made.schedule)
+
+
+def test_what_is_counted_is_said_beside_it(open_page: Open, compiled_page: Path) -> None:
+    assert (OPS["fdiv"].cost, OPS["exp"].cost) == (4, 12)
+    page = open_page(compiled_page)
+    set_state(page, stage="schedule", view="timeline", selected="schedule:0")
+    text = page.locator(".inspector").inner_text()
+    assert "Of flops a division counts 4, an exponential 12. Bytes are those of whole" in text
+    set_state(page, stage="run", view="run", selected="")
+    titles = page.locator(".run-table th").evaluate_all("(all) => all.map((it) => it.title)")
+    assert any("bytes of the buffers" in it for it in titles)
+    assert any("a division counts 4, an exponential 12" in it for it in titles)
