@@ -74,7 +74,7 @@ class OfflineExplorers(Preprocessor):  # type: ignore[misc]
         return notebook, resources
 
     def _replace(self, output: Any, pages: dict[str, str], states: dict[str, State]) -> str | None:
-        """Puts a page into an output, or says why there is none: "" if there is, None for others'."""
+        """Puts a page into an output, or says why it has none: "" if it has, None for others'."""
         data = output.get("data", {})
         key = data.get(VIEW, {}).get("model_id", "")
         if key in pages:
