@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from compiler import plans
+from compiler import numbers, plans, recompiled
 from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
@@ -304,7 +304,9 @@ class DiskCount:
 class CacheInfo:
     """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
 
-    `objects` counts what was looked for in memory and, where it was not there, on `disk`.
+    `objects` counts what was looked for in memory and, where it was not there, on `disk`;
+    `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
+    user's for which most programs were compiled.
     """
 
     programs: CacheCount
@@ -313,6 +315,8 @@ class CacheInfo:
     disk: DiskCount
     dropped: int = 0
     """Choices about loops that did not apply and were left out (`dropped.py`)."""
+    shared: int = 0
+    lines: tuple[recompiled.LineCount, ...] = ()
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
@@ -324,17 +328,21 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
         DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
         DROPPED.rows,
+        numbers.KINDS.shared,
+        recompiled.LINES.most(),
     )
 
 
 def cache_clear(disk: Cache = False) -> None:
-    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs.
+    """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
 
     `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
     is in it.
     """
     PROGRAMS.clear()
     plans.STRUCTURES.clear()
+    numbers.KINDS.clear()
+    recompiled.LINES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
     DROPPED.clear()
