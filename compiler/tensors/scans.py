@@ -91,7 +91,7 @@ class Scans(Windows):
         named twice in one operand is its diagonal. Raises `ShapeError` for a formula that does
         not fit.
         """
-        made = object.__new__(cls)
+        made = cls.__new__(cls)
         made.node = _einsum(formula, operands)
         return made
 
