@@ -60,6 +60,20 @@ def test_no_tensor_that_a_thread_makes_is_forgotten() -> None:
     assert len(wrong) == 0 and sum(map(len, made)) == 16_000
 
 
+def test_no_tensor_is_forgotten_while_the_references_are_put_in_order() -> None:
+    x = realised(1.0)
+    for turn in range(20):
+        made: list[list[Tensor]] = [[] for _ in range(4)]
+
+        def make(found: list[Tensor], x: Tensor = x) -> None:
+            found.extend(Tensor(x) for _ in range(1500))
+
+        together(*(lambda found=found: make(found) for found in made))
+        x.assign(x + 1).realize()
+        values = [each.node for found in made for each in found]
+        assert x.tolist() == [turn + 2] and x.node not in values
+
+
 def test_threads_assign_one_tensor_and_read_it() -> None:
     x = realised(0.0, 0.0)
     seen: list[list[float]] = []

@@ -130,6 +130,7 @@ def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
     for node in toposort(nodes):
         if isinstance(node, Assign):
             _claims.setdefault(_key(node.sources[0]), node)
+            _done.pop(node, None)
 
 
 def publish(tensors: list[Any], nodes: list[TensorNode], values: list[TensorNode]) -> None:
@@ -165,6 +166,7 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
         return None
     made = Assign((target, value), parts)
     _claims[_key(target)] = made
+    _done.pop(made, None)  # an equal one that took effect is the same node
     return made
 
 
