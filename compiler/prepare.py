@@ -31,7 +31,7 @@ from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink
 from compiler.kernels import PROGRAMS
 from compiler.keywords import program_call
-from compiler.llvm.cache import OBJECT, OBJECTS, TUNING, TUNINGS, folder_of
+from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
 from compiler.node import toposort
 from compiler.options import Cache, Options
 from compiler.overlap import Level
@@ -293,11 +293,17 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class DiskCount:
-    """Object code found on disk, the files there, and their bytes."""
+    """Object code found on disk, the files there, and their bytes.
+
+    `refused` counts files that were not used because somebody else may have written them, by
+    reason; `problem` says why nothing is kept on disk, "" where something is.
+    """
 
     hits: int
     files: int
     bytes: int
+    refused: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,11 +328,14 @@ class CacheInfo:
 def cache_info(cache: Cache = True) -> CacheInfo:
     """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
     folder = folder_of(cache)
+    files, size = folder.count() if folder else (0, 0)
+    refused = tuple(sorted(REFUSED.items()))
+    problem = "" if folder else no_folder(cache) or "the folder is refused"
     return CacheInfo(
         CacheCount(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS)),
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
-        DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        DiskCount(OBJECTS.read, files, size, refused, problem),
         DROPPED.rows,
         numbers.KINDS.shared,
         recompiled.LINES.most(),

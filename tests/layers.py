@@ -7,6 +7,7 @@ LAYERS = (
             "compiler.trace", "compiler.stage", "compiler.reason", "compiler.machine",
             "compiler.garbage", "compiler.printable", "compiler.passes", "compiler.options",
             "compiler.user_cache", "compiler.forking", "compiler.suggest", "compiler.keywords",
+            "compiler.isolated",
             "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),
