@@ -20,6 +20,7 @@ LAYERS = (
     ("compilation", "compiler.kernels", "compiler.execution", "compiler.biography",
                     "compiler.tune", "compiler.scheduling", "compiler.sharding",
                     "compiler.realize", "compiler.bindings", "compiler.feeding",
+                    "compiler.running",
                     "compiler.summary", "compiler.codegen", "compiler.allocation",
                     "compiler.overlap", "compiler.assemble", "compiler.naming", "compiler.native",
                     "compiler.plans", "compiler.prepare", "compiler.costing", "compiler.budget",
