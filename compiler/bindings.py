@@ -59,7 +59,6 @@ class Bindings:
             _check(variable, values.get(name))
         return {name: int(values[name]) for name in self.variables}
 
-
     def by_name(self, given: Values) -> dict[str, int]:
         """Values that are given by variables, or their names, by name.
 

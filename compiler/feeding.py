@@ -28,6 +28,8 @@ from compiler.origin import Origin
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Given: TypeAlias = Mapping[Any, Any] | Sequence[Any] | None
 Key: TypeAlias = tuple[int, str]
+SHOWN = 12
+"""As many inputs are listed in a message."""
 
 
 def key_of(buffer: Buffer) -> Key:
@@ -75,9 +77,9 @@ class Inputs:
         if not isinstance(given, Sequence) or isinstance(given, str):
             raise DataError("run", "these are no inputs", got=type(given).__name__,
                             expected="a dict by tensors or their names, e.g. {x: array}, or a "
-                            f"list in this order: {self}")  # fmt: skip
+                            f"list in this order: {self.listed}")  # fmt: skip
         if len(given) > len(self.buffers):
-            what, expected = "too many inputs", f"at most {len(self.buffers)}: {self}"
+            what, expected = "too many inputs", f"at most {len(self.buffers)}: {self.listed}"
             raise DataError("run", what, got=str(len(given)), expected=expected)
         return dict(enumerate(given))
 
@@ -186,21 +188,28 @@ class Inputs:
         return self.buffers[place].name or f"input {place}"
 
     def made(self, place: int) -> str:
-        """`x is input 0, made at cell 2:5  x = Tensor(a)`"""
-        buffer = self.buffers[place]
-        is_it = f"{buffer.name} is input {place}, " if buffer.name else f"input {place} was "
-        at = self.origins[place]
-        return f"{is_it}made at {at.place}  {at.text}" if at else ""
+        """`x is input 0 of x, w, made at cell 2:5  x = Tensor(a)`"""
+        own, at = self.buffers[place].name, self.origins[place]
+        order = _listed([buffer.name or short(buffer) for buffer in self.buffers])
+        what = f"{own} is input {place} of {order}" if own else f"it is input {place} of {order}"
+        return f"{what}, made at {at.place}  {at.text}" if at else what
 
     @property
     def listed(self) -> str:
-        """What can be given."""
-        return str(self) or "no inputs"
+        """`x f32[2,3] (cell 2:5), an unnamed f32[3] (cell 2:6)`, in order: what can be given."""
+        pairs = zip(self.buffers, self.origins, strict=True)
+        words = [f"{word_of(b)} ({at.place})" if at else word_of(b) for b, at in pairs]
+        return _listed(words) or "no inputs"
 
     def __str__(self) -> str:
-        """`x f32[2,3] (cell 2:5), an unnamed f32[3] (cell 2:6)`, in order."""
-        pairs = zip(self.buffers, self.origins, strict=True)
-        return ", ".join(f"{word_of(b)} ({at.place})" if at else word_of(b) for b, at in pairs)
+        """`x f32[2,3], an unnamed f32[3]`, in order."""
+        return _listed([word_of(buffer) for buffer in self.buffers]) or "none"
+
+
+def _listed(words: list[str]) -> str:
+    """The words, of many the first."""
+    rest = len(words) - SHOWN
+    return ", ".join(words[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def word_of(buffer: Buffer) -> str:

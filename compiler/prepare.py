@@ -25,7 +25,7 @@ from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.errors import located
-from compiler.feeding import Given, Inputs, inputs_of, key_of, nodes_of, word_of
+from compiler.feeding import Given, Inputs, inputs_of, key_of, nodes_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Sink
@@ -197,8 +197,7 @@ class ExecutionPlan:
 
     def __repr__(self) -> str:
         count = sum(len(level.items) for level in self.levels)
-        inputs = ", ".join(map(word_of, self.inputs)) or "none"
-        return f"ExecutionPlan(inputs: {inputs}; {count} items, {len(self.levels)} levels)"
+        return f"ExecutionPlan(inputs: {self.feed}; {count} items, {len(self.levels)} levels)"
 
 
 def _is(array: object, usual: Usual) -> TypeGuard[Array]:

@@ -56,9 +56,7 @@ class Running:
         """The inputs, in the order in which the user made them."""
         return inputs_of(self.written, self._bindings)
 
-    def inputs(
-        self, given: Given = None, values: Values | None = None
-    ) -> dict[Buffer, Array]:
+    def inputs(self, given: Given = None, values: Values | None = None) -> dict[Buffer, Array]:
         """The data of every input buffer, as flat arrays: those given, as for `run`, else its own.
 
         Data given for what the program writes in place are copied.
@@ -85,9 +83,7 @@ class Running:
         """Where each result is; one that is an input on disk is as good as on the CPU."""
         return [device_of([holder]) for holder in self._results]
 
-    def values_of_run(
-        self, variables: Values | None = None, given: Given = None
-    ) -> dict[str, int]:
+    def values_of_run(self, variables: Values | None = None, given: Given = None) -> dict[str, int]:
         """The value of each variable: as said, else as given data have rows, else as bound.
 
         Raises `DataError` where one is wrong.
@@ -98,9 +94,7 @@ class Running:
         return self._feed.values(found, variables or {})
 
     @located
-    def run(
-        self, inputs: Given = None, variables: Values | None = None
-    ) -> list[Array]:
+    def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
 
         `inputs` are data in place of the inputs' own, and for placeholders: by tensors or their

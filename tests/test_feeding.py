@@ -126,6 +126,15 @@ def test_a_plan_prints_the_order() -> None:
     assert repr(prepare(Tensor.arange(4))).startswith("ExecutionPlan(inputs: none; ")
 
 
+def test_of_many_inputs_the_first_are_listed() -> None:
+    tensors = [Tensor(np.zeros(1), name=f"x{n}") for n in range(15)]
+    plan = prepare(Tensor.cat(*tensors))
+    assert "x11 f64[1] and 3 more; " in repr(plan)
+    with pytest.raises(DataError) as caught:
+        plan.run({"y": np.zeros(1)})
+    assert caught.value.expected.endswith(") and 3 more")
+
+
 def pages() -> tuple[Any, dict[str, tuple[Any, type[CompileError], str]]]:
     """A program, and what it refuses with the pages for it."""
     x = Tensor(np.zeros((2, 3), "f4"), name="x")
@@ -136,9 +145,11 @@ def pages() -> tuple[Any, dict[str, tuple[Any, type[CompileError], str]]]:
     ok = np.zeros(2, "f4")
     order = f"x f32[2,3] ({at(0)}), an unnamed f32[2,3] ({at(1)}), p f32[2] ({at(2)})"
     by_name = "give the tensor itself as key, or a list in the order above"
-    made_x = f'x is input 0, made at {at(0)}  x = Tensor(np.zeros((2, 3), "f4"), name="x")'
-    made_w = f'input 1 was made at {at(1)}  w = Tensor(np.zeros((2, 3), "f4"))'
-    made_p = (f'p is input 2, made at {at(2)}  '
+    order_now = "x, f32[2,3], p"
+    made_x = (f'x is input 0 of {order_now}, made at {at(0)}  '
+              'x = Tensor(np.zeros((2, 3), "f4"), name="x")')  # fmt: skip
+    made_w = f'it is input 1 of {order_now}, made at {at(1)}  w = Tensor(np.zeros((2, 3), "f4"))'
+    made_p = (f'p is input 2 of {order_now}, made at {at(2)}  '
               'p = Tensor.placeholder(2, dtype="float32", name="p")')  # fmt: skip
     return y, {
         "no data": ({}, DataError, page("placeholder p has no data", "nothing", "float32 (2,)",

@@ -344,3 +344,21 @@ def test_broadcasting_fails_when_numpy_fails(left: tuple[int, ...], right: tuple
             Tensor.zeros(left) + Tensor.ones(right)
     else:
         assert (Tensor.zeros(left) + Tensor.ones(right)).shape == expected
+
+
+def test_where_with_the_condition_in_the_second_place() -> None:
+    """What PyTorch's `a.where(condition, b)` says would be another program here."""
+    a = Tensor([0.0, 1.0, 2.0])
+    for condition in (a > 0, np.array([True, False, True])):
+        for other in (0.0, 5, a):
+            with pytest.raises(DTypeError) as caught:
+                a.where(condition, other)
+    text = str(caught.value)
+    assert text.startswith("where: the condition stands in the second place\n"
+                           "  got:      float64, then bool\n"
+                           "  expected: condition.where(yes, no), or Tensor.where(condition, yes, "
+                           "no)\n")  # fmt: skip
+    assert text.endswith("hint:     PyTorch's a.where(condition, b) is condition.where(a, b) here")
+    assert a.where(a > 0, a > 1).tolist() == [False, True, True]
+    assert a.where(True, 0.5).tolist() == [0.5, 1.0, 1.0]
+    assert (a > 0).where(a, 9).tolist() == [9.0, 1.0, 2.0]

@@ -144,8 +144,20 @@ class Binary(Unary):
         return [truth(operand_of(method, v)) for v in (self, other)]
 
     def where(self, yes: Operand, no: Operand) -> Self:
-        """`yes` where self is true (not 0), else `no`."""
-        return self._new(select("where", self, yes, no))
+        """`yes` where self is true (not 0), else `no`: `where(condition, yes, no)` as in NumPy.
+
+        PyTorch's `a.where(condition, b)` would mean something else without a word: a condition of
+        numbers that chooses truth values or numbers is refused (`DTypeError`).
+        """
+        given = operand_of("where", yes), operand_of("where", no)
+        kinds = [common_type([part]).kind for part in (self.node, *given)]
+        if isinstance(given[0], TensorNode) and kinds[1] == "bool" and "bool" not in kinds[::2]:
+            raise DTypeError(
+                "where", "the condition stands in the second place", got=f"{self.dtype}, then bool",
+                expected="condition.where(yes, no), or Tensor.where(condition, yes, no)",
+                hint="PyTorch's a.where(condition, b) is condition.where(a, b) here",
+            )  # fmt: skip
+        return self._new(select("where", self, *given))
 
     def masked_fill(self, mask: Operand, value: Operand) -> Self:
         """`value` where `mask` is true, else self."""
