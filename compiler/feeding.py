@@ -54,6 +54,14 @@ class Inputs:
         extents = {place: node.extents[0] for place, node in self.cut.items()}
         return {place: extent.name for place, extent in extents.items() if extent is not None}
 
+    @cached_property
+    def _names(self) -> dict[str, list[int]]:
+        """The places of the inputs of each name."""
+        made: dict[str, list[int]] = {}
+        for place, buffer in enumerate(self.buffers):
+            made.setdefault(buffer.name, []).append(place)
+        return made
+
     def _own_rows(self, place: int) -> int | None:
         """As many rows as an input's own data have, if its variable is bound to that."""
         buffer, bound = self.buffers[place], self.cut[place].sources[1]
@@ -95,8 +103,8 @@ class Inputs:
         return found
 
     def _named(self, name: str) -> int:
-        found = [place for place, buffer in enumerate(self.buffers) if buffer.name == name]
-        if len(found) == 1 and name:
+        found = self._names.get(name, []) if name else []
+        if len(found) == 1:
             return found[0]
         what = "several inputs have this name" if found else "the program has no such input"
         hint = "give the tensor itself as key, or a list in the order above"
@@ -118,7 +126,11 @@ class Inputs:
         if not isinstance(held, Buffer):
             what = "the tensor is computed: no data can be given for it"
         made = f", made at {node.origin.place}  {node.origin.text}" if node.origin else ""
-        raise DataError("run", what, got=f"{short(node)}{made}", expected=self.listed)
+        is_index = isinstance(held, Buffer) and not node.dtype.is_float
+        hint = "data that were there when they were used as an index or a mask were read then: "
+        hint += "index by a Tensor.placeholder to give others"
+        raise DataError("run", what, got=f"{short(node)}{made}", expected=self.listed,
+                        hint=hint if is_index else "")  # fmt: skip
 
     def values(self, given: Mapping[int, Any], variables: Values) -> dict[str, int]:
         """The values of the variables: as said, as new data have rows, as bound.

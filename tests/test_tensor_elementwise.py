@@ -362,3 +362,6 @@ def test_where_with_the_condition_in_the_second_place() -> None:
     assert a.where(a > 0, a > 1).tolist() == [False, True, True]
     assert a.where(True, 0.5).tolist() == [0.5, 1.0, 1.0]
     assert (a > 0).where(a, 9).tolist() == [9.0, 1.0, 2.0]
+    assert Tensor.where(np.array([True, False]), Tensor([1.0, 2.0]), 0).tolist() == [1.0, 0.0]
+    with pytest.raises(DataError, match="where: where needs a tensor"):
+        Tensor.where(np.array([True]), 1, 2)  # type: ignore[arg-type]

@@ -4,11 +4,11 @@ One method per binary and ternary row of `ops.OPS`. Operands broadcast and are p
 NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int, float).
 """
 
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from compiler.errors import DTypeError
+from compiler.errors import DataError, DTypeError
 from compiler.graph.nodes import TensorNode
 from compiler.tensors.apply import apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder
@@ -149,15 +149,21 @@ class Binary(Unary):
         PyTorch's `a.where(condition, b)` would mean something else without a word: a condition of
         numbers that chooses truth values or numbers is refused (`DTypeError`).
         """
-        given = operand_of("where", yes), operand_of("where", no)
-        kinds = [common_type([part]).kind for part in (self.node, *given)]
+        lifted: Any = next((v for v in (self, yes, no) if isinstance(v, Binary)), None)
+        if lifted is None:
+            what, got = "where needs a tensor", type(self).__name__
+            raise DataError("where", what, got=got, expected="Tensor.where(condition, yes, no)")
+        condition, *given = (operand_of("where", value) for value in (self, yes, no))
+        types = [common_type([part]) for part in (condition, *given)]
+        kinds = [dtype.kind for dtype in types]
         if isinstance(given[0], TensorNode) and kinds[1] == "bool" and "bool" not in kinds[::2]:
             raise DTypeError(
-                "where", "the condition stands in the second place", got=f"{self.dtype}, then bool",
+                "where", "the condition stands in the second place", got=f"{types[0]}, then bool",
                 expected="condition.where(yes, no), or Tensor.where(condition, yes, no)",
                 hint="PyTorch's a.where(condition, b) is condition.where(a, b) here",
             )  # fmt: skip
-        return self._new(select("where", self, *given))
+        made: Self = lifted._new(select("where", self, *given))
+        return made
 
     def masked_fill(self, mask: Operand, value: Operand) -> Self:
         """`value` where `mask` is true, else self."""
