@@ -24,6 +24,7 @@ from compiler.bindings import Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
+from compiler.dropped import DROPPED
 from compiler.errors import located
 from compiler.feeding import Given, Inputs, inputs_of, key_of, nodes_of
 from compiler.graph.effects import Assign
@@ -253,6 +254,8 @@ class CacheInfo:
     schedules: CacheCount
     objects: CacheCount
     disk: DiskCount
+    dropped: int = 0
+    """Choices about loops that did not apply and were left out (`dropped.py`)."""
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
@@ -263,6 +266,7 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
         DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        DROPPED.rows,
     )
 
 
@@ -276,6 +280,7 @@ def cache_clear(disk: Cache = False) -> None:
     plans.STRUCTURES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
+    DROPPED.clear()
     for kind in (OBJECT, TUNING):
         folder = folder_of(disk, kind)
         if folder:

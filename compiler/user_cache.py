@@ -1,4 +1,4 @@
-"""Where the user's cache folder is: the one thing that is asked of the environment."""
+"""Where the user's cache folder is, as the environment says it."""
 
 import os
 import sys

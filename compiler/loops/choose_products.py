@@ -274,4 +274,5 @@ def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
     there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]
     words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
     why = Reason(words, *limit, *worth.because.numbers)
-    return [Pack(found.panel.argument.slot, there[-1] if there else "", why)]
+    along = found.columns.name if found.other.argument is found.panel.argument else ""
+    return [Pack(found.panel.argument.slot, there[-1] if there else "", why, along=along)]

@@ -144,26 +144,20 @@ class Binary(Unary):
         return [truth(operand_of(method, v)) for v in (self, other)]
 
     def where(self, yes: Operand, no: Operand) -> Self:
-        """`yes` where self is true (not 0), else `no`: `where(condition, yes, no)` as in NumPy.
+        """`yes` where self is true (not 0), else `no`: `(x > 0).where(x, 0)`.
 
-        PyTorch's `a.where(condition, b)` would mean something else without a word: a condition of
-        numbers that chooses truth values or numbers is refused (`DTypeError`).
+        PyTorch's `x.where(x > 0, 0)`, numbers asked for a choice by truth values, is refused.
+        `Tensor.where(condition, yes, no)` takes an array as condition too.
         """
-        lifted: Any = next((v for v in (self, yes, no) if isinstance(v, Binary)), None)
-        if lifted is None:
-            what, got = "where needs a tensor", type(self).__name__
-            raise DataError("where", what, got=got, expected="Tensor.where(condition, yes, no)")
-        condition, *given = (operand_of("where", value) for value in (self, yes, no))
-        types = [common_type([part]) for part in (condition, *given)]
-        kinds = [dtype.kind for dtype in types]
-        if isinstance(given[0], TensorNode) and kinds[1] == "bool" and "bool" not in kinds[::2]:
+        if not isinstance(self, Binary):
+            return _where_array(self, yes, no)
+        if self.dtype.kind != "bool" and str(getattr(yes, "dtype", "")) == "bool":
             raise DTypeError(
-                "where", "the condition stands in the second place", got=f"{types[0]}, then bool",
-                expected="condition.where(yes, no), or Tensor.where(condition, yes, no)",
-                hint="PyTorch's a.where(condition, b) is condition.where(a, b) here",
+                "where", "the tensor is the condition", got=f"{self.dtype} to choose bool by",
+                expected="mask.where(x, other)",
+                hint="x.where(mask, other) is PyTorch's way; for truth values cast x to bool first",
             )  # fmt: skip
-        made: Self = lifted._new(select("where", self, *given))
-        return made
+        return self._new(select("where", self, yes, no))
 
     def masked_fill(self, mask: Operand, value: Operand) -> Self:
         """`value` where `mask` is true, else self."""
@@ -251,3 +245,12 @@ class Binary(Unary):
 
     def __rpow__(self, other: Operand) -> Self:
         return self._new(power(other, self))
+
+
+def _where_array(condition: object, yes: Operand, no: Operand) -> Any:
+    """`Tensor.where` of a condition that is no tensor: one of the others has to be."""
+    lifted = next((value for value in (yes, no) if isinstance(value, Binary)), None)
+    if lifted is None:
+        what, got = "where needs a tensor", type(condition).__name__
+        raise DataError("where", what, got=got, expected="Tensor.where(condition, yes, no)")
+    return lifted._new(select("where", condition, yes, no))
