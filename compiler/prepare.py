@@ -27,7 +27,7 @@ from compiler.errors import DataError, DTypeError, ShapeError, located
 from compiler.feeding import nodes_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
-from compiler.graph.nodes import Buffer, Prefix, Sink
+from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
 from compiler.kernels import PROGRAMS
 from compiler.llvm.cache import OBJECT, OBJECTS, TUNING, TUNINGS, folder_of
 from compiler.node import toposort
@@ -259,13 +259,16 @@ def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
     A realised tensor stands for the program it came from. Raises `DataError` where `value`
     holds anything but tensors.
     """
-    nodes = nodes_of("prepare", value)
+    return planned(nodes_of("prepare", value), options or Options())
+
+
+def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
+    """The plan of a program given by its nodes; see `prepare`."""
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
-    chosen = options or Options()
-    with plans.located(nodes, chosen):
-        made, found = plans.structure_of(nodes, chosen)
-    return ExecutionPlan(made, found, root, bound, _rows(root, found), chosen)
+    with plans.located(nodes, options):
+        made, found = plans.structure_of(nodes, options)
+    return ExecutionPlan(made, found, root, bound, _rows(root, found), options)
 
 
 def _rows(root: Sink, inputs: Sequence[Buffer]) -> dict[int, str]:
