@@ -1,7 +1,7 @@
 """Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -16,13 +16,39 @@ Scalar = bool | int | float
 class DType:
     """An element type; `short` is the name in printed programs, `bits` its width in memory.
 
-    Each type is one object, compared by identity: it is part of the key of every node.
+    Each type is one object. It equals what NumPy's type of the same name equals, so that
+    `x.dtype == np.float32` and `x.dtype == "float32"` mean what they say, and has the hash of
+    `np.dtype("float32")`: the two are one key in dicts and sets. A scalar type and a name are
+    equal to it but have hashes of their own, as they have beside `np.dtype`; `np.dtype(key)`
+    makes a key of either.
     """
 
     name: str
     short: str
     kind: Kind
     bits: int
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(np.dtype(self.name)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        if isinstance(other, str) and other in _BY_NAME:
+            return _BY_NAME[other] is self
+        return isinstance(other, str | type | np.dtype) and bool(self.numpy == other)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse, (self.name,)
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The same as `numpy`: by this name NumPy finds it, as in `np.zeros(3, x.dtype)`."""
+        return self.numpy
 
     @property
     def itemsize(self) -> int:

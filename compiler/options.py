@@ -1,4 +1,6 @@
-"""Settings of one compilation. There are no others: no stage asks the environment for any."""
+"""Settings of one compilation. There are no others: of the environment only two things are asked,
+where the caches are (`user_cache.py`) and what processor this is (`SVODVIZ_CPU`: `llvm/jit.py`);
+tests alone make an error of what would be left out (`dropped.py`)."""
 
 import math
 from collections.abc import Mapping

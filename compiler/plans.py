@@ -9,7 +9,6 @@ without its lines of origin. The same structure with other data is neither rewri
 compiled again. A run makes its own memory, so runs may overlap.
 """
 
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler import budget, execution, garbage, kernels, overlap
+from compiler import budget, execution, forking, garbage, kernels, overlap
 from compiler.assemble import assemble
 from compiler.compilation import Compilation
 from compiler.device import cpu
@@ -137,7 +136,7 @@ class Structures:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._table: OrderedDict[tuple[Sink, Options], Structure] = OrderedDict()
         self.hits = 0
         self.misses = 0

@@ -22,7 +22,7 @@ from compiler.graph.words import short
 from compiler.origin import user_call
 from compiler.realize import realize
 from compiler.tensors import data as tensor_data
-from compiler.tensors import live
+from compiler.tensors import live, numpy_calls
 from compiler.tensors.placement import Placement, is_realized
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
@@ -46,8 +46,6 @@ class Tensor(Placement):
     """
 
     __slots__ = ()
-    __array_priority__ = 1000.0
-    """NumPy leaves operators between its arrays and tensors to the tensor."""
 
     def __init__(
         self,
@@ -167,6 +165,14 @@ class Tensor(Placement):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __array_ufunc__(
+        self, function: np.ufunc, how: str, *inputs: Any, **given: Any
+    ) -> TensorValue:
+        return numpy_calls.ufunc(self, function, how, inputs, given)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, given: Any) -> Any:
+        return numpy_calls.function(self, function, args, given)
 
     def __bool__(self) -> bool:
         if self.size == 1:

@@ -1,4 +1,4 @@
-"""Where the user's cache folder is: a user's one setting that comes from the environment."""
+"""Where the user's cache folder is, as the environment says it."""
 
 import os
 import sys

@@ -6,7 +6,7 @@ LAYERS = (
     ("foundations", "compiler.origin", "compiler.errors", "compiler.dtypes", "compiler.node",
             "compiler.trace", "compiler.stage", "compiler.reason", "compiler.machine",
             "compiler.garbage", "compiler.printable", "compiler.passes", "compiler.options",
-            "compiler.user_cache",
+            "compiler.user_cache", "compiler.forking",
             "compiler.user_source"),
     ("ops", "compiler.references", "compiler.ops", "compiler.random_bits",
             "compiler.updates", "compiler.functions"),

@@ -11,13 +11,13 @@ is in it gets executed: a folder that is somebody else's, or that others may wri
 
 import hashlib
 import os
-import threading
 import time
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler import forking
 from compiler.options import Cache
 from compiler.user_cache import user_cache
 
@@ -210,7 +210,7 @@ class Objects:
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
         self._table: OrderedDict[bytes, bytes] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self.hits = 0
         self.read = 0
         self.misses = 0

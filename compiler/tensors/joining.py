@@ -144,22 +144,35 @@ class Joining(Binary):
         return first.cat(*rest, dim=axis)
 
     def repeat(self, *counts: int | Sequence[int]) -> Self:
-        """The tensor `counts[i]` times along axis i; more counts than axes add axes in front."""
+        """The tensor `counts[i]` times along axis i; more counts than axes add axes in front.
+
+        PyTorch's; NumPy's repeats each element, which is `repeat_interleave`. One number for a
+        row would be the one or the other, of equal shape, and is refused (`ShapeError`).
+        """
         times = extents("repeat", counts)
+        if self.ndim == 1 and self.size > 1 and len(times) == 1 and times[0] > 1:
+            count = times[0]
+            raise ShapeError(
+                "repeat", "a number for a row can be read in two ways", got=str(count),
+                expected=f"x.tile({count}) for x, x, …; "
+                f"x.repeat_interleave({count}) for each element again and again",
+                hint="PyTorch repeats the row, NumPy its elements",
+            )  # fmt: skip
+        return self.tile(times)
+
+    def tile(self, *counts: int | Sequence[int]) -> Self:
+        """The tensor `counts[i]` times along axis i; fewer counts than axes are for the last."""
+        times = extents("tile", counts)
         if len(times) < self.ndim:
             times = (1,) * (self.ndim - len(times)) + times
         shape = (1,) * (len(times) - self.ndim) + self.shape
-        result = within_memory("repeat", tuple(c * n for c, n in zip(times, shape, strict=True)))
+        result = within_memory("tile", tuple(c * n for c, n in zip(times, shape, strict=True)))
         if set(times) <= {1}:
             return self._new(reshaped(self.node, result))
         apart = tuple(n for extent in shape for n in (1, extent))
         wide = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
         repeated = broadcast_node(reshaped(self.node, apart), wide)
         return self._new(reshaped(repeated, result))
-
-    def tile(self, *counts: int | Sequence[int]) -> Self:
-        """The same as `repeat`; NumPy's name."""
-        return self.repeat(*counts)
 
 
 def _check_is_tensor(method: str, first: object) -> None:

@@ -60,7 +60,8 @@ class Scans(Windows):
     __slots__ = ()
 
     def cumsum(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """Sums of the elements up to each, in the type of `sum`."""
+        """Sums of the elements up to each, in the type of `sum`; along axis 0 where none is said
+        (tinygrad's; NumPy takes the flat tensor, and so does `np.cumsum(x)`)."""
         return self._scan("cumsum", "sum", axis if dim is None else dim)
 
     def cumprod(self, axis: int = 0, *, dim: int | None = None) -> Self:

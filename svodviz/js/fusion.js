@@ -10,7 +10,8 @@ const OPPORTUNITIES = [
   ["item", "as the schedule names it", WORDS],
   ["and item, or value", "what it could be one kernel with, or computes within itself", WORDS],
   ["type", "of what ends the first item", WORDS],
-  ["time saved", "of the program's estimated time"],
+  ["time saved", "of the program's estimated time; one kernel costs time where it repeats more work "
+    + "than it saves"],
   ["bytes saved", "written and read again where the two are apart"],
   ["reason", "why, with the figures that decided", WORDS],
 ];
@@ -133,9 +134,11 @@ export class FusionView {
   }
 }
 
-/** A score, which is a share of the program's estimated time. */
+/** A score, which is the share of the program's estimated time that is saved. */
 export function share(score) {
-  return `${Number((100 * score).toPrecision(2))} %`;
+  const percent = Number((100 * Math.abs(score)).toPrecision(2));
+  const words = `${percent >= 1000 ? count(percent) : percent} %`;
+  return score < 0 ? `costs ${words}` : words;
 }
 
 function verdict(taken) {

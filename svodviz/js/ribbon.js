@@ -65,7 +65,7 @@ export class Ribbon {
       graph: counted(size.nodes, "node"),
     };
     const text = words[stage.id] || counted(size.lines, "line");
-    return time > 0 ? `${text} · ${duration(time)}` : text;
+    return time > 0 ? `${text} · made in ${duration(time)}` : text;
   }
 
   /** How long one run takes, if that was measured. */
@@ -74,7 +74,7 @@ export class Ribbon {
     if (!measured.isKnown) return measured.state === "asking" ? "running …" : "on demand";
     const { items } = this.store.model.schedule;
     const sum = items.reduce((total, it) => total + (it.measured ?? 0), 0);
-    return `${counted(items.filter((it) => it.run).length, "item")} · ${duration(sum * 1e-9)}`;
+    return `${counted(items.filter((it) => it.run).length, "item")} · run in ${duration(sum * 1e-9)}`;
   }
 
   update() {

@@ -16,7 +16,7 @@ from tests.svodviz.test_page import set_state, state
 from tests.svodviz.test_page_large import press
 
 pytestmark = pytest.mark.browser
-SIZE = re.compile(r"[\d,]+ (node|line|pass|item)(e?s)?( · [\d.]+ (ns|µs|ms|s))?")
+SIZE = re.compile(r"[\d,]+ (node|line|pass|item)(e?s)?( · (made|run) in [\d.]+ (ns|µs|ms|s))?")
 
 
 @pytest.fixture(scope="module")
