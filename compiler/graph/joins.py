@@ -74,7 +74,7 @@ class Cat(Composite):
         return np.concatenate(values, axis=self.axis)
 
     def expansion(self) -> TensorNode:
-        """cat(x, y) = where(mask of x, x padded, y padded); many are joined in groups first"""
+        """cat(x, y) = where(mask of x, x padded, y padded)"""
         if len(self.sources) > AT_ONCE:
             return self._in_groups()
         # Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
