@@ -66,7 +66,7 @@ def compile(
     """
     nodes = feeding.nodes_of("compile", value)
     with garbage.put_off():
-        made = Compilation(nodes, options_of(options, passes), name)
+        made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
         made.build()
     return made
 

@@ -47,6 +47,14 @@ def _array(node: Buffer, given: Mapping[str, object]) -> Array:
                     hint="convert them with numpy's astype and reshape")  # fmt: skip
 
 
+def name_of(name: object) -> str:
+    """What a program is called; an empty name is none. `DataError` for what is no text."""
+    if not isinstance(name, str):
+        what, got = "the name is no text", type(name).__name__
+        raise DataError("compile", what, got=got, expected="a str")
+    return name or "program"
+
+
 def nodes_of(operation: str, value: object) -> list[TensorNode]:
     """How each of the tensors given to `operation` is computed: one, or a list or tuple of them.
 
