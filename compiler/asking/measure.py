@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from compiler import bindings, execution, garbage
@@ -25,7 +24,9 @@ from compiler.allocation import allocate
 from compiler.asking.measurement import ItemTime, Measurement
 from compiler.device import device
 from compiler.errors import DataError, SizeError, located
+from compiler.feeding import Given
 from compiler.graph.nodes import Buffer
+from compiler.llvm import jit
 from compiler.runtime.launch import Launch
 from compiler.runtime.workers import core_count
 from compiler.schedule.host import Host
@@ -51,7 +52,7 @@ clock = time.perf_counter_ns
 @located
 def measure(
     compilation: "Compilation",
-    inputs: Mapping[str, object] | None = None,
+    inputs: Given = None,
     variables: bindings.Values | None = None,
     seconds: float = SECONDS,
 ) -> Measurement:
@@ -63,8 +64,8 @@ def measure(
     """
     if not seconds > 0:
         raise DataError("measure", "no time to measure", got=repr(seconds), expected="seconds > 0")
-    start, values = clock(), compilation.values_of_run(variables)
-    rounds = _Rounds(compilation.inputs(inputs), seconds)
+    start, values = clock(), compilation.values_of_run(variables, inputs)
+    rounds = _Rounds(compilation.inputs(inputs, values), seconds)
     schedule = compilation.schedule
     flat = compilation.run_flat(values, rounds.originals, rounds.run)
     results = () if rounds.is_cut else bindings.sliced(flat, compilation.results, values)
@@ -78,7 +79,7 @@ def measure(
         call=empty_call(),
         results=tuple(results),
         notes=tuple(rounds.notes(compilation.options.device)),
-        machine=f"{llvm.get_host_cpu_name()}, {core_count()} cores",
+        machine=f"{jit.host_name()}, {core_count()} cores",
     )
 
 

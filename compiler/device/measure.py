@@ -22,7 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from compiler import dtypes
@@ -75,7 +74,7 @@ def measure() -> MachineModel:
     operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
     exponential = _operation("exp", dtypes.float64, floor)
     return MachineModel(
-        name=f"{llvm.get_host_cpu_name()}, measured",
+        name=f"{jit.host_name()}, measured",
         cache_bytes=_caches(),
         read=_descending(read),
         write=_descending(write),
@@ -266,7 +265,7 @@ def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineM
 
 def _key() -> str:
     """What the figures depend on: processor, its features, this file's version."""
-    text = "\n".join((str(VERSION), str(llvm.get_host_cpu_name()), jit.host_features()))
+    text = "\n".join((str(VERSION), jit.host_name(), jit.host_features()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -21,6 +21,7 @@ from compiler.loops.choose_borders import borders
 from compiler.loops.choose_columns import columns
 from compiler.loops.choose_dots import dots
 from compiler.loops.choose_elementwise import elementwise
+from compiler.loops.choose_groups import groups
 from compiler.loops.choose_products import products
 from compiler.loops.choose_rows import rows
 from compiler.loops.choose_short_rows import short_rows
@@ -32,7 +33,7 @@ from compiler.reason import Number, Reason
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (
-    elementwise, borders, transposes, dots, products, windows, short_rows, rows, columns,
+    elementwise, borders, transposes, dots, products, windows, groups, short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
 
@@ -52,7 +53,8 @@ def choose(body: Body, model: MachineModel) -> Choices:
         found = kind(seen, model)
         if isinstance(found, Choices):
             return found
-        against[kind.__name__.replace("_", " ")] = found
+        if found:
+            against[kind.__name__.replace("_", " ")] = found
     return _left(_together(against))
 
 

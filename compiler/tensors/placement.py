@@ -88,6 +88,10 @@ class Placement(Directives):
             )  # fmt: skip
         return self._new(Copy((self.node, *(Device((), name) for name in names))))
 
+    def cpu(self) -> Self:
+        """On the first device; the same as `to("CPU")`."""
+        return self.to(DEFAULT)
+
     def clone(self) -> Self:
         """The same values in memory of their own, where they are: two clones are two tensors."""
         places = [Device((), name) for name in self.node.devices or (DEFAULT,)]

@@ -18,8 +18,7 @@ from compiler.graph.nodes import Parts, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select
-from compiler.tensors.gathering import is_data
-from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
+from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
 from compiler.tensors.placing import (
     along,
     apart,
@@ -70,12 +69,12 @@ class Writing(Indexing):
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        each = index if isinstance(index, tuple) else (index,)
+        read = written_index("setitem", index, self.node)
         is_whole = live.storage(self.node) is None or bool(self.node.extents)
-        if is_whole or any(map(is_data, each)):
+        if is_whole or read.has_positions:
             self._assign("setitem", self._written("setitem", index, value, "replace").node)
             return
-        parts, shape = parts_and_shape(index, self.shape)
+        parts, shape = parts_and_shape(read, self.shape)
         new = value_for("setitem", value, self.dtype, shape)
         if new.extents:
             self._assign("setitem", with_parts(self.node, parts, new))
@@ -110,18 +109,29 @@ class Writing(Indexing):
 
     def _written(self, method: str, index: Any, value: object, op: str) -> Self:
         """`set`, or the value joined by `op` with what is there."""
-        each = index if isinstance(index, tuple) else (index,)
-        if not any(map(is_data, each)):
+        if not self.ndim:
+            return self._written_alone(method, index, value, op)
+        read = written_index(method, index, self.node)
+        if not read.has_positions:
             if self.node.extents:
                 self[index]  # refused where it reaches over what is always there
-            parts, shape = parts_and_shape(index, self.shape)
+            parts, shape = parts_and_shape(read, self.shape)
             new = value_for(method, value, self.dtype, shape)
             if op != "replace":  # such an index takes no element twice
                 new = elementwise(op, self[index].node, new)
             return self._new(kept(method, with_parts(self.node, parts, new), self.node))
-        positions = positions_in(self.node, list(each))
+        positions = positions_in(method, self.node, read)
         updates = value_for(method, value, self.dtype, positions[0].shape)
         return self._new(Scatter((self.node, updates, *positions), op))
+
+    def _written_alone(self, method: str, index: Any, value: object, op: str) -> Self:
+        """The same for rank 0: the one element, taken as often as truth values say."""
+        taken = self[index]
+        new = value_for(method, value, self.dtype, taken.shape)
+        if not taken.size:
+            return self._same()
+        new = reshaped(new, ())
+        return self._new(new if op == "replace" else elementwise(op, self.node, new))
 
     def index_put(
         self, indices: Sequence[Operand], values: Operand, accumulate: bool = False
