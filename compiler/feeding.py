@@ -10,7 +10,7 @@ from compiler.device import buffers
 from compiler.errors import DataError
 from compiler.graph.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Buffer, TensorNode
-from compiler.options import Options
+from compiler.options import Options, options_of
 from compiler.origin import caller
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -64,6 +64,8 @@ def program_of(
     last = program[-1] if program else None
     if isinstance(last, Options):
         program, options = program[:-1], _only(operation, last, options)
+    elif len(program) > 1 and not callable(program[0]) and not _is_computed(last):
+        program, options = program[:-1], options if last is None else options_of(last, None)
     value: object = program[0] if len(program) == 1 else program
     if program and callable(program[0]):
         value = result_of(operation, program[0], program[1:])
@@ -73,6 +75,11 @@ def program_of(
         raise DataError(operation, what, got=repr(value), expected="a Tensor")
     flat = [one for each in given for one in (each if isinstance(each, list | tuple) else [each])]
     return [_node(operation, each) for each in flat], options
+
+
+def _is_computed(value: object) -> bool:
+    """Whether it can be one of several results: anything else stands where options may."""
+    return isinstance(value, TensorNode | list | tuple) or hasattr(type(value), "recipe")
 
 
 def _only(operation: str, last: Options, named: Options | None) -> Options:
