@@ -44,6 +44,7 @@ from compiler.options import Options
 from compiler.passes import Passes
 from compiler.pipeline import PASSES
 from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
+from compiler.recompiled import RecompiledWarning
 from compiler.rule import rule
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
@@ -77,6 +78,7 @@ __all__ = [
     "Options",
     "PassError",
     "Passes",
+    "RecompiledWarning",
     "ShapeError",
     "SizeError",
     "Strided",

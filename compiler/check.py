@@ -27,9 +27,6 @@ from compiler.trace import PassRecord
 
 Array = np.ndarray[Any, Any]
 
-TOLERANCE = {"float16": (2e-2, 1e-3), "float32": (2e-4, 1e-5), "float64": (1e-9, 1e-12)}
-"""Relative and absolute difference that is taken for rounding where it cannot be followed."""
-
 
 class Checkable(Protocol):
     """What a compilation must have to be checked: its stages, its inputs, a way to run."""
@@ -120,10 +117,10 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is right: the results, and how far each element may be off (None: by its type)."""
+    """What is right: the results, and how far each element may be off."""
 
     results: list[Array]
-    bounds: list[Array] | None
+    bounds: list[Array]
 
 
 def reference(compilation: Checkable, values: Values) -> Expected:
@@ -224,7 +221,7 @@ def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
     for number, (want, have) in enumerate(zip(expected.results, found, strict=True)):
         if want.dtype != have.dtype or want.shape != have.shape:
             return Row(stage, False, np.inf, np.inf, f"{have.dtype}{have.shape}")
-        bound = _by_type(want) if expected.bounds is None else expected.bounds[number]
+        bound = expected.bounds[number]
         made = differences(want, have, bound)
         max_rel = max(max_rel, made.relative)
         if made.absolute > max_abs:
@@ -234,14 +231,6 @@ def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
             far = f"{float(bound[at]):.3g} would be rounding"
             ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}; {far}"
     return Row(stage, ok, max_abs, max_rel, note, allowed)
-
-
-def _by_type(want: Array) -> Array:
-    """What is taken for rounding where it was not followed."""
-    if want.dtype.kind != "f":
-        return np.zeros(want.shape)
-    relative, absolute = TOLERANCE[want.dtype.name]
-    return np.asarray(absolute + relative * np.abs(want.astype(np.float64)))
 
 
 @dataclass(frozen=True, slots=True)

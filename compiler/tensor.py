@@ -23,10 +23,10 @@ from compiler.origin import user_call
 from compiler.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
-from compiler.tensors.placement import Placement, is_realized
+from compiler.tensors.placement import Placement
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
-from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
+from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized, like
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -131,13 +131,9 @@ class Tensor(Placement):
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
-            tensors = live.together(tensors)
-            nodes = [tensor.node for tensor in tensors]
-            for tensor, node in zip(tensors, realize(nodes), strict=True):
-                if buffer_under(tensor.node) is None:
-                    tensor._recipe = tensor.node
-                tensor.node = node
-            live.release(nodes)
+            with live.computing(tensors) as chosen:
+                nodes = [tensor.node for tensor in chosen]
+                live.publish(chosen, nodes, realize(nodes) if nodes else [])
         return self
 
     def numpy(self) -> Array:

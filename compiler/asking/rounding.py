@@ -4,7 +4,7 @@ The graph runs once more, and each value carries a bound on its error, element b
 
     what an operation adds     so many units in the last place of its own result: half a unit where
                                it rounds once, `ULPS[op]` for an elementary function, n / 2 for a
-                               product over n; for a sum over n elements see `_of_sum`
+                               product over n; for a sum over n elements see `sums.py`
     what its operands bring    how far the result moves when an operand moves by its own bound, up
                                or down, in wider arithmetic, which adds no rounding of its own;
                                where that turns a comparison or a position, all of it
@@ -17,24 +17,30 @@ reaches them.
     x = 1.7 ± 0    exp(x) = 5.47 ± 4 * 4.8e-7    log(exp(x)) = 1.7 ± (1.9e-6 / 5.47 + 4 * 1.2e-7)
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from math import prod, sqrt
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler import references
+from compiler.asking.sums import of_products, of_terms
 from compiler.graph.decompose import decompose
-from compiler.graph.interpret import evaluate, variables_of
+from compiler.graph.extents import part_of, shape_of
+from compiler.graph.interpret import evaluate, moved, variables_of
 from compiler.graph.nodes import (
     MOVEMENT,
     Bitcast,
     Cast,
     Contiguous,
     Elementwise,
+    Expand,
     Index,
+    Permute,
     Reduce,
+    Reshape,
     Sink,
     TensorNode,
 )
@@ -60,40 +66,164 @@ OTHERS = 64
 turn of a loop adds one."""
 BOTH = 2.0
 """The reference rounds as well."""
-CHANCE = 1.0
-"""With both, more than ten standard deviations of a sum in order, and more of one by halves."""
-VARIED = 0.5
-"""The share of different numbers among terms from which their roundings are taken for chance."""
-SAMPLE = 4096
-"""Terms that are looked at for that."""
-MOST = 1 << 23
-"""Elements of one value up to which errors are followed."""
-EXACT = (*MOVEMENT, Contiguous, Copy, Multi)
+BLOCK = 1 << 20
+"""Elements of a value that are followed together."""
+PRODUCTS = 1 << 20
+"""Products from which on a sum of them is followed without them (`sums.py`)."""
+EXACT = Contiguous, Copy, Multi
 MOVED = Index, Bitcast
 """What moves values as well, by others or as other bits."""
 
 
-def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array] | None:
+def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
     """For each result of a graph as written how far it may be off, element by element.
 
-    `inputs` as for the graph interpreter. None where values are too large to follow.
+    `inputs` as for the graph interpreter.
     """
     with no_origin():
         made = decompose(root, Provenance())
     order: list[TensorNode] = toposort([made])
-    if any(prod(node.shape) > MOST for node in order):
-        return None
-    sizes = variables_of(order, inputs)
-    values: dict[TensorNode, Array] = {}
-    errors: dict[TensorNode, Array] = {}
+    followed = _Followed(inputs, variables_of(order, inputs))
+    products = _products(order)
+    left_out = set(products.values())
+    last = {s: n for n, node in enumerate(order) for s in _operands(node, products)}
+    last |= dict.fromkeys(made.sources, len(order))
     with np.errstate(all="ignore"):
-        for node in order:
-            given = [values[s] for s in node.sources]
-            values[node] = value = evaluate(node, given, inputs, sizes)
-            brought = _brought(node, value, given, [errors[s] for s in node.sources], sizes)
-            own = np.where(np.isnan(value), 0.0, _own(node, value, given, brought))
-            errors[node] = np.nan_to_num(own + brought, nan=np.inf, posinf=np.inf)
-    return [np.broadcast_to(BOTH * errors[s], values[s].shape) for s in made.sources]
+        for place, node in enumerate(order):
+            if node not in left_out:
+                followed.add(node, products.get(node))
+            for source in dict.fromkeys(_operands(node, products)):
+                if last[source] == place:
+                    followed.forget(source)
+    return [followed.bound(node) for node in made.sources]
+
+
+def _operands(
+    node: TensorNode, products: Mapping[TensorNode, TensorNode]
+) -> Sequence[TensorNode]:
+    """What has to be known for a node; nothing for products that are not computed."""
+    if node in products:
+        return products[node].sources
+    return () if node in products.values() else node.sources
+
+
+def _products(order: Sequence[TensorNode]) -> dict[TensorNode, TensorNode]:
+    """The sums of very many products, and their products, which nothing else needs."""
+    uses = Counter(s for node in order for s in node.sources)
+    return {
+        node: node.sources[0]
+        for node in order
+        if isinstance(node, Reduce) and node.op == "sum" and node.dtype.is_float
+        and _is_product(node.sources[0]) and uses[node.sources[0]] == 1
+        and prod(node.sources[0].shape) > PRODUCTS
+    }  # fmt: skip
+
+
+def _is_product(node: TensorNode) -> bool:
+    """Whether a node multiplies two operands of which one repeats: far more than there are."""
+    return isinstance(node, Elementwise) and node.op == "mul" and any(map(_repeats, node.sources))
+
+
+def _repeats(node: TensorNode) -> bool:
+    while isinstance(node, Permute | Reshape | Cast):
+        node = node.sources[0]
+    return isinstance(node, Expand)
+
+
+class _Followed:
+    """The values and their errors, of those nodes that are needed still."""
+
+    def __init__(self, inputs: Mapping[Any, Array], sizes: Mapping[str, int]) -> None:
+        self.inputs = inputs
+        self.sizes = sizes
+        self.values: dict[TensorNode, Array] = {}
+        self.errors: dict[TensorNode, Array] = {}
+
+    def add(self, node: TensorNode, product: TensorNode | None) -> None:
+        """Follow one node; with `product`, a sum of these products."""
+        sources = node.sources if product is None else product.sources
+        given = [self.values[s] for s in sources]
+        errors = [self.errors[s] for s in sources]
+        if isinstance(product or node, Elementwise):
+            given, errors = self._meaningful(product or node, given, errors)
+        if product is not None and isinstance(node, Reduce):
+            found = of_products(given, errors, node.axes, node.dtype.numpy)
+            value, error = found.value, found.error
+        else:
+            value = evaluate(node, given, self.inputs, self.sizes)
+            error = _error(node, value, given, errors, self.sizes)
+        self.values[node] = value
+        self.errors[node] = error
+
+    def _meaningful(
+        self, node: TensorNode, given: list[Array], errors: list[Array]
+    ) -> tuple[list[Array], list[Array]]:
+        """Operands of one shape, and their errors: what there is in this run."""
+        if not node.extents:
+            return given, errors
+        part = part_of(shape_of(node.shape, node.extents, self.sizes))
+        cut = [e[part] if e.ndim else e for e in map(np.broadcast_to, errors, map(np.shape, given))]
+        return [x[part] for x in given], cut
+
+    def forget(self, node: TensorNode) -> None:
+        """Nothing needs this node any more."""
+        del self.values[node], self.errors[node]
+
+    def bound(self, node: TensorNode) -> Array:
+        """How far a result may be off from that of the reference."""
+        return np.broadcast_to(BOTH * self.errors[node], self.values[node].shape)
+
+
+def _error(
+    node: TensorNode,
+    value: Array,
+    given: Sequence[Array],
+    errors: Sequence[Array],
+    sizes: Mapping[str, int],
+) -> Array:
+    """How far a value may be off; that of a large one is found part by part."""
+    if isinstance(node, MOVEMENT):
+        return _moved_error(node, given[0], errors[0], sizes)
+    if not node.dtype.is_float and not any(map(np.any, errors)):
+        return np.zeros(())
+    parts = _parts(node, given)
+    if not parts:
+        brought = _brought(node, value, given, errors, sizes)
+        own = _own(node, value, given, brought)
+        found = np.where(np.isnan(value), 0.0, own) + brought if np.any(own) else brought
+        return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
+    found = np.empty(value.shape)
+    whole = [np.broadcast_to(e, x.shape) if e.ndim else e
+             for e, x in zip(errors, given, strict=True)]  # fmt: skip
+    for part in parts:
+        cut = [e[part] if e.ndim else e for e in whole]
+        found[part] = _error(node, value[part], [x[part] for x in given], cut, sizes)
+    return found
+
+
+def _moved_error(
+    node: TensorNode, operand: Array, error: Array, sizes: Mapping[str, int]
+) -> Array:
+    """Errors go where the elements go; what is repeated stays in memory once."""
+    if not error.ndim:
+        return error
+    shape = shape_of(node.shape, node.extents, sizes)
+    return np.asarray(moved(node, np.broadcast_to(error, operand.shape), shape))
+
+
+def _parts(node: TensorNode, given: Sequence[Array]) -> list[tuple[slice, ...]]:
+    """The parts in which a large value is followed, cut along its longest axis; none for a small
+    one, and for what does more than to compute elements or to fold some of them."""
+    if not isinstance(node, Elementwise | Cast | Reduce) or given[0].size <= BLOCK:
+        return []
+    folded = node.axes if isinstance(node, Reduce) else ()
+    shape = [1 if axis in folded else n for axis, n in enumerate(given[0].shape)]
+    axis = int(np.argmax(shape))
+    count = min(-(-given[0].size // BLOCK), shape[axis])
+    step = -(-shape[axis] // count)
+    before = (slice(None),) * axis
+    cuts = [(*before, slice(n, n + step)) for n in range(0, shape[axis], step)]
+    return cuts if len(cuts) > 1 else []
 
 
 def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array) -> Array:
@@ -109,7 +239,7 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
         case Cast():
             count = 0.0 if np.can_cast(given[0].dtype, value.dtype) else 0.5
         case Reduce(op="sum", axes=axes):
-            return _of_sum(given[0], axes)
+            return of_terms(given[0], axes)
         case Reduce(op=op, axes=axes):
             count = prod(given[0].shape[axis] for axis in axes) / 2 if op == "prod" else 0.0
         case Repeat(count=turns):
@@ -138,36 +268,6 @@ def _unit(value: Array, brought: Array) -> Array:
     greatest = np.minimum(np.abs(value.astype(np.float64)) + brought, float(limits.max))
     unit = np.spacing(greatest.astype(value.dtype)).astype(np.float64)
     return np.asarray(np.where(np.isinf(value), np.inf, np.maximum(unit, float(limits.tiny))))
-
-
-def _of_sum(terms: Array, axes: tuple[int, ...]) -> Array:
-    """How far a sum of n terms may be off, in any order of them.
-
-    Each of n - 1 additions is off by half a unit of a partial sum, which is at most the sum of the
-    magnitudes. Roundings of different numbers add up by chance, like the root of n, and partial
-    sums are then as large as those of terms in a row, or in any order about the root of the sum of
-    squares. Roundings of equal numbers all go the same way.
-    """
-    if not terms.size:
-        return np.zeros(())
-    last = range(-len(axes), 0)
-    moved = np.moveaxis(terms.astype(np.float64), axes, last)
-    x = moved.reshape(*moved.shape[: moved.ndim - len(axes)], -1)
-    found = (x.shape[-1] - 1) / 2 * np.sum(np.abs(x), -1)
-    if _is_varied(terms):
-        sums = np.cumsum(x, -1)
-        reach = np.maximum(sums.max(-1), 0.0) - np.minimum(sums.min(-1), 0.0)
-        chance = CHANCE * sqrt(x.shape[-1]) * (reach + np.sqrt(np.sum(x * x, -1)))
-        found = np.minimum(found, chance)
-    return np.asarray(_epsilon(terms) * np.expand_dims(found, axes))
-
-
-def _is_varied(terms: Array) -> bool:
-    """Whether most terms differ from each other; zeros aside, which round nothing."""
-    flat = terms.reshape(-1)
-    found = np.abs(flat[:: max(1, flat.size // SAMPLE)])
-    found = found[found != 0]
-    return len(np.unique(found)) >= VARIED * len(found)
 
 
 def _brought(
@@ -203,7 +303,7 @@ def _moves(
             return np.asarray(np.sum(terms, axis=node.axes, keepdims=True))
         if isinstance(node, EXACT) or (isinstance(node, Index) and not place):
             return evaluate(node, _alone(node, given, place, error), {}, sizes).astype(np.float64)
-    if isinstance(node, Elementwise | Cast | Reduce) and not node.extents:
+    if isinstance(node, Elementwise | Cast | Reduce):
         given = [_wide(each, given) for each in given]
         value, run, move = _value(node, given), partial(_value, node), _moved_wide
     else:

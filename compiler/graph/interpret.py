@@ -177,7 +177,7 @@ def _value(
         case Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
-            return _moved(node, operands[0], shape)
+            return moved(node, operands[0], shape)
 
 
 def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
@@ -223,8 +223,8 @@ def _custom(name: str) -> functions.Instance:
     return found
 
 
-def _moved(node: TensorNode, x: Array, shape: Shape) -> Array:
-    """The value of a movement node."""
+def moved(node: TensorNode, x: Array, shape: Shape) -> Array:
+    """The elements of `x` where a movement node has them; `shape` is its shape in this run."""
     match node:
         case Prefix():
             return x[part_of(shape)]

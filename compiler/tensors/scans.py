@@ -95,7 +95,7 @@ class Scans(Windows):
         they broadcast, and come first in the result unless it says where: `einsum('...ij,...jk',
         a, b)`. Raises `ShapeError` for a formula that does not fit.
         """
-        made = object.__new__(cls)
+        made = cls.__new__(cls)
         made.node = _einsum(formula, operands)
         return made
 

@@ -24,7 +24,6 @@ def bounds(tensor: Tensor) -> tuple[np.ndarray, np.ndarray]:
     made = compile(tensor)
     inputs = graph_inputs(made.written, {})
     found = rounding(made.written, inputs)
-    assert found is not None
     return interpret(made.written.sources, inputs)[0], found[0]
 
 
@@ -64,7 +63,7 @@ def test_machine_code_stays_within_bounds(name: str) -> None:
     (np.ones((1, 3), np.float32), "float32(1, 3)"),
 ])  # fmt: skip
 def test_results_of_another_type_or_shape_are_wrong(have: np.ndarray, words: str) -> None:
-    expected = Expected([np.ones((2, 3), np.float32)], None)
+    expected = Expected([np.ones((2, 3), np.float32)], [np.zeros((2, 3))])
     row = check._compare("asm", expected, [have])
     assert row.ok is False and row.note == words
     assert check._compare("asm", expected, expected.results).ok
@@ -182,6 +181,6 @@ def test_other_types_have_units_of_their_own(dtype: Any) -> None:
     assert np.all(bound < 100 * eps * (1 + np.abs(want)))
 
 
-def test_values_too_large_are_not_followed() -> None:
-    made = compile(Tensor(np.ones((1, 1), np.float32)).expand(4096, 4096).sum())
-    assert rounding(made.written, graph_inputs(made.written, {})) is None
+def test_large_values_are_followed_as_well() -> None:
+    want, bound = bounds(Tensor(np.ones((1, 1), np.float32)).expand(4096, 4096).exp().sum(1))
+    assert want.shape == (4096,) and np.all(bound < 1e-3 * want)
