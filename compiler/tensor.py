@@ -213,6 +213,9 @@ class Tensor(Placement):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.numpy(),)  # a pickle holds the data, not how they are computed
+
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.asked(dtype, method), extents(method, shape)))

@@ -16,16 +16,16 @@ from compiler.errors import DTypeError
 def test_equals_what_numpys_type_equals(dtype: dtypes.DType) -> None:
     numpys = dtype.numpy
     same = (dtype, numpys, numpys.type, dtype.name, dtype.short, numpys.str)
-    assert all(dtype == each and each == dtype and not dtype != each for each in same)
+    assert all(dtype == each and each == dtype and (dtype != each) is False for each in same)
     others = (other for other in dtypes.ALL if other is not dtype)
     for other in others:
         wrong = (other, other.numpy, other.numpy.type, other.name, other.short)
-        assert all(dtype != each and each != dtype and not dtype == each for each in wrong)
+        assert all(dtype != each and each != dtype and (dtype == each) is False for each in wrong)
 
 
 @pytest.mark.parametrize("other", [None, 3, "nothing", "", object, list, np.dtype(">f4"), "M8[s]"])
 def test_is_unequal_to_anything_else(other: object) -> None:
-    assert dtypes.float32 != other and not dtypes.float32 == other
+    assert dtypes.float32 != other and (dtypes.float32 == other) is False
 
 
 def test_python_types_are_numpys() -> None:

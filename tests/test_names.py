@@ -49,7 +49,8 @@ def test_what_is_written_instead_works(text: str) -> None:
     known = {
         "a": square, "b": square, "c": square, "x": square, "other": square, "np": np,
         "Tensor": Tensor, "data": [1.0], "array": np.ones(2), "shape": (2, 2), "axis": 0,
-        "mean": 0.0, "variance": T([1.0]), "eps": 1e-5, "n": 2, "groups": 1, "mask": square > 1, "sizes": 1,
+        "mean": 0.0, "variance": T([1.0]), "eps": 1e-5, "n": 2, "groups": 1, "mask": square > 1,
+        "sizes": 1,
         "yes": 1, "no": 0,
     }  # fmt: skip
     if "save" not in text:

@@ -11,6 +11,7 @@ from compiler.errors import AxisError, CompileError, DataError, DTypeError, Shap
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 M = A[0]
+SQUARE = np.arange(16, dtype=np.float32).reshape(4, 4)
 S = np.arange(9, dtype=np.float32).reshape(3, 3)
 
 
@@ -72,8 +73,7 @@ READINGS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "view: PyTorch": (lambda t: t.view(6, 4), A.reshape(6, 4)),
     "meshgrid: NumPy": (lambda t: Tensor.meshgrid(t[0, 0], t[0, :, 0])[0],
                         np.meshgrid(A[0, 0], A[0, :, 0])[0]),
-    "linear: x @ w": (lambda t: t.linear(t[0, :, 0].reshape(1, 3).repeat(4, 1)),
-                      A @ np.tile(A[0, :, 0], (4, 1))),
+    "linear: x @ w": (lambda t: t.linear(SQUARE), A @ SQUARE),
     "where: the mask's": (lambda t: (t > 3).where(t, 0), np.where(A > 3, A, 0)),
     "diff: last axis, both": (lambda t: t.diff(), np.diff(A)),
     "take: flat, both": (lambda t: t.take([1, 7]), A.take([1, 7])),
@@ -102,7 +102,8 @@ def test_repeat_of_a_row_by_a_number() -> None:
     assert page(lambda: row.repeat(2), ShapeError) == [
         "repeat: a number for a row can be read in two ways",
         "  got:      2",
-        "  expected: x.tile(2) for x, x, …; x.repeat_interleave(2) for each element again and again",
+        "  expected: x.tile(2) for x, x, …; "
+        "x.repeat_interleave(2) for each element again and again",
         "  hint:     PyTorch repeats the row, NumPy its elements",
     ]
     assert row.repeat(1).shape == (4,) and row.repeat(2, 1).shape == (2, 4)
