@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler import dtypes, feeding
+from compiler import asked, dtypes
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
 from compiler.graph.devices import written as places
@@ -213,12 +213,15 @@ class Tensor(Placement):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.numpy(),)  # a pickle holds the data, not how they are computed
+
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.asked(dtype, method), extents(method, shape)))
 
 
-feeding.makers.append(Tensor)
+asked.makers.append(Tensor)
 
 
 def _refuse_symbolic() -> None:
