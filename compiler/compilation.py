@@ -65,7 +65,7 @@ def compile(
     """
     nodes, options = asked.program_of("compile", program, options)
     with garbage.put_off():
-        made = Compilation(nodes, options_of(options, passes), name)
+        made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
         made.build()
     return made
 

@@ -218,6 +218,14 @@ class Inputs:
         return _listed([word_of(buffer) for buffer in self.buffers]) or "none"
 
 
+def name_of(name: object) -> str:
+    """What a program is called; an empty name is none. `DataError` for what is no text."""
+    if not isinstance(name, str):
+        what, got = "the name is no text", type(name).__name__
+        raise DataError("compile", what, got=got, expected="a str")
+    return name or "program"
+
+
 def _listed(words: list[str]) -> str:
     """The words, of many the first."""
     rest = len(words) - SHOWN
