@@ -137,7 +137,7 @@ class Tensor(Placement):
 
     def numpy(self) -> Array:
         """The data, computed if they are not yet, gathered where they are in shards; read-only,
-        since tensors share them.
+        since tensors share them: `np.array(t)`, and what a run returns, is a copy of one's own.
 
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
