@@ -35,7 +35,8 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 class Tensor(Placement):
     """A lazy array of numbers or truth values; no operation changes its operands.
 
-    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it: `x[0]` is a tensor
+    of its own, so `x[0][1] = v`, which writes NumPy's x, leaves this one. Write `x[0, 1] = v`.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64. An array that is row-major, aligned and native is not copied.
