@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler import plans, sharding
+from compiler import plans, reading, sharding
 from compiler.bindings import bindings_of, hold
 from compiler.device import buffers
 from compiler.graph.nodes import Sink, TensorNode
@@ -18,12 +18,14 @@ def realize(nodes: Sequence[TensorNode], options: Options | None = None) -> list
     Assign it is that of its target, for equal nodes it is one. Where an axis has the extent of a
     variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded.
     """
+    if options is None and (read := reading.read(nodes)) is not None:
+        return read
     whole = sharding.in_shards(nodes)
     each = sharding.flat(whole)
     values = bindings_of(Sink(tuple(nodes))).of_run()
     chosen = options or UNVERIFIED
     with plans.located(each, chosen):
-        made, found = plans.structure_of(each, chosen)
+        made, found = plans.structure_to_run(each, chosen)
     data = [buffers.data(b) for b in found]
     known = {buffers.place_of(array, b.device): b for array, b in zip(data, found, strict=True)}
     with plans.located(each, chosen):

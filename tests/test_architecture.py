@@ -122,12 +122,12 @@ def no_pictures_in_the_compiler(file: SourceFile) -> Iterator[str]:
             yield file.at(line, f"the compiler must not import {module}")
 
 
-READ_ENVIRONMENT = ("compiler.user_cache", "compiler.llvm.jit")
+READ_ENVIRONMENT = ("compiler.user_cache", "compiler.llvm.jit", "compiler.dropped")
 
 
 def no_environment_in_the_compiler(file: SourceFile) -> Iterator[str]:
     """Settings reach the compiler only through Options; the environment says where the caches are,
-    and which processor the host is taken to be."""
+    which processor the host is taken to be, and that in tests a dropped choice is an error."""
     names = {"environ", "environb", "getenv", "getenvb", "putenv"}
     is_judged = file.is_in("compiler") and file.module not in READ_ENVIRONMENT
     for node in ast.walk(file.tree) if is_judged else ():

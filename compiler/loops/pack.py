@@ -80,6 +80,8 @@ from compiler.trace import Match, Provenance
 
 MOST = 16 * 1024 * 1024
 """Bytes of one tile: more would be a second copy of the argument, not a tile."""
+ELEMENT = 8
+"""Bytes that each element counts for."""
 
 
 def pack(
@@ -160,7 +162,7 @@ def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
     variable = variable_axis(dims)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
-    if math.prod(r.extent for r in dims) * 8 > MOST:
+    if math.prod(r.extent for r in dims) * ELEMENT > MOST:
         axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
         refuse(choice, f"the tile is too large: {axes}", f"at most {MOST:,} bytes")
 
