@@ -29,7 +29,7 @@ from compiler.errors import located
 from compiler.feeding import Given, Inputs, inputs_of, key_of, program_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
-from compiler.graph.nodes import Buffer, Sink
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import PROGRAMS
 from compiler.keywords import program_call
 from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
@@ -219,12 +219,16 @@ def prepare(*program: object, options: Options | None = None) -> ExecutionPlan:
     `DataError` where there are no tensors.
     """
     nodes, options = program_of("prepare", program, options)
+    return planned(nodes, options or Options())
+
+
+def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
+    """The plan of a program given by its nodes; see `prepare`."""
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
-    chosen = options or Options()
-    with plans.located(nodes, chosen):
-        made, found = plans.structure_of(nodes, chosen)
-    return ExecutionPlan(made, found, root, inputs_of(root, bound), chosen)
+    with plans.located(nodes, options):
+        made, found = plans.structure_of(nodes, options)
+    return ExecutionPlan(made, found, root, inputs_of(root, bound), options)
 
 
 @dataclass(frozen=True, slots=True)
