@@ -35,7 +35,8 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 class Tensor(Placement):
     """A lazy array of numbers or truth values; no operation changes its operands.
 
-    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it: `x[0]` is a tensor
+    of its own, so `x[0][1] = v`, which writes NumPy's x, leaves this one. Write `x[0, 1] = v`.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64, unless `set_default_dtype` says otherwise. An array that is
@@ -138,7 +139,7 @@ class Tensor(Placement):
 
     def numpy(self) -> Array:
         """The data, computed if they are not yet, gathered where they are in shards; read-only,
-        since tensors share them.
+        since tensors share them: `np.array(t)`, and what a run returns, is a copy of one's own.
 
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
