@@ -10,6 +10,7 @@ PEERS       ?=
 BENCH_ARGS  ?=
 LAB_ARGS    ?=
 PYTEST_ARGS ?=
+CPUS        ?= haswell skylake-avx512
 
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
@@ -24,7 +25,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test demo check bench notebooks pictures clean
+.PHONY: help setup lab test cpus demo check bench notebooks pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,6 +57,9 @@ lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
 	@$(RUN) pytest -n auto --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env \
 	  --nbval-cell-timeout=120 $(PYTEST_ARGS)
+
+cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other processors (CPUS="a b")
+	@$(RUN) tools.cpus $(CPUS) -- -n auto $(PYTEST_ARGS)
 
 check: $(STAMP) ## lint everything, type-check the compiler
 	@$(RUN) ruff check .

@@ -17,8 +17,6 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
-import llvmlite.binding as llvm
-
 from benchmarks.measuring import ROOT, Effort, Measured, measure
 from benchmarks.peers import PEERS
 from benchmarks.plot import plot
@@ -26,6 +24,7 @@ from benchmarks.report import report
 from benchmarks.results import LIMITS, OURS, Results, Run, to_json
 from benchmarks.summary import tell
 from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
+from compiler.llvm import jit
 
 RESULTS = ROOT / "benchmarks" / "results.json"
 PICTURE = ROOT / "docs" / "benchmarks.svg"
@@ -63,7 +62,7 @@ def machine(versions: dict[str, str]) -> dict[str, object]:
     """What the run was measured on and with."""
     return {
         "processor": _processor(),
-        "llvm_cpu": llvm.get_host_cpu_name(),
+        "llvm_cpu": jit.host_name(),
         "cores": cores(),
         "system": platform.platform(),
         "python": platform.python_version(),

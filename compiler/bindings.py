@@ -13,12 +13,13 @@ import numpy as np
 from compiler.device import buffers
 from compiler.errors import DataError
 from compiler.graph.effects import Assign
-from compiler.graph.extents import part_of, shape_of
+from compiler.graph.extents import binding, part_of, shape_of, two_values
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
 from compiler.node import toposort
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Values: TypeAlias = Mapping[str, int]
+Values: TypeAlias = Mapping[Any, int]
+"""Values by the names of variables, or by the variables that users made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,26 @@ class Bindings:
         Raises `DataError` for a name that the program has not, a variable without a value, and a
         value outside its bounds.
         """
-        values = {**self.bound, **(given or {})}
-        for name in given or {}:
-            if name not in self.variables:
-                known = ", ".join(self.variables) or "no variable"
-                _refuse(f"the program has no variable {name}", name, known)
+        named = self._by_name(given or {})
+        values = {**self.bound, **named}
         for name, variable in self.variables.items():
             _check(variable, values.get(name))
         return {name: int(values[name]) for name in self.variables}
+
+
+    def _by_name(self, given: Values) -> dict[str, int]:
+        """Values that are given by variables, or their names, by name."""
+        if not isinstance(given, Mapping):
+            _refuse("values are given by variables or their names", type(given).__name__,
+                    'a dict, e.g. {"n": 50} or {n: 50}')  # fmt: skip
+        for key in given:
+            name, own = str(key), self.variables.get(str(key))
+            if own is None:
+                known = ", ".join(self.variables) or "no variable"
+                _refuse(f"the program has no variable {name}", name, known)
+            if not isinstance(key, str):
+                _check_bounds(own, key)
+        return {str(key): value for key, value in given.items()}
 
 
 def bindings_of(root: Sink) -> Bindings:
@@ -69,32 +82,41 @@ def bindings_of(root: Sink) -> Bindings:
     """
     found = Bindings({}, {}, ())
     inputs: list[Prefix] = []
+    binds: dict[str, Bind] = {}
     for node in toposort([root]):
         if isinstance(node, Variable):
             _note_variable(found, node)
         elif isinstance(node, Bind):
-            _note_value(found, node)
+            _note_value(found, node, binds)
         elif isinstance(node, Prefix) and node.axis == 0 and isinstance(node.sources[0], Buffer):
             inputs.append(node)
     return replace(found, inputs=tuple(inputs))
 
 
 def _note_variable(found: Bindings, node: Variable) -> None:
-    first = found.variables.setdefault(node.name, node)
+    _check_bounds(found.variables.setdefault(node.name, node), node)
+
+
+def _check_bounds(first: Variable, node: Any) -> None:
+    """Refuse another variable of the same name."""
     if (first.low, first.high) != (node.low, node.high):
         got = f"{first.low} … {first.high} and {node.low} … {node.high}"
         _refuse(f"variable {node.name} has two pairs of bounds", got, "one pair",
-                "give one of the two another name", node)  # fmt: skip
+                "give one of the two another name",
+                node if isinstance(node, Variable) else None)  # fmt: skip
 
 
-def _note_value(found: Bindings, node: Bind) -> None:
+def _note_value(found: Bindings, node: Bind, binds: dict[str, Bind]) -> None:
     variable = node.sources[0]
     assert isinstance(variable, Variable)
-    first = found.bound.setdefault(variable.name, node.value)
-    if first != node.value:
-        got, hint = f"{first} and {node.value}", "two extents that differ are two variables"
-        what = f"variable {variable.name} is bound to two values"
-        _refuse(what, got, "one in each program", hint, node)
+    name, first = variable.name, binds.setdefault(variable.name, node)
+    found.bound[name] = first.value
+    if first.value != node.value:
+        each = (binding(name, bind.value, bind) for bind in (first, node))
+        error = two_values("variables", name, tuple(each))
+        if node.origin:
+            error.locate(node.origin)
+        raise error
 
 
 def _check(variable: Variable, value: object) -> None:
@@ -106,7 +128,7 @@ def _check(variable: Variable, value: object) -> None:
         _refuse(f"variable {variable.name} has no value", "nothing", bounds, hint)
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or not variable.low <= int(str(value)) <= variable.high:
-        _refuse(f"variable {variable.name} is outside its bounds", str(value), bounds)
+        _refuse(f"variable {variable.name} is outside its bounds", repr(value), bounds)
 
 
 def _check_rows(node: Prefix, values: Values) -> None:

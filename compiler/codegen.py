@@ -35,16 +35,26 @@ class MachineCode:
     def _kernels(self) -> list[CompiledKernel]:
         raise NotImplementedError
 
-    @cached_property
+    @property
     def _listings(self) -> "list[Future[tuple[Listing, Listing]]]":
-        """What LLVM makes of each distinct kernel, being made on threads of their own."""
+        """What LLVM makes of each distinct kernel, being made on threads of this process."""
+        made, process = self._begun_listings
+        if process != os.getpid() and not all(each.done() for each in made):
+            del self._begun_listings  # a fork took the threads away
+            made, _ = self._begun_listings
+        return made
+
+    @cached_property
+    def _begun_listings(self) -> "tuple[list[Future[tuple[Listing, Listing]]], int]":
+        """They are being made, by which process."""
         from concurrent.futures import ThreadPoolExecutor  # it imports much
 
         # One core is left to who waits for them: a page is being made or painted meanwhile.
         pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "listing")
         try:
             pairs = zip(self.source, self._kernels, strict=True)
-            return [pool.submit(listing.listings, source, each.level) for source, each in pairs]
+            made = [pool.submit(listing.listings, source, each.level) for source, each in pairs]
+            return made, os.getpid()
         finally:
             pool.shutdown(wait=False)
 

@@ -21,6 +21,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.repeat import inside, with_turns
 from compiler.kernels import CompiledKernel, compile_kernel, machine_of
+from compiler.keywords import program_call
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
@@ -54,17 +55,18 @@ Runner: TypeAlias = Callable[..., list[Array]]
 T = TypeVar("T")
 
 
-@located
+@program_call
 def compile(
-    value: object, options: Options | None = None, name: str = "program",
+    *program: object, options: Options | None = None, name: str = "program",
     passes: Passes | None = None,
 ) -> "Compilation":  # fmt: skip
-    """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
+    """Compile tensors, or a list of them, or `f, x` for f(x), and return every stage of them.
 
-    Nothing is run. `options.trace` (on by default here) records each rewrite. Raises `DataError`
-    where `value` holds no tensors, `PassError` where `passes` cannot run in their order.
+    `options` may also come last. Nothing is run. `options.trace` (on by default here) records
+    each rewrite. Raises `DataError` where there are no tensors, `PassError` where `passes` cannot
+    run in their order.
     """
-    nodes = feeding.nodes_of("compile", value)
+    nodes, options = feeding.program_of("compile", program, options)
     with garbage.put_off():
         made = Compilation(nodes, options_of(options, passes), name)
         made.build()

@@ -6,6 +6,7 @@
       GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       PassError                                                   passes in an order of one's own
+      NameMistake                                                 a name that does not exist
       InternalError                                               ours: a broken invariant
 
 A notebook shows an error of the user's as this page and the user's own lines; one of ours comes
@@ -110,6 +111,10 @@ class ScheduleError(Mistake, ValueError):
 
 class PassError(Mistake, ValueError):
     """Passes, or rules, of a user's that cannot run: the message names the pass and the reason."""
+
+
+class NameMistake(Mistake, AttributeError):
+    """An attribute that does not exist; the hint says which one was meant, if that is known."""
 
 
 class InternalError(CompileError):

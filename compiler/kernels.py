@@ -6,20 +6,19 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from compiler import dropped
 from compiler.device import device, program
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
-from compiler.errors import InternalError, ScheduleError
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
-from compiler.loops.choices import PLAIN, Choices, parse, show, text, word
+from compiler.loops.choices import PLAIN, Choices, parse, show, word
 from compiler.loops.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
@@ -67,41 +66,68 @@ class CompiledKernel:
 
 
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
-    """Take `body` through loops, instructions and LLVM IR."""
+    """Take `body` through loops, instructions and LLVM IR.
+
+    What the compiler chose and cannot be done is left out (`dropped.py`).
+    """
+    begun = _begun(name, body, options, number)
+    choices, attempt = _choices(name, begun.loops, options), 1
+    while True:
+        try:
+            return _finished(begun, choices, options)
+        except Exception as error:  # whatever it is: with other choices it need not be
+            choices = dropped.again(choices, error, options, attempt)
+        begun, attempt = _begun(name, body, options, number), attempt + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A kernel up to where its loops are chosen."""
+
+    name: str
+    body: Sink
+    number: int
+    loops: Body
+    records: tuple[PassRecord, ...]
+    provenance: Provenance[TensorNode]
+    seconds: float
+
+    @property
+    def prefix(self) -> str:
+        """How the entities of its loops begin."""
+        return f"loops:{self.number}:"
+
+
+def _begun(name: str, body: Sink, options: Options, number: int) -> _Begun:
+    """The loops of a kernel without choices."""
+    start = time.perf_counter()
+    lines: Provenance[TensorNode] = Provenance()
+    indexed, prefix = index(body, lines), f"loops:{number}:"
+    loops, records = run_passes("loops", indexed, lines, options, prefix, name)
+    spent = time.perf_counter() - start
+    return _Begun(name, body, number, loops, tuple(records), lines, spent)
+
+
+def _finished(begun: _Begun, choices: Choices, options: Options) -> CompiledKernel:
+    """The rest of a kernel's stages, with these choices."""
     clock = time.perf_counter
     start = clock()
-    provenance: Provenance[TensorNode] = Provenance()
-    indexed, prefix = index(body, provenance), f"loops:{number}:"
-    loops, records = run_passes("loops", indexed, provenance, options, prefix, name)
-    choices = _choices(name, loops, options)
+    name, loops, records, lines = begun.name, begun.loops, begun.records, begun.provenance
     if choices or options.passes is not None:
-        with _explained(choices, options):
-            loops, chosen = run_passes("loops", loops, provenance, options, prefix, name, choices)
-        records += chosen
+        loops, more = run_passes("loops", loops, lines, options, begun.prefix, name, choices)
+        records += tuple(more)
     looped = clock()
     linear = linearize(loops)
     if options.verify:
         verify_lowered.verify(linear.instructions)
     lowered = clock()
     source = tuple(emit(name, tuple(linear.instructions)))
-    seconds = {"loops": looped - start, "lowered": lowered - looped, "llvm": clock() - lowered}
+    spent = begun.seconds + looped - start
+    seconds = {"loops": spent, "lowered": lowered - looped, "llvm": clock() - lowered}
     level = level_of(linear.instructions, options.optimize, options.mode)
     return CompiledKernel(
-        name, body, loops, linear, source, tuple(records), provenance, level, seconds, choices
+        name, begun.body, loops, linear, source, records, lines, level, seconds, choices
     )
-
-
-@contextmanager
-def _explained(choices: Choices, options: Options) -> Iterator[None]:
-    """Where a user's choices, each legal, break an invariant together, that is their error."""
-    try:
-        yield
-    except InternalError as error:
-        if options.loops == "auto":
-            raise
-        why = f"these do not go together: {error.problem} ({error.got})"
-        hint = "leave one out at a time to see which"
-        raise ScheduleError("choices", why, got=text(choices), hint=hint) from error
 
 
 def _choices(name: str, loops: Body, options: Options) -> Choices:
@@ -109,7 +135,10 @@ def _choices(name: str, loops: Body, options: Options) -> Choices:
     asked_for = _asked_for(name, options)
     if not isinstance(asked_for, MachineModel):
         return asked_for
-    made = choose(loops, asked_for)
+    try:
+        made = choose(loops, asked_for)
+    except Exception as error:  # a mistake of a heuristic's
+        return dropped.unchosen(error)
     if options.passes is None:
         return made
     there = {row.name for row in options.passes.of("loops")}

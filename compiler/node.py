@@ -7,16 +7,16 @@ rewrite shares all it did not touch. Nothing here recurses: graphs may be 100,00
 """
 
 import dataclasses
-import threading
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
+from compiler import forking
 from compiler.origin import Origin, state
 
 _table: "WeakValueDictionary[tuple[Any, ...], Any]" = WeakValueDictionary()
 _held = _table.data.get  # type: ignore[attr-defined]
-_lock = threading.Lock()
+_lock = forking.lock()
 
 
 class Interned(type):

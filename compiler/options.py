@@ -1,4 +1,6 @@
-"""Settings of one compilation. There are no others: nothing reads the environment."""
+"""Settings of one compilation. There are no others: of the environment only two things are asked,
+where the caches are (`user_cache.py`) and what processor this is (`SVODVIZ_CPU`: `llvm/jit.py`);
+tests alone make an error of what would be left out (`dropped.py`)."""
 
 import math
 from collections.abc import Mapping
@@ -20,6 +22,12 @@ class Given(dict[str, Any]):
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset((name, repr(choices)) for name, choices in self.items()))
+
+
+class Measured(Given):
+    """Choices that a search found, so no mistake of a user's where they do not apply."""
+
+    __hash__ = Given.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,8 @@ class Options:
             expected = "compiler.PASSES, or others made of them: PASSES.after('simplify', mine)"
             raise DataError("Options", what, got=got, expected=expected)
         if isinstance(self.loops, Mapping):
-            object.__setattr__(self, "loops", Given(self.loops))
+            if not isinstance(self.loops, Given):
+                object.__setattr__(self, "loops", Given(self.loops))
         elif self.loops not in ("auto", "plain"):
             what, got = "no such way to transform loops", repr(self.loops)
             expected = "auto, plain or choices by name of kernel"

@@ -151,7 +151,7 @@ def current() -> Origin | None:
 
 def user_call(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a public function: nodes made while it runs come from its caller's line."""
-    name = _public_name(function.__name__)
+    name = public_name(function.__name__)
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -166,11 +166,25 @@ def user_call(function: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-def _public_name(name: str) -> str:
-    """`add` for `__add__` and for the reflected `__radd__`."""
+def public_name(name: str) -> str:
+    """`add`, as errors and origins call `__add__` and the reflected `__radd__`."""
     plain = name.strip("_")
     is_reflected = name.startswith("__r") and plain not in ("repr", "round", "reversed")
     return plain[1:] if is_reflected else plain
+
+
+class called:
+    """Nodes made inside, and errors, come from the caller's line, as made by `method`."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __enter__(self) -> None:
+        self.saved = state.origin
+        state.origin = self.saved or caller(self.method)
+
+    def __exit__(self, *exception: object) -> None:
+        state.origin = self.saved
 
 
 class no_origin:

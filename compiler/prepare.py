@@ -17,19 +17,21 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from compiler import plans
+from compiler import numbers, plans, recompiled
 from compiler.bindings import Bindings, Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
+from compiler.dropped import DROPPED
 from compiler.dtypes import parse
 from compiler.errors import DataError, DTypeError, ShapeError, located
-from compiler.feeding import nodes_of
+from compiler.feeding import program_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Prefix, Sink, TensorNode
 from compiler.kernels import PROGRAMS
-from compiler.llvm.cache import OBJECT, OBJECTS, TUNING, TUNINGS, folder_of
+from compiler.keywords import program_call
+from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
 from compiler.node import toposort
 from compiler.options import Cache, Options
 from compiler.overlap import Level
@@ -252,18 +254,20 @@ def _fitting(array: object, buffer: Buffer, place: int, least: int | None) -> Ar
     return np.require(native, requirements=["C", "A"])
 
 
-@located
-def prepare(value: object, options: Options | None = None) -> ExecutionPlan:
-    """Compile a tensor, or a list or tuple of tensors, into a plan. Nothing is run.
+@program_call
+def prepare(*program: object, options: Options | None = None) -> ExecutionPlan:
+    """Compile tensors, given one by one or as a list, into a plan. Nothing is run.
 
-    A realised tensor stands for the program it came from. Raises `DataError` where `value`
-    holds anything but tensors.
+    Instead of tensors a function and example inputs for it may be given, and `options` as the
+    last of them, as to `compile`. A realised tensor stands for the program it came from. Raises
+    `DataError` where there are no tensors.
     """
-    return planned(nodes_of("prepare", value), options or Options())
+    return planned(*program_of("prepare", program, options))
 
 
-def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
+def planned(nodes: Sequence[TensorNode], options: Options | None) -> ExecutionPlan:
     """The plan of a program given by its nodes; see `prepare`."""
+    options = options or Options()
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
     with plans.located(nodes, options):
@@ -293,47 +297,68 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class DiskCount:
-    """Object code found on disk, the files there, and their bytes."""
+    """Object code found on disk, the files there, and their bytes.
+
+    `refused` counts files that were not used because somebody else may have written them, by
+    reason; `problem` says why nothing is kept on disk, "" where something is.
+    """
 
     hits: int
     files: int
     bytes: int
+    refused: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
     """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
 
-    `objects` counts what was looked for in memory and, where it was not there, on `disk`.
+    `objects` counts what was looked for in memory and, where it was not there, on `disk`;
+    `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
+    user's for which most programs were compiled.
     """
 
     programs: CacheCount
     schedules: CacheCount
     objects: CacheCount
     disk: DiskCount
+    dropped: int = 0
+    """Choices about loops that did not apply and were left out (`dropped.py`)."""
+    shared: int = 0
+    lines: tuple[recompiled.LineCount, ...] = ()
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
     """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
     folder = folder_of(cache)
+    files, size = folder.count() if folder else (0, 0)
+    refused = tuple(sorted(REFUSED.items()))
+    problem = "" if folder else no_folder(cache) or "the folder is refused"
     return CacheInfo(
         CacheCount(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS)),
         CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
         CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
-        DiskCount(OBJECTS.read, *(folder.count() if folder else (0, 0))),
+        DiskCount(OBJECTS.read, files, size, refused, problem),
+        DROPPED.rows,
+        numbers.KINDS.shared,
+        recompiled.LINES.most(),
     )
 
 
 def cache_clear(disk: Cache = False) -> None:
-    """Forget all programs and schedules, and set the counts to 0. Plans that exist keep theirs.
+    """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
 
     `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
     is in it.
     """
     PROGRAMS.clear()
     plans.STRUCTURES.clear()
+    numbers.KINDS.clear()
+    recompiled.LINES.clear()
     OBJECTS.clear()
     TUNINGS.clear()
+    DROPPED.clear()
     for kind in (OBJECT, TUNING):
         folder = folder_of(disk, kind)
         if folder:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler import plans, sharding
+from compiler import plans, reading, sharding
 from compiler.bindings import Values, bindings_of, hold
 from compiler.device import buffers
 from compiler.graph.nodes import Sink, TensorNode
@@ -24,12 +24,14 @@ def realize(
     variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded. `variables`
     are values over those bound; where it `is_tried`, only copies of the inputs are written.
     """
+    if options is None and (read := reading.read(nodes)) is not None:
+        return read
     whole = sharding.in_shards(nodes)
     each = sharding.flat(whole)
     values = bindings_of(Sink(tuple(nodes))).of_run(variables)
     chosen = options or USUAL
     with plans.located(each, chosen):
-        made, found = plans.structure_of(each, chosen)
+        made, found = plans.structure_to_run(each, chosen)
     written = made.written_inputs if is_tried else ()
     data = [buffers.data(b).copy() if n in written else buffers.data(b)
             for n, b in enumerate(found)]  # fmt: skip

@@ -200,7 +200,11 @@ class PassRecord:
     @property
     def changed(self) -> bool:
         """Whether the pass changed the program (`merge` always makes new nodes: not a change)."""
-        return bool(self.matches) if self.is_traced else self.before is not self.after
+        if self.is_traced:
+            return bool(self.matches)
+        if self.name == "merge":
+            return len(toposort([self.before])) != len(toposort([self.after]))
+        return self.before is not self.after
 
     @property
     def applied(self) -> tuple[Rewrite, ...]:

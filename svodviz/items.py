@@ -134,9 +134,14 @@ def item_row(
         "cost": plain(time.cost),
         "start": plain(time.earliest_start),
         "late": plain(time.latest_start),
-        "critical": item.item_id in schedule.critical_path,
+        "critical": is_tight(time),
         "tasks": tasks,
     }
+
+
+def is_tight(time: Any) -> bool:
+    """Whether an item is critical: on the critical path, or on another one as long."""
+    return bool(time.earliest_start == time.latest_start)
 
 
 def fixed_of(operation: Any) -> tuple[tuple[str, int], ...]:
@@ -185,11 +190,10 @@ def _words(value: Any) -> str:
 
 
 def dependency_rows(schedule: Any, buffers: Buffers) -> list[list[Any]]:
-    """The table of dependencies; critical are those along which no time is to spare, on the
-    critical path or on another one as long."""
+    """The table of dependencies; critical are those along which no time is to spare."""
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     times = schedule.times
-    tight = [it.earliest_start == it.latest_start for it in times]
+    tight = [is_tight(it) for it in times]
     rows = []
     for edge in schedule.dependencies:
         source, target = place[edge.producer], place[edge.consumer]

@@ -15,6 +15,7 @@ with `start`, "machine" with nothing). Answers are kept, so exports show what wa
 `recorded` asks everything at once.
 """
 
+import platform
 from typing import Any
 
 from svodviz.escape import visible
@@ -22,6 +23,7 @@ from svodviz.requests import Json, Progress, key_of, request
 from svodviz.scene import Wire, plain
 
 OWN_LEVEL = -1
+HOSTS = {"x86_64": "x86", "amd64": "x86", "aarch64": "arm", "arm64": "arm", "riscv64": "riscv"}
 Row = list[Any]
 
 
@@ -44,6 +46,11 @@ def machine_rows() -> list[list[str]]:
     from compiler.llvm.machines import MACHINES
 
     return [[it.id, it.title, it.note] for it in MACHINES.values()]
+
+
+def host() -> str:
+    """Whose assembly the code that runs here has, as the ids of machines begin; "" for others."""
+    return HOSTS.get(platform.machine().lower(), "")
 
 
 def recorded(compilation: Any) -> dict[str, Json]:

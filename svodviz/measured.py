@@ -1,8 +1,8 @@
 """What one run takes, measured: what the page asks, what exports carry, and the same in Python.
 
     measure   {}
-      answer  {"items": [item or null], "whole": ns or null, "call": ns, "rounds", "machine",
-               "notes": [text], "results": [preview], "seconds"}
+      answer  {"items": [item or null], "path": [item], "whole": ns or null, "call": ns, "rounds",
+               "machine", "notes": [text], "results": [preview], "seconds"}
       item    {"ns", "low", "high", "rounds", "start", "late", "cost", "critical", "bound"}
 
 Items are in the order of the schedule's, null where the time did not suffice; times are
@@ -14,6 +14,7 @@ program cannot run the answer is {"problem": words}. Nothing is run before someb
 from typing import TYPE_CHECKING, Any
 
 from svodviz.escape import visible
+from svodviz.items import is_tight
 from svodviz.requests import Json, Progress, key_of, request
 from svodviz.scene import Wire, plain
 from svodviz.subject import compilation_of
@@ -61,6 +62,7 @@ def measured_row(found: "Measurement") -> Wire:
     """The answer."""
     return {
         "items": [_item(found, number) for number in range(len(found.schedule.items))],
+        "path": list(found.critical_path),
         "whole": plain(found.whole),
         "call": plain(found.call),
         "rounds": found.rounds,
@@ -83,6 +85,6 @@ def _item(found: "Measurement", number: int) -> Wire | None:
         "start": when.earliest_start,
         "late": when.latest_start,
         "cost": when.cost,
-        "critical": number in found.critical_path,
+        "critical": is_tight(when),
         "bound": visible(found.bound(time)),
     }

@@ -1,11 +1,12 @@
 """The whole schedule as data for the page, and as text.
 
-    schedule  {"lanes": [name], "buffers": [buffer], "items": [item],
+    schedule  {"lanes": [name], "buffers": [buffer], "items": [item], "path": [item],
                "dependencies": [dependency], "loops": [loop], "memory": memory,
                "fusions": [fusion] or null, "moved": [text]}
 
-The rows are described in `items`, `memory` and `fusions`; `moved` is what one run copies between
-devices.
+The rows are described in `items`, `memory` and `fusions`; `path` is the critical path by position,
+the first of paths as long, while items on any of them are critical; `moved` is what one run copies
+between devices.
 """
 
 from typing import Any
@@ -30,6 +31,7 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
     buffers = Buffers(entities, _kernel_graph_entities(compilation.kernels))
     lanes = lanes_of(schedule.items)
     tasks = tasks_of(compilation)
+    place = {item.item_id: position for position, item in enumerate(schedule.items)}
     items = [
         item_row(schedule, number, lanes, buffers, _tasks(item.operation, tasks))
         for number, item in enumerate(schedule.items)
@@ -37,6 +39,7 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
     return {
         "lanes": lanes,
         "items": items,
+        "path": [place[it] for it in schedule.critical_path],
         "dependencies": dependency_rows(schedule, buffers),
         "loops": loop_rows(schedule),
         "memory": memory_row(schedule, buffers),
@@ -130,11 +133,15 @@ def _offset(place: Wire) -> str:
     return "alone" if place["offset"] is None else f"at {place['offset']:,}"
 
 
+def _share(score: float) -> str:
+    return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
+
+
 def _fusions(row: Wire) -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
          it["value"] or _named(row, it["to"]),
-         it["type"], f"{100 * it['score']:.1f} % of the time",
+         it["type"], _share(it["score"]),
          f"{it['saved']:,} bytes saved", it["reason"])
         for it in row["fusions"] or ()
     ]  # fmt: skip

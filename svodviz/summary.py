@@ -13,14 +13,15 @@ from svodviz.subject import compilation_of, name_of
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What a summary tells: `critical` says of each item whether it is, `lines` are of kernels."""
+    """What a summary tells; `rewrites` is None where they were not recorded."""
 
     name: str
     operations: list[str]
     changed: list[bool]
-    rewrites: int
+    rewrites: int | None
     kernels: list[str]
-    critical: list[bool]
+    items: int
+    on_path: int
     loops: list[int]
     lowered: list[int]
     source: list[int]
@@ -44,9 +45,10 @@ def summary_of_page(data: Wire, compilation: Any) -> str:
         data["name"],
         [node["op"] for node in scenes[0]["nodes"]],
         [record["changed"] for record in data["passes"]],
-        sum(len(record["rewrites"]) for record in data["passes"]),
+        _rewrites(compilation.passes),
         [unit["name"] for unit in units["loops"]],
-        [bool(node.get("critical")) for node in scenes[1]["nodes"]],
+        len(scenes[1]["nodes"]),
+        _on_path(compilation),
         *_line_counts(compilation),
     ))  # fmt: skip
 
@@ -57,11 +59,23 @@ def _counted(compilation: Any) -> _Sizes:
         visible(name_of(compilation)),
         [str(op) for _, op in graph.nodes(data="op")],
         [bool(record.changed) for record in compilation.passes],
-        sum(len(record.applied) for record in compilation.passes),
+        _rewrites(compilation.passes),
         [visible(stage.name) for stage in compilation.loops],
-        [bool(it) for _, it in items.nodes(data="critical")],
+        len(items),
+        _on_path(compilation),
         *_line_counts(compilation),
     )
+
+
+def _on_path(compilation: Any) -> int:
+    return len(getattr(compilation.schedule, "critical_path", ()))
+
+
+def _rewrites(passes: Any) -> int | None:
+    """How many there were; None where one that changed the program was not traced."""
+    counts = [len(it.applied) for it in passes]
+    is_known = all(n or not it.changed for n, it in zip(counts, passes, strict=True))
+    return sum(counts) if is_known else None
 
 
 def _line_counts(compilation: Any) -> list[list[int]]:
@@ -74,9 +88,9 @@ def _words(it: _Sizes) -> str:
         f"compilation {it.name}",
         f"  graph      {_count(len(it.operations), 'node')}: {_operations(it.operations)}",
         f"  passes     {len(it.changed)}, {sum(it.changed)} changed the program,"
-        f" {_count(it.rewrites, 'rewrite')}",
+        f" {'rewrites not recorded' if it.rewrites is None else _count(it.rewrites, 'rewrite')}",
         f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}".removesuffix(": "),
-        f"  schedule   {_count(len(it.critical), 'item')}, {sum(it.critical)} on the critical path",
+        f"  schedule   {_count(it.items, 'item')}, {it.on_path} on the critical path",
         f"  loops      {_lines(it.loops)}",
         f"  lowered    {_lines(it.lowered, 'instruction')}",
         f"  LLVM IR    {_lines(it.source)}",
@@ -119,7 +133,8 @@ def _pass_lines(compilation: Any) -> list[str]:
     for record in compilation.passes:
         place = f"{record.stage} {record.kernel}".strip()
         mark = "●" if record.changed else "○"
-        rewrites = _count(len(record.applied), "rewrite")
+        is_known = record.applied or not record.changed
+        rewrites = _count(len(record.applied), "rewrite") if is_known else "not recorded"
         lines.append(f"{mark} {place:<10} {record.name:<20} {rewrites:<13} {record.because}")
         rules = Counter((it.rule, it.algebra) for it in record.applied)
         lines += [f"    {count:>3} × {rule}: {algebra}" for (rule, algebra), count in rules.items()]

@@ -26,6 +26,7 @@
      "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
      "views":     [[id, label, stages, needs]]   see `views`
      "machines":  [[id, title, note]]         whose assembly can be asked for
+     "host":      "x86", "arm", …             whose assembly the stage has; "" where not known
      "recorded":  {question: answer}          in exports: see `requests`, `machine_code`, `measured`
      "playground": what was tried             see `playpoints`
      "notes":     [text]}                     what was left out, and why
@@ -47,7 +48,7 @@ from svodviz.frames import Film
 from svodviz.grounds import recorded
 from svodviz.kernels import kernel_rows
 from svodviz.later import Rest, begin, joined
-from svodviz.machine_code import machine_rows
+from svodviz.machine_code import host, machine_rows
 from svodviz.operations import operation_words
 from svodviz.palette import edge_legend, legend
 from svodviz.reasons import decision_rows
@@ -108,6 +109,7 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
         "schedule": schedule,
         "views": view_rows(),
         "machines": machine_rows(),
+        "host": host(),
         "playground": recorded(compilation),
         "notes": notes,
         "entities": entities.names,

@@ -24,6 +24,15 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_dropped() -> Generator[None, None, None]:
+    """A choice of the compiler's own that does not apply is an error here, and in processes that
+    tests start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SVODVIZ_DROPPED", "error")
+        yield
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """One worker more than there are processors: who drives a browser often waits for it."""
@@ -70,3 +79,11 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, but a browser is required here"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What tests that passed have to say, e.g. the seed of what they tried at random."""
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, value in report.user_properties:
+            if name == "printed":
+                terminalreporter.write_line(str(value))

@@ -122,10 +122,14 @@ def no_pictures_in_the_compiler(file: SourceFile) -> Iterator[str]:
             yield file.at(line, f"the compiler must not import {module}")
 
 
+READ_ENVIRONMENT = ("compiler.user_cache", "compiler.llvm.jit", "compiler.dropped")
+
+
 def no_environment_in_the_compiler(file: SourceFile) -> Iterator[str]:
-    """Settings reach the compiler only through Options; one file says where the caches are."""
+    """Settings reach the compiler only through Options; the environment says where the caches are,
+    which processor the host is taken to be, and that in tests a dropped choice is an error."""
     names = {"environ", "environb", "getenv", "getenvb", "putenv"}
-    is_judged = file.is_in("compiler") and file.module != "compiler.user_cache"
+    is_judged = file.is_in("compiler") and file.module not in READ_ENVIRONMENT
     for node in ast.walk(file.tree) if is_judged else ():
         match node:
             case ast.Attribute(value=ast.Name(id="os"), attr=name) if name in names:
@@ -351,6 +355,7 @@ RIGHT_FILES = (
     (import_direction, "compiler/tensors/movement.py", "from compiler.pipeline import compile"),
     (import_direction, "svodviz/wire.py", "import compiler, json, numpy"),
     (no_environment_in_the_compiler, "svodviz/cli.py", "x = os.environ['X']"),
+    (no_environment_in_the_compiler, "compiler/llvm/jit.py", "x = os.environ['X']"),
     (telling_name, "compiler/graph/database.py", ""),
     (public_docstrings, "compiler/ops.py", "class _Row:\n    def apply(self): pass"),
     (public_docstrings, "compiler/ops.py", "@overload\ndef add(): ..."),

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
-TARGETS = ("setup", "lab", "test", "demo", "check", "bench", "notebooks", "pictures", "clean",
-           "help")  # fmt: skip
+TARGETS = ("setup", "lab", "test", "cpus", "demo", "check", "bench", "notebooks", "pictures",
+           "clean", "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 
@@ -129,6 +129,7 @@ def test_ci_script_is_sound() -> None:
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
     assert "\nmake test\n" in script.read_text("utf-8")
+    assert "\nmake cpus\n" in script.read_text("utf-8")
 
 
 def test_binder_installs_this_project() -> None:

@@ -50,7 +50,7 @@ def _said(choice: Choice, before: ScalarNode) -> Iterator[Binding]:
             yield field.name, _told(known[value]) if value in known else ALL
         elif field.name == "slot":
             yield "argument", _argument(before, value)
-        elif field.name != "because":
+        elif field.name != "because" and (value or not field.kw_only):
             yield field.name, str(value)
 
 

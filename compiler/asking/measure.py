@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from compiler import bindings, execution, garbage
@@ -26,6 +25,7 @@ from compiler.asking.measurement import ItemTime, Measurement
 from compiler.device import device
 from compiler.errors import DataError, SizeError, located
 from compiler.graph.nodes import Buffer
+from compiler.llvm import jit
 from compiler.runtime.launch import Launch
 from compiler.runtime.workers import core_count
 from compiler.schedule.host import Host
@@ -78,7 +78,7 @@ def measure(
         call=empty_call(),
         results=tuple(results),
         notes=tuple(rounds.notes(compilation.options.device)),
-        machine=f"{llvm.get_host_cpu_name()}, {core_count()} cores",
+        machine=f"{jit.host_name()}, {core_count()} cores",
     )
 
 

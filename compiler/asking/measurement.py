@@ -4,9 +4,9 @@
      ◆ 1  kernel k1  12.40 µs  12.1 … 12.9 µs   81 %   10.10 µs   1.23×   18.2     32.5  L2
      ◆ 0  kernel k0   2.90 µs   2.8 …  3.1 µs   19 %    2.60 µs   1.12×    4.1      1.1  computing
 
-Items stand in order of time, ◆ marks those of the critical path by what was measured. Rates are
-those of the bytes and operations that the analysis counts (`schedule/analysis.py`); what bounds an
-item is what most of its estimate is, or "the call" where it takes hardly longer than an empty one.
+Items stand in order of time, ◆ marks those that have no slack by the times. Rates are those of the
+bytes and operations that the analysis counts (`schedule/analysis.py`); what bounds an item is what
+most of its estimate is, or "the call" where it takes hardly longer than an empty one.
 """
 
 from collections.abc import Iterator
@@ -145,7 +145,7 @@ class Measurement(Stage):
         cost = self.schedule.analysis[time.item_id]
         counters = operation.fixed if isinstance(operation, Kernel | HostCallback) else ()
         words = [f"{WORDS[type(operation)]} {operation.name}", *(f"{n} = {v}" for n, v in counters)]
-        sign = "◆" if time.item_id in self.critical_path else " "
+        sign = " " if self.timings[time.item_id].slack else "◆"
         return (
             f"{sign} {time.item_id}",
             " ".join(words),
@@ -182,7 +182,7 @@ class Measurement(Stage):
             facts = graph.nodes[self.schedule.entity(time.item_id)]
             facts["cost"] = facts["cost"] | self._measured(time.item_id)
             facts |= {
-                "critical": time.item_id in self.critical_path,
+                "critical": not when.slack,
                 "slack": when.slack,
                 "start": when.earliest_start,
                 "finish": when.finish,

@@ -11,7 +11,6 @@ for. The next call of the allocator, under its lock, collects what was noted.
 
 import ctypes
 import functools
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler import forking
 from compiler.dtypes import DType
 from compiler.errors import SizeError
 
@@ -123,7 +123,7 @@ class Allocator:
     def __init__(self, budget: int | None = None, kept: int = KEPT) -> None:
         self.budget = budget
         self.kept = kept
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._freed: deque[Block] = deque()
         self._free: OrderedDict[int, list[Block]] = OrderedDict()
         self._live = self._peak = self._cached = 0

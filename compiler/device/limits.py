@@ -13,6 +13,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from compiler.llvm import jit
+
 CHAINS = {16: 24, 8: 12, 4: 12}
 """Independent multiply-adds by lanes: as many as there are registers for, so that none waits."""
 STREAMS, AHEAD = 4, 256
@@ -21,9 +23,9 @@ _HEAD = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}
 
 def lanes() -> int:
     """Floats in the widest vector of this host."""
-    features = llvm.get_host_cpu_features()
-    wide = 16 if features.get("avx512f") else 8
-    return wide if features.get("avx2") else 4
+    host = jit.host()
+    wide = 16 if host.has("avx512f") else 8
+    return wide if host.has("avx2") else 4
 
 
 def _loop(name: str, pointers: int, step: str, body: str, before: str = "", after: str = "") -> str:
@@ -150,8 +152,7 @@ class Kernels:
         module = llvm.parse_assembly(source(self.width))
         module.verify()
         target = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
+            cpu=jit.host_name(), features=jit.host_features(),
             opt=2, reloc="pic", codemodel="small",
         )  # fmt: skip
         self.engine = llvm.create_mcjit_compiler(module, target)

@@ -22,7 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from compiler import dtypes
@@ -51,7 +50,7 @@ from compiler.lowered.linearize import linearize
 from compiler.machine import DEFAULT, EXPENSIVE, MachineModel
 from compiler.runtime.workers import core_count
 from compiler.trace import Provenance
-from compiler.user_cache import user_cache
+from compiler.user_cache import read, user_cache, write
 
 VERSION = 2
 """Of the figures and of the file: another version is measured again."""
@@ -75,7 +74,7 @@ def measure() -> MachineModel:
     operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
     exponential = _operation("exp", dtypes.float64, floor)
     return MachineModel(
-        name=f"{llvm.get_host_cpu_name()}, measured",
+        name=f"{jit.host_name()}, measured",
         cache_bytes=_caches(),
         read=_descending(read),
         write=_descending(write),
@@ -266,7 +265,7 @@ def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineM
 
 def _key() -> str:
     """What the figures depend on: processor, its features, this file's version."""
-    text = "\n".join((str(VERSION), str(llvm.get_host_cpu_name()), jit.host_features()))
+    text = "\n".join((str(VERSION), jit.host_name(), jit.host_features()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -275,7 +274,7 @@ def _read(path: Path) -> MachineModel | None:
     try:
         import json
 
-        held = json.loads(path.read_text("utf-8"))
+        held = json.loads(read(path).decode())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
@@ -319,10 +318,8 @@ def _write(path: Path, model: MachineModel) -> None:
     import json
 
     text = json.dumps({"key": _key(), "model": asdict(model)}, indent=1)
-    beside = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, "utf-8")
-        os.replace(beside, path)
+        write(path, text.encode())
     except OSError as error:
         warnings.warn(f"the machine model could not be kept: {error}", stacklevel=3)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from compiler.errors import ShapeError
+from compiler.errors import DataError, ShapeError
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -66,6 +66,21 @@ def refuse(node: Any, axis: int, extent: Any, what: str, hint: str = "") -> NoRe
         expected="another axis, or an extent that is fixed",
         hint=hint,
     )
+
+
+def two_values(operation: str, name: str, bindings: Sequence[str]) -> DataError:
+    """The error about a variable that two things give a value; `bindings` says which and what."""
+    return DataError(
+        operation, f"variable {name} is bound to two values", got=" and ".join(bindings),
+        expected=f"one value of {name} in each program",
+        hint="two extents that differ are two variables",
+    )  # fmt: skip
+
+
+def binding(name: str, value: int, node: Any) -> str:
+    """`n = 3 (cell 2:5)`: a value, and the user's line of the node that says so."""
+    place = f" ({node.origin.place})" if node is not None and node.origin else ""
+    return f"{name} = {value}{place}"
 
 
 def united(node: Any) -> Extents:

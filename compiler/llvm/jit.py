@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from compiler.errors import InternalError
 from compiler.llvm import unlocked
 from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.llvm.level import Level
+from compiler.llvm.processors import VARIABLE, Processor, named
 from compiler.options import Cache
 
 ENTRY = "kernel"
@@ -61,10 +63,26 @@ def is_arm() -> bool:
 
 
 @functools.cache
-def host_features() -> str:
-    """The host's features as LLVM's feature string (the CPU's name may be wrong)."""
+def host() -> Processor:
+    """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.
+
+    Raises `DeviceError` for a name that is not known, or a processor that has more than this host.
+    """
     _prepare()
-    return str(llvm.get_host_cpu_features().flatten())
+    features = llvm.get_host_cpu_features()
+    if asked := os.environ.get(VARIABLE, ""):
+        return named(asked, features, is_x86())
+    return Processor(str(llvm.get_host_cpu_name()), str(features.flatten()))
+
+
+def host_name() -> str:
+    """LLVM's name of the processor that code is made for; the host's may be wrong."""
+    return host().name
+
+
+def host_features() -> str:
+    """The features of the processor that code is made for, as LLVM's feature string."""
+    return host().features
 
 
 def target_machine(level: int) -> Any:
@@ -77,7 +95,7 @@ def target_machine(level: int) -> Any:
     _prepare()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
+        cpu=host_name(),
         features=host_features(),
         opt=level,
         reloc="pic",
@@ -156,7 +174,7 @@ def _host() -> str:
     """What machine code depends on besides its text and level."""
     _prepare()
     versions = FORMAT, llvmlite.__version__, *llvm.llvm_version_info
-    target = llvm.get_process_triple(), llvm.get_host_cpu_name(), host_features()
+    target = llvm.get_process_triple(), host_name(), host_features()
     return " ".join(map(str, (*versions, *target)))
 
 

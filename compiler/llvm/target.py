@@ -8,6 +8,4 @@ from compiler.llvm import jit
 @functools.cache
 def has_avx512() -> bool:
     """Whether vectors of 512 bits and of fewer have the operations of AVX-512 (F and VL)."""
-    if not jit.is_x86():
-        return False
-    return {"+avx512f", "+avx512vl"} <= set(jit.host_features().split(","))
+    return jit.is_x86() and jit.host().has("avx512f", "avx512vl")

@@ -4,15 +4,21 @@ llvmlite runs one call at a time, whatever it is called on. LLVM itself asks for
 in contexts of its own, for target machines of its own, may be made at the same time. So these two
 functions are called through a second handle of the same library, which has no lock. Where a version
 of llvmlite does not have it under this name, they go through llvmlite and threads take turns.
+
+A fork waits until no thread is in LLVM, by either handle: a child could not use it otherwise.
 """
 
+import contextlib
 import ctypes
 import functools
 from typing import Any
 
 from llvmlite.binding import ffi
 
+from compiler import forking
+
 Functions = tuple[Any, Any]
+_GATE = forking.Gate()
 ASSEMBLY, OBJECT = 0, 1
 """What LLVM calls the two forms of machine code."""
 
@@ -42,7 +48,8 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
     if functions is None:
         passes.run(module, builder)
     else:
-        functions[0](passes, module, builder)
+        with _GATE.passed():
+            functions[0](passes, module, builder)
 
 
 def emit_object(machine: Any, module: Any) -> bytes:
@@ -64,7 +71,8 @@ def _emit(machine: Any, module: Any, kind: int) -> bytes:
     functions = _functions()
     assert functions is not None
     with ffi.OutputString() as problem:
-        buffer = functions[1](machine, module, kind, problem)
+        with _GATE.passed():
+            buffer = functions[1](machine, module, kind, problem)
         if not buffer:
             raise RuntimeError(str(problem))
     try:
@@ -72,3 +80,18 @@ def _emit(machine: Any, module: Any, kind: int) -> bytes:
         return ctypes.string_at(start, size)
     finally:
         ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _keep_out() -> None:
+    """Before a fork: what runs without llvmlite's lock ends, then what runs with it."""
+    _GATE.close()
+    _LOCK.__enter__()
+
+
+def _let_in() -> None:
+    _LOCK.__exit__(None, None, None)
+    _GATE.open()
+
+
+_LOCK: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
+forking.around(_keep_out, _let_in)

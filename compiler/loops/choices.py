@@ -3,8 +3,9 @@
     choice = Tile(axis, size, tail)      axis = axis.0 * size + axis.1; what is left over is a nest
                                          of its own, axis.2 ("peel"), or masked ("mask")
            | Reorder(axes)               these axes from outside to inside, in every nest
-           | Pack(slot, at)              the tile of an argument that one turn of `at` reads, copied
-                                         to scratch memory in the order in which it is read
+           | Pack(slot, at, along)       the tile of an argument that one turn of `at` reads, copied
+                                         to scratch memory in the order in which it is read; with
+                                         `along` only by reads that this axis moves
            | Keep(axis, into)            values computed along `axis` and again along `into`,
                                          computed once and kept in scratch memory
            | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
@@ -21,11 +22,13 @@ line, with its reason behind a `#`, or several between semicolons:
 
     tile i0 16 peel              # 1000 turns in vectors of 16
     vectorize i0.1; parallelize i0.0 2; stream 0
+    pack 1[i1] i1.0              # of in1[i0, r2] * in1[r2, i1] the second
 
 What is printed reads back (`parse`), so choices can be copied, edited and given to
 `Options(loops={"k0": …})`.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
@@ -56,11 +59,16 @@ class Reorder:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Stage what one turn of axis `at` reads of argument `slot`; `at` "" means the whole kernel."""
+    """Stage what one turn of axis `at` reads of argument `slot`; `at` "" means the whole kernel.
+
+    `along` names the reads where there are several: those that this axis, or a part of it, moves;
+    "" means all.
+    """
 
     slot: int
     at: str = ""
     because: str = ""
+    along: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,8 @@ KINDS: tuple[type[Choice], ...] = (
 Row: TypeAlias = Choice | Refused
 WHOLE = frozenset(("size", "tasks", "rows", "slot"))
 """The fields of choices that are whole numbers."""
+READ = re.compile(r"(\d+)\[([\w.]+)\]")
+"""A slot, and the axis that moves the reads that are meant: `1[i1]`."""
 C = TypeVar("C", bound=Choice)
 
 
@@ -214,9 +224,16 @@ def text(choices: Choices) -> str:
 
 
 def show(choice: Choice) -> str:
-    """`tile i0 16 peel`"""
-    values = (getattr(choice, f.name) for f in fields(choice) if f.name != "because")
-    return " ".join([word(choice), *filter(None, map(_shown, values))])
+    """`tile i0 16 peel`, `pack 1[i1] i1.0`"""
+    values = [_shown(getattr(choice, name)) for name in _written(type(choice))]
+    if isinstance(choice, Pack) and choice.along:
+        values[0] += f"[{choice.along}]"
+    return " ".join([word(choice), *filter(None, values)])
+
+
+def _written(kind: type[Choice]) -> list[str]:
+    """The fields that are words of the text, in order."""
+    return [f.name for f in fields(kind) if f.name != "because" and not f.kw_only]
 
 
 def _shown(value: object) -> str:
@@ -258,11 +275,14 @@ def _parsed(words: list[str]) -> Choice:
         raise ScheduleError("choices", "no such choice", got=words[0], expected=known)
     if kind is Reorder:
         return Reorder(tuple(words[1:]))
-    names = [f.name for f in fields(kind) if f.name != "because"]
+    names = _written(kind)
     got, expected = " ".join(words), " ".join([words[0], *names])
-    values = [int(w) if w.isdigit() else w for w in words[1:]]
+    along = READ.fullmatch(words[1]) if kind is Pack and words[1:] else None
+    given = {} if along is None else {"along": along[2]}
+    shown = words[1:] if along is None else [along[1], *words[2:]]
+    values = [int(w) if w.isdigit() else w for w in shown]
     try:
-        made: Choice = kind(*values)  # type: ignore[arg-type]
+        made: Choice = kind(*values, **given)  # type: ignore[arg-type]
     except TypeError as error:
         what = "a choice with too few or too many values"
         raise ScheduleError("choices", what, got=got, expected=expected) from error

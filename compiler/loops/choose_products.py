@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from compiler.loops import pack
 from compiler.loops.accesses import Accesses, extents
 from compiler.loops.choices import (
     Choices,
@@ -270,8 +271,15 @@ def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
     if not worth.is_packed(uses):
         words = f"read by {uses} tiles of rows; {worth.because}"
         return [Refused("pack", Reason(words, *limit, *worth.because.numbers))]
+    turns = extents(r for r in found.folded if found.panel.step(r))
+    size = plan.width * turns * pack.ELEMENT
+    if size > pack.MOST:
+        words = "a panel is too large to be copied"
+        most = Number("panel", size, "bytes", "at most", pack.MOST)
+        return [Refused("pack", Reason(words, most))]
     is_whole = found.columns.extent <= plan.width
     there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]
     words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
     why = Reason(words, *limit, *worth.because.numbers)
-    return [Pack(found.panel.argument.slot, there[-1] if there else "", why)]
+    along = found.columns.name if found.other.argument is found.panel.argument else ""
+    return [Pack(found.panel.argument.slot, there[-1] if there else "", why, along=along)]

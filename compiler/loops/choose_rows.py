@@ -17,6 +17,7 @@ from compiler.loops.lanes import (
     shared_out,
     streamed,
 )
+from compiler.loops.levels import length
 from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
 from compiler.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 from compiler.node import toposort
@@ -46,7 +47,7 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("it does not fold")
     if any(len(r.ranges) != 1 for r in seen.reductions):
         return Reason("it folds several loops at once")
-    folded = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
+    folded, inside = _rows_apart(seen)
     apart = [r for r in seen.ranges[-1:] if all(r not in seen.needs[f] for f in seen.reductions)]
     lanes = lanes_along(seen, [*folded, *apart], model)
     for axis in folded:
@@ -56,7 +57,7 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     inner = seen.ranges[-1] if seen.ranges else None
     is_written = inner is not None and _is_written_along(seen, inner, lanes)
     passes = [*folded, inner] if inner is not None and is_written else folded
-    choices: list[Row] = _kept(seen, passes, lanes, model)
+    choices: list[Row] = [*_kept(seen, passes, lanes, model), *inside]
     for axis in folded:
         side = _side_by_side(seen, axis)
         choices += in_vectors(axis.name, axis.extent, lanes, side, "a fold along a row")
@@ -71,6 +72,23 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     else:
         choices += kept_on_one_core(seen, model)
     return chosen((*choices, *_fetched(seen, passes, choices, model)))
+
+
+def _rows_apart(seen: Accesses) -> tuple[list[Range], list[Row]]:
+    """The axes that are folded, the longest of those that stand in each other, and why the others
+    are no lanes: a value depends on both, and on lanes of one axis at most."""
+    every = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
+    together = [seen.needs[n].union(*(seen.needs[s] for s in n.sources)) for n in seen.order]
+    rows, inside = list[Range](), list[Row]()
+    for axis in sorted(every, key=lambda r: -(length(r) or 0)):
+        longer = next((r for r in rows if any({r, axis} <= below for below in together)), None)
+        if longer is None:
+            rows.append(axis)
+            continue
+        words = f"a value depends on {axis.name} and on {longer.name}, which takes more turns"
+        turns = Number(f"turns of {axis.name}", axis.extent, "", longer.name, longer.extent)
+        inside.append(Refused("vectorize", Reason(words, turns)))
+    return [axis for axis in every if axis in rows], inside
 
 
 def _fetched(

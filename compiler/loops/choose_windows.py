@@ -11,7 +11,7 @@ lane. Both are estimated in cycles, over all tiles that fit in registers, and th
 
 from collections.abc import Sequence
 
-from compiler.loops.accesses import Access, Accesses, accesses
+from compiler.loops.accesses import Access, Accesses
 from compiler.loops.choices import (
     Choices,
     Pack,
@@ -27,9 +27,7 @@ from compiler.loops.choices import (
 )
 from compiler.loops.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
 from compiler.loops.levels import length
-from compiler.loops.nodes import Alu, Const, Range
-from compiler.loops.symbolic import as_sum
-from compiler.loops.tile import tile
+from compiler.loops.nodes import Range
 from compiler.loops.window_tiles import (
     ACCUMULATORS,
     MOST,
@@ -42,7 +40,6 @@ from compiler.loops.window_tiles import (
 )
 from compiler.machine import MachineModel
 from compiler.reason import Number, Reason
-from compiler.trace import Provenance
 
 TERMS = 128
 """Turns of sums side by side in one tile."""
@@ -54,9 +51,6 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Register tiles of channels by pixels; cores over images, lines or channels."""
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return Reason("it is not one sum for each of several rows")
-    cut = _groups(seen)
-    if cut is not None:
-        return _in_groups(seen, cut, model)
     found = _windows(seen)
     if found is None:
         return Reason("no windows slide past weights in it")
@@ -65,29 +59,6 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return _chosen(seen, found, fitting, model)
     name, pixels = found.pixels.name, found.pixels.extent
     return Reason("no tile of its windows fits", turns_in(name, pixels, "at least", SHORTEST))
-
-
-def _groups(seen: Accesses) -> Tile | None:
-    """The cut of an axis of channels into groups, where what is read moves by whole groups."""
-    parts = {part for a in seen.loads for part in as_sum(a.node.sources[1]).terms}
-    for part in parts:
-        match part:
-            case Alu(op="idiv", sources=(Range() as axis, Const() as size)):
-                turns = int(size.value)
-                if axis in seen.ranges and turns > 0 and axis.extent % turns == 0:
-                    of = Number(f"turns of {axis.name}", axis.extent, "", "of a group", turns)
-                    words = Reason(f"{axis.extent // turns} groups of {turns} channels", of)
-                    return Tile(axis.name, turns, "peel", words)
-    return None
-
-
-def _in_groups(seen: Accesses, cut: Tile, model: MachineModel) -> Choices | Reason:
-    """The choices once the groups are an axis of their own."""
-    parted = accesses(tile(seen.body, Choices((cut,)), Provenance()))
-    if parted is None:
-        return Reason("it does not write one value alone")
-    rest = windows(parted, model)
-    return rest if isinstance(rest, Reason) else chosen((cut, *rest, *rest.refused))
 
 
 def _windows(seen: Accesses) -> Windows | None:
@@ -188,7 +159,9 @@ def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str
     words = f"weights of {best.width} channels next to each other, for all pixels"
     is_own = bool(own) and (names[0] == block or whole > MOST)
     why = Reason(words, Number("weights of all blocks", whole, "", "packed at a time", MOST))
-    return Pack(weights.argument.slot, own[-1] if is_own else "", why)
+    is_image = any(a.argument is weights.argument for a in found.images)
+    along = found.channels.name if is_image else ""
+    return Pack(weights.argument.slot, own[-1] if is_own else "", why, along=along)
 
 
 def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:

@@ -118,11 +118,12 @@ class _Count:
         self, items: list[Item], path: Path, sides: frozenset[Range], is_inner: bool
     ) -> Stretch | None:
         """The stretch of the items with these ranges side by side, if it takes anything."""
-        vector = next((r for r in sides if r.level == "vector"), None)
+        inner = sorted(sides, key=lambda r: (r.number, r.part))  # the same in every process
+        vector = next((r for r in inner if r.level == "vector"), None)
         lane = vector or (path[-1] if self.has_lanes and path else _lane(path))
         operations = [o for i in items for o in self._operations(i)]
         touching = [i for i in items if isinstance(i, Load | Store | Update)]
-        accesses = [self._access(i, (*path, *sides), lane) for i in touching]
+        accesses = [self._access(i, (*path, *inner), lane) for i in touching]
         if not operations and not accesses:
             return None
         is_ordered = any(isinstance(i, Update) for i in items)
@@ -133,7 +134,7 @@ class _Count:
             and all(a.is_contiguous for a in accesses)
         )  # fmt: skip
         is_vector = is_vector and not any(o.name in NEVER_VECTOR for o in operations)
-        trips = math.prod(r.extent for r in (*path, *sides))
+        trips = math.prod(r.extent for r in (*path, *inner))
         axis = None if lane is None else lane.number
         shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
         return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared)

@@ -67,7 +67,7 @@ def obstacle(
         below = needs[node].union(*(needs[s] for s in node.sources))
         if axis not in below:
             continue
-        other = next((r.name for r in below if r is not axis and r in others), "")
+        other = min((r.name for r in below if r is not axis and r in others), default="")
         if other:
             return f"a value depends on {other} as well, whose turns are lanes already"
         if isinstance(node, Load) and _is_overwritten(node, axis):

@@ -32,7 +32,8 @@ each set of a cache would hold little of it. A gate goes with the copy: what is 
 scratch memory, and the inner loops ask no more. Where lanes are to be elements that the original
 has far apart, but what is folded lies next to each other, squares of as many elements as there are
 lanes are read row by row and change places in registers. A nest that is not inside the axis named
-reads the original.
+reads the original. Where an argument is read twice, as in `a @ a`, `pack 1[i1]` means the reads
+that i1 moves.
 
 Relies on: `reorder` has run: the axis named is outside of those that read the tile again.
 Ensures: the same values.
@@ -79,6 +80,8 @@ from compiler.trace import Match, Provenance
 
 MOST = 16 * 1024 * 1024
 """Bytes of one tile: more would be a second copy of the argument, not a tile."""
+ELEMENT = 8
+"""Bytes that each element counts for."""
 
 
 def pack(
@@ -106,6 +109,10 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
     loads = [n for n in order if isinstance(n, Load) and _is_of(n, choice.slot)]
     if not loads or choice.slot == 0:
         refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
+    loads = [n for n in loads if _is_moved(needs[n.sources[1]], choice.along)]
+    if not loads:
+        what = f"no read of argument {choice.slot} moves along {choice.along}"
+        refuse(choice, what, "an axis of its index")
     inner = _inside(body, at)
     result: dict[Load, tuple[Range, ...]] = {}
     for load in loads:
@@ -132,6 +139,11 @@ def _is_of(load: Load, slot: int) -> bool:
     return isinstance(load.sources[0], Argument) and load.sources[0].slot == slot
 
 
+def _is_moved(needed: frozenset[Range], along: str) -> bool:
+    """Whether the axis `along`, or a part of it, is among those of an index; "" is any."""
+    return not along or any(f"{r.name}.".startswith(f"{along}.") for r in needed)
+
+
 def _dims(
     body: Body,
     load: Load,
@@ -150,7 +162,7 @@ def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
     variable = variable_axis(dims)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
-    if math.prod(r.extent for r in dims) * 8 > MOST:
+    if math.prod(r.extent for r in dims) * ELEMENT > MOST:
         axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
         refuse(choice, f"the tile is too large: {axes}", f"at most {MOST:,} bytes")
 

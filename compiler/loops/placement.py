@@ -130,7 +130,7 @@ class _Placement:
             missing -= {block.range}
             if not missing:
                 return path[: depth + 1]
-        names = ", ".join(r.name for r in missing)
+        names = ", ".join(sorted(r.name for r in missing))
         raise AssertionError(f"{node!r} needs {names}, which no loop around it has")
 
     def _place(self, tasks: "list[tuple[ScalarNode, Path] | _Close]") -> None:

@@ -71,7 +71,7 @@ def _rest(each: Range) -> tuple[int, ...]:
 
 def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
     """How long the axes are that run further, by their ranges: what gates say."""
-    gates = {n.gate for n in order if isinstance(n, Load | Store)}
+    gates = dict.fromkeys(n.gate for n in order if isinstance(n, Load | Store))
     found: dict[frozenset[ScalarNode], int] = {}
     for gate in gates:
         for bounded, limit in filter(None, limits(gate)):

@@ -44,6 +44,7 @@ from compiler.loops.choices import Choices, Tile
 from compiler.loops.indices import both
 from compiler.loops.nodes import (
     After,
+    Alu,
     Body,
     Const,
     Load,
@@ -80,6 +81,7 @@ def tile(
             continue
         _check(axis, choice, choices)
         if choice.tail == "mask":
+            body = _divided_no_more(body, axis, provenance, matches)
             cut = _masked(body, axis, choice.size, provenance)
         else:
             cut = _peeled(body, axis, choice.size, provenance)
@@ -227,6 +229,20 @@ def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
     for made in ranges:
         copied(made, axis, provenance)
     provenance.replaced(value, axis)
+
+
+def _divided_no_more(
+    body: Body, axis: Range, provenance: Provenance[Any], matches: list[Match] | None
+) -> Body:
+    """`body` simplified, where that may end a division of a part of an axis that gets a mask.
+
+    The part itself stays below the divisor; the turns past it that a mask takes need not.
+    """
+    needs = dependencies(body)
+    divided = (n for n in needs if isinstance(n, Alu) and n.op in ("idiv", "mod"))
+    if axis.part and any(axis in needs[n] for n in divided):
+        return simplified(body, provenance, matches)
+    return body
 
 
 def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:

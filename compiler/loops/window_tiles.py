@@ -113,14 +113,12 @@ def _has_pixels(seen: Accesses, found: Windows) -> bool:
 
 
 def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
-    """Whether channels can be lanes: there are enough, and their weights may be copied."""
+    """Whether channels can be lanes: there are enough, and few enough weights to copy."""
     axis = found.channels
     if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
         return False
-    weights = found.weights[0].argument
-    is_other = all(a.argument is not weights for a in found.images)
     is_small = found.taps * max(VECTORS) * most <= MOST
-    return is_other and is_small and not obstacle(seen.order, axis, seen.needs)
+    return is_small and not obstacle(seen.order, axis, seen.needs)
 
 
 def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shape:

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from compiler.device import cpu
 from compiler.device.limits import Kernels
 from compiler.device.measure import SIZES, bandwidth
 from compiler.dtypes import float32
+from compiler.llvm import jit
 from compiler.machine import LEVELS
 
 TURNS = 2**17
@@ -69,8 +69,7 @@ def measure_roofs(threads: int) -> Roofs:
     if before is not None:
         peak = max(peak, before.peak)
         speeds = tuple(map(max, speeds, before.bandwidths))
-    name = str(llvm.get_host_cpu_name())
-    _BEST[threads] = Roofs(name, threads, peak, peak / kernels.width, speeds)
+    _BEST[threads] = Roofs(jit.host_name(), threads, peak, peak / kernels.width, speeds)
     return _BEST[threads]
 
 

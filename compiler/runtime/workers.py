@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler import forking
 from compiler.llvm import jit
 from compiler.llvm.level import Level
 from compiler.options import Cache
@@ -87,7 +88,7 @@ class Pool:
     """Shared memory of callers and workers, and the workers' threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._memory: Words = np.zeros(source.POOL_BYTES // 8 + 16, np.int64)
         start = self._memory.ctypes.data
         self.address = -(-start // 128) * 128
@@ -149,7 +150,7 @@ class Workers:
     """The pool of this process, made when it is needed."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._pool: Pool | None = None
         self._left: list[Pool] = []
 
@@ -176,8 +177,7 @@ class Workers:
             self._pool.stop()
 
     def forget(self) -> None:
-        """After a fork: the threads are the parent's, and who held a lock is not here."""
-        self._lock = threading.Lock()
+        """After a fork: the threads are the parent's."""
         if self._pool is not None:
             self._left.append(self._pool)  # its memory may be in use further up the stack
             self._pool = None
@@ -185,8 +185,7 @@ class Workers:
 
 WORKERS = Workers()
 atexit.register(WORKERS.stop)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=WORKERS.forget)
+forking.in_child(WORKERS.forget)
 
 
 @functools.cache

@@ -1,11 +1,13 @@
 """opportunities: pairs of kernels that could be one, what that would save, and why they are two.
 
-    0 + 2  mixed        saves   32,768 bytes   3.1 %   it would be computed 128 times: …
+    0 + 2  mixed        saves   32,768 bytes costs 412.7 %   it would be computed 128 times: …
+    1 + 2  elementwise  saves    8,192 bytes   3.1 %   tmp1 is a result of the program, so …
     1      reduction    saves      512 bytes   1.0 %   ✓ reduce sum: computed once per 64, …
 
 A pair is a kernel and one that reads what it wrote, or two independent kernels that read the same
 buffer. The score is the share of the program's estimated time that one kernel would save: a
-launch, and the bytes that would stay in registers.
+launch, and the bytes that would stay in registers, less the first kernel's work where that would be
+done again. It is negative where that takes longer than what is saved.
 
 The fusions that were taken are listed like those that were not: values which the partition had a
 choice about, computed inside the kernel that reads them.
@@ -37,7 +39,8 @@ FusionType = Literal["elementwise", "reduction", "mixed"]
 class FusionOpportunity:
     """Items `first` and `second` could be one kernel; `reason` says why they are not.
 
-    `score` is the share of the program's estimated time that would be saved, 0 … 1. If it was
+    `score` is the share of the program's estimated time that would be saved, at most 1; negative
+    where one kernel would take longer than two, as it repeats what the first computes. If it was
     `taken` the items are one, in which `value` is computed, `reason` says why, and the share is
     of the time that the program would take without.
     """
@@ -53,7 +56,8 @@ class FusionOpportunity:
 
     def __str__(self) -> str:
         pair = str(self.first) if self.taken else f"{self.first} + {self.second}"
-        saved = f"saves {self.bytes_saved:>11,} bytes {100 * self.score:5.1f} %"
+        share = f"{'costs ' if self.score < 0 else ''}{100 * abs(self.score):.1f} %"
+        saved = f"saves {self.bytes_saved:>11,} bytes {share:>7}"
         reason = f"✓ {self.value}: {self.reason}" if self.taken else self.reason
         return f"{pair:<9} {self.fusion_type:<11} {saved}   {printable(reason)}"
 
@@ -75,9 +79,10 @@ def opportunities(
         time = model.launch_ns + saved / model.read[model.level(saved)]
         kind = _fusion_type(a, b)
         why = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
-        reason = Reason(why, *numbers_of(why), *_saved(saved, time, total))
+        again = _times_again(why) * max(analysis[a.item_id].cost - model.launch_ns, 0.0)
+        reason = Reason(why, *numbers_of(why), *_saved(saved, time, total, again))
         ids = a.item_id, b.item_id
-        made = FusionOpportunity(*ids, kind, min(time / total, 1.0), saved, reason)
+        made = FusionOpportunity(*ids, kind, min((time - again) / total, 1.0), saved, reason)
         if ids not in found or made.score > found[ids].score:
             found[ids] = made
     return tuple(sorted(found.values(), key=lambda o: (-o.score, o.first, o.second)))
@@ -114,12 +119,25 @@ def taken(
     return tuple(sorted(found, key=lambda o: (-o.score, o.first, o.value)))
 
 
-def _saved(nbytes: int, time: float, total: float) -> tuple[Number, Number]:
-    """What one kernel in place of two saves."""
-    return (
-        Number("bytes not moved", nbytes, "bytes"),
-        Number("time saved", time, "ns", "the program without", total),
-    )
+def _saved(nbytes: int, time: float, total: float, again: float = 0.0) -> tuple[Number, Number]:
+    """What one kernel in place of two saves, beside the work that it repeats if it does."""
+    against = ("work repeated", again) if again else ("the program without", total)
+    return Number("bytes not moved", nbytes, "bytes"), Number("time saved", time, "ns", *against)
+
+
+def _times_again(reason: str) -> float:
+    """How many more times one kernel would do the work of the first, as the reason says."""
+    found = {number.name: number for number in numbers_of(reason)}
+    for name in ("times each element is computed", "evaluations", "reads"):
+        if name in found:
+            number = found[name]
+            return max(number.value / max(number.limit or 1, 1) - 1, 0.0)
+    if "indices under which it is read" not in found:
+        return 0.0
+    indices = found["indices under which it is read"].value
+    kernels = found["kernels that read it"].value
+    # Where others read it too the first kernel stays, and all that is done elsewhere is done again.
+    return indices / kernels if kernels > 1 else indices - 1
 
 
 def _pairs(

@@ -122,7 +122,6 @@ class Schedule(Stage):
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """What is printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
-        is_on_path = item.item_id in self.critical_path
         slack = self.times[item.item_id].slack / 1000
         return (
             f"{item.item_id:>3}",
@@ -132,7 +131,7 @@ class Schedule(Stage):
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             f"{cost.estimated_ns / 1000:,.1f} µs",
-            "critical" if is_on_path else f"slack {slack:,.1f} µs",
+            f"slack {slack:,.{1 if slack >= 0.05 else 3}f} µs" if slack else "critical",
             _variables(operation),
         )
 
@@ -176,7 +175,7 @@ class Schedule(Stage):
                 "bytes": cost.bytes_read + cost.bytes_written,
                 "est_ns": cost.estimated_ns,
             },
-            "critical": item.item_id in self.critical_path,
+            "critical": not time.slack,
             "slack": time.slack,
             "start": time.earliest_start,
             "finish": time.finish,

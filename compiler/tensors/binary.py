@@ -144,7 +144,16 @@ class Binary(Unary):
         return [truth(operand_of(method, v)) for v in (self, other)]
 
     def where(self, yes: Operand, no: Operand) -> Self:
-        """`yes` where self is true (not 0), else `no`."""
+        """`yes` where self is true (not 0), else `no`: `(x > 0).where(x, 0)`.
+
+        PyTorch's `x.where(x > 0, 0)`, numbers asked for a choice by truth values, is refused.
+        """
+        if self.dtype.kind != "bool" and str(getattr(yes, "dtype", "")) == "bool":
+            raise DTypeError(
+                "where", "the tensor is the condition", got=f"{self.dtype} to choose bool by",
+                expected="mask.where(x, other)",
+                hint="x.where(mask, other) is PyTorch's way; for truth values cast x to bool first",
+            )  # fmt: skip
         return self._new(select("where", self, yes, no))
 
     def masked_fill(self, mask: Operand, value: Operand) -> Self:

@@ -5,7 +5,7 @@ computed cannot be: negative ones count from the end, and one that is out of ran
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from compiler.dtypes import int64
 from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.extents import Extent, Extents
 from compiler.graph.joins import Gather
-from compiler.graph.nodes import Buffer, Index, Shape, TensorNode, const, elementwise
+from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
 from compiler.graph.placement import beside
 from compiler.graph.shaping import counting as counting
 from compiler.tensors.shapes import written
@@ -22,13 +22,8 @@ from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshape
 from compiler.tensors.variables import Variable, prefix, refuse_symbolic
 
 Array = np.ndarray[Any, Any]
-
-
-def is_data(item: object) -> bool:
-    """Whether an index item is an array of positions or a mask."""
-    if isinstance(item, TensorValue | np.ndarray):
-        return item.ndim > 0 or str(item.dtype) == "bool" or isinstance(item, TensorValue)
-    return isinstance(item, list)
+Positions: TypeAlias = Sequence[TensorNode | None]
+"""For each axis where along it elements are taken; None for all of it."""
 
 
 def positions_of(
@@ -38,43 +33,52 @@ def positions_of(
 
     `AxisError` where known ones are out of range.
     """
-    known = _known(item)
-    if known is None:
+    given = known(item)
+    if given is None:
         assert isinstance(item, TensorValue)
+        if not extent and item.size:
+            raise AxisError(operation, f"axis {axis} is empty: no position is in range",
+                            got=f"positions of shape {written(item.shape)}",
+                            expected="an axis with elements, or no positions")  # fmt: skip
         return _from_end(_integer(operation, item.node), extent)
-    if known.dtype.kind not in "iu" and known.size:
-        raise DTypeError(
-            operation,
-            "positions must be integers",
-            got=str(known.dtype),
-            expected="an integer type",
-        )
-    wrong = known[(known < -extent) | (known >= extent)]
+    if given.dtype.kind not in "iu" and (given.size or isinstance(item, np.ndarray)):
+        raise _no_positions(operation, str(given.dtype))
+    wrong = given[(given < -extent) | (given >= extent)]
     if wrong.size:
-        raise AxisError(
-            operation,
-            f"index {wrong[0]} is out of range for axis {axis}",
-            got=str(wrong[0]),
-            expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
-        )
-    whole = known.astype(np.int64)
-    positions = np.ascontiguousarray(np.where(whole < 0, whole + extent, whole))
+        raise out_of_range(operation, wrong.flat[0], axis, extent)
+    whole = given.astype(np.int64)
+    positions = np.asarray(np.where(whole < 0, whole + extent, whole), order="C")
     own = item.node.devices if isinstance(item, TensorValue) else ()
     return new_buffer(positions, device=own[0]) if own else beside(new_buffer(positions), like)
 
 
-def _known(item: object) -> Array | None:
+def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisError:
+    """The error about a position that an axis of `extent` elements does not have."""
+    return AxisError(
+        operation,
+        f"index {index} is out of range for axis {axis}",
+        got=str(index),
+        expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
+    )
+
+
+def known(item: object) -> Array | None:
     """The array behind an item that needs no computation; None for a tensor that does."""
     if not isinstance(item, TensorValue):
         return np.asarray(item)
+    if isinstance(item.node, Const):
+        return np.full(item.shape, item.node.value, item.dtype.numpy)
     return data(item.node) if isinstance(item.node, Buffer) else None
+
+
+def _no_positions(operation: str, got: str) -> DTypeError:
+    what, expected = "positions must be integers", "an integer type"
+    return DTypeError(operation, what, got=got, expected=expected)
 
 
 def _integer(operation: str, node: TensorNode) -> TensorNode:
     if not node.dtype.is_integer:
-        raise DTypeError(
-            operation, "positions must be integers", got=str(node.dtype), expected="an integer type"
-        )
+        raise _no_positions(operation, str(node.dtype))
     return cast_to(node, int64)
 
 
@@ -85,32 +89,32 @@ def _from_end(node: TensorNode, extent: int) -> TensorNode:
     return elementwise("where", below, elementwise("add", node, width), node)
 
 
-def select(node: TensorNode, items: Sequence[object]) -> TensorNode:
-    """`node` indexed like NumPy's advanced indexing: per axis positions, or None for all of it."""
-    refuse_symbolic("getitem", node, [axis for axis, item in enumerate(items) if item is not None])
-    return Index((node, *selected(node.shape, items, node, node.extents)))
+def select(
+    operation: str, node: TensorNode, positions: Positions, is_together: bool = True
+) -> TensorNode:
+    """`node` indexed like NumPy's advanced indexing; see `selected`."""
+    chosen = [axis for axis, item in enumerate(positions) if item is not None]
+    refuse_symbolic(operation, node, chosen)
+    return Index((node, *selected(operation, node.shape, positions, node.extents, is_together)))
 
 
 def selected(
-    extents: Shape, items: Sequence[object], like: TensorNode, symbolic: Extents = ()
+    operation: str,
+    extents: Shape,
+    positions: Positions,
+    symbolic: Extents = (),
+    is_together: bool = True,
 ) -> list[TensorNode]:
-    """The positions that such an index takes from a tensor of these extents, one per axis.
-    Arrays are put where `like` is.
+    """The positions, one per axis, that such an index takes from a tensor of these extents:
+    `positions` has those of some axes, and None for all of an axis.
 
-    The arrays broadcast together; their axes stand where the first of them stood if they are
-    neighbours, else in front.
+    They broadcast together; their axes stand where the first of them stood if they are
+    neighbours and were written so, else in front.
     """
-    axes = [axis for axis, item in enumerate(items) if item is not None]
-    arrays = [positions_of("getitem", items[axis], extents[axis], axis, like) for axis in axes]
-    try:
-        common = np.broadcast_shapes(*(a.shape for a in arrays))
-    except ValueError:
-        shapes = " and ".join(written(a.shape) for a in arrays)
-        raise ShapeError(
-            "getitem", "the index arrays do not broadcast together", got=shapes,
-            expected="equal extents, or 1, on each axis counted from the last",
-        ) from None  # fmt: skip
-    is_together = axes[-1] - axes[0] + 1 == len(axes)
+    axes = [axis for axis, item in enumerate(positions) if item is not None]
+    arrays = [item for item in positions if item is not None]
+    common = _common(operation, arrays)
+    is_together = is_together and axes[-1] - axes[0] + 1 == len(axes)
     place = axes[0] if is_together else 0
     kept = [axis for axis in range(len(extents)) if axis not in axes]
     before = [axis for axis in kept if axis < axes[0]] if is_together else []
@@ -121,14 +125,26 @@ def selected(
     target = {axis: i for i, axis in enumerate(before)}
     target |= {axis: place + len(common) + i for i, axis in enumerate(after)}
     found: list[TensorNode] = []
-    for axis in range(len(extents)):
-        if axis in target:
+    for axis, item in enumerate(positions):
+        if item is None:
             found.append(_every(symbolic[axis] if symbolic else None, shape, target[axis]))
             continue
-        array = broadcast_node(arrays[axes.index(axis)], common)
+        array = broadcast_node(item, common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
         found.append(broadcast_node(reshaped(array, wide), shape))
     return found
+
+
+def _common(operation: str, arrays: Sequence[TensorNode]) -> Shape:
+    """The shape to which positions broadcast together."""
+    try:
+        return np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        shapes = " and ".join(written(a.shape) for a in arrays)
+        raise ShapeError(
+            operation, "the index arrays do not broadcast together", got=shapes,
+            expected="equal extents, or 1, on each axis counted from the last",
+        ) from None  # fmt: skip
 
 
 def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:

@@ -1,29 +1,19 @@
-"""`tensor[…]`: integers, slices, None, Ellipsis from movements; arrays through `gathering.py`."""
+"""`tensor[…]`: integers, slices, None, ... from movements; positions through `gathering.py`."""
 
-import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
-from types import EllipsisType
-from typing import Any, Self, TypeAlias
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
 from compiler.graph.words import short
-from compiler.tensors.gathering import gathered, is_data, select, selected
+from compiler.tensors.gathering import gathered, positions_of, select, selected
+from compiler.tensors.indices import WORKS, Index, Positions, index_of
 from compiler.tensors.joining import Joining
-from compiler.tensors.shapes import axes_of, written
-from compiler.tensors.value import Operand, TensorValue, reshaped, traced
-from compiler.tensors.variables import has_variable, shortened
-
-Item: TypeAlias = "int | slice | EllipsisType | None"
-
-_WORKS = (
-    "integers, slices, None, ... and arrays of integers or truth values, "
-    "e.g. x[0, 1:5:2, ..., [2, 0]]"
-)
+from compiler.tensors.shapes import axes_of
+from compiler.tensors.value import Operand, reshaped, traced
+from compiler.tensors.variables import has_variable, up_to_variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,63 +33,19 @@ class Part:
         return self.count * self.step
 
 
-def _part_of(item: Any, axis: int, extent: int) -> Part:
-    if not isinstance(item, slice):
-        return _single(item, axis, extent)
+def _part_of(item: int | slice, extent: int) -> Part:
+    """What a number inside the axis, or a slice, takes of an axis."""
+    if isinstance(item, int):
+        return Part(item % extent, 1, is_dropped=True)
     try:
         indices = range(*item.indices(extent))
     except (TypeError, ValueError) as error:
-        raise AxisError("getitem", str(error), got=str(item), expected=_WORKS) from error
+        raise AxisError("getitem", str(error), got=str(item), expected=WORKS) from error
     count = len(indices)
     if not count:
         return Part(0, 0)
     step = abs(indices.step) if count > 1 else 1
     return Part(min(indices[0], indices[-1]), count, step, indices.step < 0 and count > 1)
-
-
-def _single(item: Any, axis: int, extent: int) -> Part:
-    """One element of an axis."""
-    index = int(operator.index(item))
-    if not -extent <= index < extent:
-        raise AxisError(
-            "getitem",
-            f"index {index} is out of range for axis {axis}",
-            got=str(index),
-            expected=f"{-extent} to {extent - 1}" if extent else "nothing: the axis is empty",
-        )
-    return Part(index % extent, 1, is_dropped=True)
-
-
-def _items_of(given: Any, rank: int) -> list[Item]:
-    """The items for every axis, None where an axis is added; Ellipsis is filled in."""
-    items = list(given) if isinstance(given, tuple) else [given]
-    for item in items:
-        _check(item)
-    used = sum(item is not None and item is not ... for item in items)
-    if items.count(...) > 1 or used > rank:
-        raise AxisError(
-            "getitem", "too many indices", got=f"{used} indices, {items.count(...)} times ...",
-            expected=f"at most {rank} indices and one ...",
-        )  # fmt: skip
-    place = items.index(...) if ... in items else len(items)
-    return items[:place] + [slice(None)] * (rank - used) + items[place + 1 :]
-
-
-def _check(item: Any) -> None:
-    """`DataError` for an index that is not one of the four kinds; a bool is a mask."""
-    is_number = hasattr(item, "__index__") and not isinstance(item, bool) and not _has_axes(item)
-    if item is None or item is ... or isinstance(item, slice) or is_number:
-        return
-    raise DataError(
-        "getitem",
-        f"cannot index with {type(item).__name__}",
-        got=type(item).__name__,
-        expected=_WORKS,
-    )
-
-
-def _has_axes(item: Any) -> bool:
-    return bool(getattr(item, "ndim", 0)) or getattr(item, "dtype", None) == "bool"
 
 
 def _taken(node: TensorNode, parts: list[Part]) -> TensorNode:
@@ -128,54 +74,36 @@ def _thinned(node: TensorNode, parts: list[Part]) -> TensorNode:
     return reshaped(kept, tuple(part.count for part in parts))
 
 
-def _result_shape(items: list[Item], parts: list[Part]) -> Shape:
-    """The extents that stay, with a 1 for every None."""
-    remaining = iter(parts)
-    shape = []
-    for item in items:
-        part = None if item is None else next(remaining)
-        if part is None or not part.is_dropped:
-            shape.append(1 if part is None else part.count)
-    return tuple(shape)
+def parts_and_shape(index: Index, shape: Shape) -> tuple[list[Part], Shape]:
+    """What an index takes of each axis of `shape` by numbers and slices, and the shape that gives:
+    with a 1 for every None."""
+    extents = iter(shape)
+    parts = [None if item is None else _part_of(item, next(extents)) for item in index.basic]
+    result = tuple(1 if p is None else p.count for p in parts if p is None or not p.is_dropped)
+    return [part for part in parts if part is not None], result
 
 
-def parts_and_shape(index: Any, shape: Shape) -> tuple[list[Part], Shape]:
-    """What an index without arrays takes of each axis of `shape`, and the shape that gives."""
-    items = _items_of(index, len(shape))
-    taken = [item for item in items if item is not None]
-    pairs = enumerate(zip(taken, shape, strict=True))
-    parts = [_part_of(item, axis, extent) for axis, (item, extent) in pairs]
-    return parts, _result_shape(items, parts)
+def chosen_in(method: str, node: TensorNode, index: Index) -> list[TensorNode | None]:
+    """The positions along each axis of what an index takes of `node` by slices, None for all of
+    it; arrays are put where `node` is."""
+    found: list[TensorNode | None] = []
+    axis = 0
+    for item, where in zip(index.items, index.chosen, strict=True):
+        is_added = item is None or (isinstance(item, Positions) and item.is_new)
+        extent = 1 if is_added else node.shape[axis]
+        found.append(None if where is None else positions_of(method, where, extent, axis, node))
+        axis += not is_added
+    return found
 
 
-def split_index(items: list[Any], rank: int) -> tuple[tuple[Any, ...], list[Any]]:
-    """An index with arrays in two steps: slices and None, then per axis an array, a number or
-    None for all of it."""
-    whole = _with_masks_as_positions(items)
-    basic = [slice(None) if is_data(i) or hasattr(i, "__index__") else i for i in whole]
-    used = sum(i is not None and i is not ... for i in basic)
-    if used > rank:
-        raise AxisError(
-            "getitem", "too many indices", got=f"{used} indices",
-            expected=f"at most {rank} indices",
-        )  # fmt: skip
-    place = next((n for n, i in enumerate(whole) if i is ...), len(whole))
-    rest = [slice(None)] * (rank - used)
-    arrays = [*whole[:place], *rest, *whole[place + 1 :]]
-    return tuple(basic), [i if is_data(i) or hasattr(i, "__index__") else None for i in arrays]
-
-
-def positions_in(node: TensorNode, items: list[Any]) -> list[TensorNode]:
-    """Where in `node` an index with arrays takes its elements: positions per axis."""
-    shape = node.shape
-    basic, per_axis = split_index(items, len(shape))
-    parts, _ = parts_and_shape(basic, shape)
-    kept = [part.count for part in parts]
-    added = [n for n, item in enumerate(_items_of(basic, len(shape))) if item is None]
-    for place in added:
-        kept.insert(place, 1)
-    found = selected(tuple(kept), per_axis, node)
-    own = [node for n, node in enumerate(found) if n not in added]
+def positions_in(method: str, node: TensorNode, index: Index) -> list[TensorNode]:
+    """Where in `node` an index with positions takes its elements: positions per axis."""
+    parts, _ = parts_and_shape(index, node.shape)
+    counts = iter([part.count for part in parts])
+    kept = tuple(1 if item is None else next(counts) for item in index.basic)
+    chosen = chosen_in(method, node, index)
+    found = selected(method, kept, chosen, is_together=index.is_together)
+    own = [each for each, item in zip(found, index.basic, strict=True) if item is not None]
     return [_moved(each, part) for each, part in zip(own, parts, strict=True)]
 
 
@@ -188,46 +116,29 @@ def _moved(node: TensorNode, part: Part) -> TensorNode:
     return node if not first else elementwise("add", node, const(first, int64, node.shape))
 
 
-def _check_masks(items: list[Any], shape: Shape) -> None:
-    """`AxisError` where a mask has another shape than the axes it stands for."""
-    widths = [_axes_used(item) for item in items]
-    axis = 0
-    for place, (item, width) in enumerate(zip(items, widths, strict=True)):
-        if item is ...:
-            axis = len(shape) - sum(widths[place + 1 :])
-        covered = shape[axis : axis + width]
-        if _is_mask(item) and np.shape(item) != covered:
-            raise AxisError(
-                "getitem", "the mask does not fit the axes it stands for",
-                got=f"shape {written(np.shape(item))}", expected=f"shape {written(covered)}",
-            )  # fmt: skip
-        axis += width
+def _shortened(node: TensorNode, index: Index) -> tuple[TensorNode, Index]:
+    """`node` cut where an index says `:n`, and the index that is left to be done."""
+    items, axis = list(index.items), 0
+    for place, item in enumerate(items):
+        if isinstance(item, slice) and has_variable(item):
+            node = up_to_variable(node, axis, item)
+            items[place] = slice(None)
+        axis += not (item is None or (isinstance(item, Positions) and item.is_new))
+    return node, replace(index, items=tuple(items))
 
 
-def _is_mask(item: Any) -> bool:
-    """Whether an index item is an array of truth values."""
-    return is_data(item) and str(getattr(item, "dtype", None) or np.asarray(item).dtype) == "bool"
-
-
-def _axes_used(item: Any) -> int:
-    """How many axes of the tensor an index item stands for."""
-    if item is None or item is ...:
-        return 0
-    return len(np.shape(item)) if _is_mask(item) else 1
-
-
-def _with_masks_as_positions(items: list[Any]) -> list[Any]:
-    """Each mask replaced by the positions where it is true; a computed mask is computed now."""
-    result: list[Any] = []
-    for item in items:
-        if not is_data(item):
-            result.append(item)
-            continue
-        if _is_mask(item) and not np.ndim(item):
-            what, expected = "a mask has an element per element of an axis", "rank 1 or more"
-            raise AxisError("getitem", what, got="a truth value, rank 0", expected=expected)
-        result.extend(np.nonzero(np.asarray(item)) if _is_mask(item) else [item])
-    return result
+def written_index(method: str, given: object, node: TensorNode) -> Index:
+    """The index of what is written in `node`; `AxisError` where a variable ends a part of it."""
+    read = index_of(given, node.shape)
+    shortened, rest = _shortened(node, read)
+    if shortened is node:
+        return rest
+    parts = [i for i in read.items if isinstance(i, slice) and has_variable(i)]
+    raise AxisError(
+        method, "a part that ends at a variable cannot be written", got=f"x[:{parts[0].stop}]",
+        expected="a part whose end is known",
+        hint=f"choose by a mask: x.assign((Tensor.arange(…) < {parts[0].stop}).where(value, x))",
+    )
 
 
 @traced
@@ -237,19 +148,13 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Self:
-        if has_variable(index):
-            node, rest = shortened(self.node, index)
-            return self._new(node)[rest]
-        if any(map(is_data, index if isinstance(index, tuple) else (index,))):
-            return self._selected(list(index) if isinstance(index, tuple) else [index])
-        parts, shape = parts_and_shape(index, self.shape)
-        return self._new(reshaped(_taken(self.node, parts), shape))
-
-    def _selected(self, items: list[Any]) -> Self:
-        """Indexing with arrays: slices and None first, then integers together with arrays."""
-        _check_masks(items, self.shape)
-        basic, per_axis = split_index(items, self.ndim)
-        return self._new(select(self[basic].node, per_axis))
+        node, read = _shortened(self.node, index_of(index, self.shape))
+        parts, shape = parts_and_shape(read, node.shape)
+        taken = reshaped(_taken(node, parts), shape)
+        if not read.has_positions:
+            return self._new(taken)
+        chosen = chosen_in("getitem", node, read)
+        return self._new(select("getitem", taken, chosen, read.is_together))
 
     def gather(self, axis: int, index: Operand, *, dim: int | None = None) -> Self:
         """Element [i, j, …] is this tensor's at [i, j, …] with `index[i, j, …]` on `axis`.
@@ -265,9 +170,9 @@ class Indexing(Joining):
         axis = axis if dim is None else dim
         source = self if axis is not None else self._new(reshaped(self.node, (self.size,)))
         (place,) = axes_of("take", 0 if axis is None else axis, source.ndim)
-        items: list[Any] = [None] * source.ndim
-        items[place] = index if isinstance(index, TensorValue) else np.asarray(index)
-        return self._new(select(source.node, items))
+        positions: list[TensorNode | None] = [None] * source.ndim
+        positions[place] = positions_of("take", index, source.shape[place], place, source.node)
+        return self._new(select("take", source.node, positions))
 
     def __len__(self) -> int:
         if not self.ndim:

@@ -48,11 +48,11 @@ class Movement(TensorValue):
         return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
 
     def view(self, *shape: int | Sequence[int]) -> Self:
-        """The same as `reshape`."""
+        """The same as `reshape` (PyTorch's; what NumPy calls so is `bitcast`)."""
         return self.reshape(*shape)
 
     def flatten(self, start: int = 0, end: int = -1) -> Self:
-        """Axes `start` to `end` (included) joined into one."""
+        """Axes `start` to `end` (included) joined into one (PyTorch's)."""
         if not self.ndim:
             return self.reshape(1)
         first, last = (axis_of("flatten", a, self.ndim) for a in (start, end))
@@ -85,11 +85,25 @@ class Movement(TensorValue):
             )  # fmt: skip
         return self._new(permuted(self.node, axes))
 
-    def transpose(self, *axes: int) -> Self:
-        """All axes reversed; given as many axes as there are, that order; given two, swapped."""
+    def transpose(self, *axes: int | Sequence[int]) -> Self:
+        """All axes reversed; with a tuple, or with three axes or more, that order (NumPy's); with
+        two axes, those swapped (PyTorch's).
+
+        `transpose(0, 1)` of a matrix is refused (`AxisError`): it is the order that there is in
+        NumPy, and swaps the axes in PyTorch.
+        """
         if not axes:
             return self.permute(tuple(reversed(range(self.ndim))))
-        return self.swapaxes(*axes) if len(axes) == 2 != self.ndim else self.permute(axes)
+        if len(axes) != 2 or isinstance(axes[0], Sequence):
+            return self.permute(*axes)
+        first, second = (axis_of("transpose", a, self.ndim) for a in axes)
+        if (self.ndim, first, second) == (2, 0, 1):
+            raise AxisError(
+                "transpose", "two axes of a matrix can be read in two ways", got=written(axes),
+                expected="x.T or x.swapaxes(0, 1) to swap them, x.transpose((0, 1)) to keep them",
+                hint="PyTorch swaps the two axes that it is given; NumPy takes them for the order",
+            )  # fmt: skip
+        return self.swapaxes(first, second)
 
     def swapaxes(self, first: int, second: int) -> Self:
         """Two axes exchanged."""
@@ -130,7 +144,8 @@ class Movement(TensorValue):
         return self.permute(order)
 
     def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Self:
-        """Axes of extent 1 removed: all of them, or those named, which must have extent 1."""
+        """Axes of extent 1 removed: all of them, or those named, which must have extent 1
+        (NumPy's; PyTorch leaves a longer axis as it is)."""
         axes = one_of("squeeze", axis, dim)
         if axes is None:
             return self._new(reshaped(self.node, tuple(n for n in self.shape if n != 1)))

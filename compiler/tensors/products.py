@@ -111,7 +111,8 @@ class Products(Normalizations):
         return product.reshape(*self.shape[:-1], *columns.shape[1:])
 
     def linear(self, weight: Operand, bias: Operand | None = None) -> Self:
-        """self @ weight + bias; `weight` has shape (inputs, outputs)."""
+        """self @ weight + bias; `weight` has shape (inputs, outputs), so that of a PyTorch layer,
+        (outputs, inputs), is given as `weight.T`."""
         product = self._new(matrix_product("linear", self, weight))
         return product if bias is None else product.add(bias)
 

@@ -5,10 +5,10 @@ as it has elements. The same seed and the same calls give the same numbers on ev
 """
 
 import math
-import threading
 
 import numpy as np
 
+from compiler import forking
 from compiler.device.buffers import new_buffer
 from compiler.dtypes import DType, float32, uint64
 from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
@@ -22,7 +22,7 @@ class _Generator:
     """The key and the counter of the next random number."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = forking.lock()
         self.key = 0
         self.next = 0
 

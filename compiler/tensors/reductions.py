@@ -9,12 +9,12 @@ from typing import Self
 
 from compiler import dtypes
 from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
-from compiler.errors import ShapeError
+from compiler.errors import AxisError, ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.apply import apply
 from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
-from compiler.tensors.value import broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import count
 from compiler.tensors.writing import Writing
 
@@ -73,6 +73,11 @@ class Reductions(Writing):
     __slots__ = ()
 
     def _axes(self, method: str, axis: Axes, dim: Axes) -> Shape:
+        if isinstance(axis, TensorValue):
+            raise AxisError(
+                method, "this folds axes of one tensor", got=f"a tensor of shape {axis.shape}",
+                expected="axes", hint="maximum and minimum take two tensors",
+            )  # fmt: skip
         return axes_of(method, one_of(method, axis, dim), self.ndim)
 
     def _total(self, op: str, axes: Shape, keepdim: bool, dtype: DType) -> Self:
@@ -96,11 +101,15 @@ class Reductions(Writing):
         return self._total("prod", self._axes("prod", axis, dim), keepdim, target)
 
     def max(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Greatest element; NaN propagates; `ShapeError` over an empty axis."""
+        """Greatest element; NaN propagates; `ShapeError` over an empty axis.
+
+        With an axis too the values alone (NumPy's; the positions that PyTorch gives beside them
+        are `argmax`, both are `topk(1)`).
+        """
         return self._extreme("max", self._axes("max", axis, dim), keepdim)
 
     def min(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Least element; NaN propagates; `ShapeError` over an empty axis."""
+        """Least element; NaN propagates; `ShapeError` over an empty axis. See `max`."""
         return self._extreme("min", self._axes("min", axis, dim), keepdim)
 
     def _extreme(self, op: str, axes: Shape, keepdim: bool, method: str = "") -> Self:
@@ -127,14 +136,16 @@ class Reductions(Writing):
     def var(
         self,
         axis: Axes = None,
+        *,
         keepdim: bool = False,
         correction: int = 1,
-        *,
         dim: Axes = None,
     ) -> Self:
         """Mean square distance from the mean, divided by count - `correction` (at least 0).
 
-        `correction=1` is the default of PyTorch and tinygrad; NumPy's is 0, there called ddof.
+        `correction=1` is the default of PyTorch and tinygrad; NumPy's is 0, there called ddof, and
+        so is that of `np.var(x)`. What follows the axis is given by name: the second argument is
+        another one in each library.
         """
         axes = self._axes("var", axis, dim)
         return self._as_wide()._variance(axes, keepdim, correction).cast(self._statistic_type())
@@ -142,9 +153,9 @@ class Reductions(Writing):
     def std(
         self,
         axis: Axes = None,
+        *,
         keepdim: bool = False,
         correction: int = 1,
-        *,
         dim: Axes = None,
     ) -> Self:
         """Square root of `var`; mind the default of `correction`."""

@@ -42,7 +42,8 @@ class Sorting(Scans):
         self, axis: int = -1, descending: bool = False, stable: bool = True, *,
         dim: int | None = None,
     ) -> Self:  # fmt: skip
-        """The elements along `axis` in order (NumPy's sort: the values alone; see `argsort`)."""
+        """The elements along `axis` in order (NumPy's np.sort: the values alone, as a new tensor;
+        PyTorch's positions beside them are `argsort`)."""
         place = axis_of("sort", axis if dim is None else dim, self.ndim)
         rows = self._sideways(place)
         return rows._picked(rows._order(descending))._back(self.shape, place)

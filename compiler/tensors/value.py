@@ -8,9 +8,10 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
                 → Directives → Placement → Tensor
 """
 
+import itertools
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,17 +22,21 @@ from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.shaping import broadcast_node as broadcast_node
 from compiler.graph.shaping import cast_to as cast_to
 from compiler.graph.shaping import reshaped as reshaped
-from compiler.origin import user_call
+from compiler.keywords import public
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live
+from compiler.tensors.names import SAME, Named, missing
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
-_QUIET = {"__hash__", "__new__", "__repr__", "__init__"}
+_numbers = itertools.count()
+_QUIET = {
+    "__array_function__", "__array_ufunc__", "__hash__", "__init__", "__new__", "__repr__",
+}  # fmt: skip
 
 
 def traced(cls: C) -> C:
-    """Class decorator: nodes made in a public method or an operator carry the user's line."""
+    """Class decorator: what a public method or an operator makes carries the user's line."""
     for name, member in list(vars(cls).items()):
         is_operator = name.startswith("__") and name.endswith("__") and name not in _QUIET
         if is_operator or not name.startswith("_"):
@@ -43,21 +48,22 @@ def _traced_member(member: Any) -> Any:
     """A function, class method or property, wrapped; anything else as it is."""
     match member:
         case classmethod():
-            return classmethod(user_call(member.__func__))
+            return classmethod(public(member.__func__))
         case property():
-            return property(user_call(member.fget), doc=member.__doc__) if member.fget else member
+            return property(public(member.fget), doc=member.__doc__) if member.fget else member
         case FunctionType():
-            return user_call(member)
+            return public(member)
         case _:
             return member
 
 
-class TensorValue:
+class TensorValue(metaclass=Named):
     """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
-    __slots__ = ("__weakref__", "_recipe", "node")
+    __slots__ = ("__weakref__", "_number", "_recipe", "node")
     node: TensorNode
     _recipe: TensorNode
+    _number: int
 
     def _same(self) -> Self:
         """Another tensor of the same value: assigning to one of the two leaves the other."""
@@ -94,7 +100,7 @@ class TensorValue:
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """The number of elements, a number as in NumPy; PyTorch's `size()` is `shape`."""
         return self.node.size
 
     def numel(self) -> int:
@@ -104,8 +110,16 @@ class TensorValue:
     def __new__(cls, *arguments: object, **keywords: object) -> Self:
         """A tensor, remembered for as long as it exists."""
         made = object.__new__(cls)
+        made._number = next(_numbers)
         live.note(made)
         return made
+
+    if not TYPE_CHECKING:  # which knows every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in SAME:
+                return getattr(self, SAME[name])
+            raise missing(type(self), name)
 
     def _new(self, node: TensorNode) -> Self:
         """A tensor of this class that holds `node`."""

@@ -20,7 +20,7 @@ import numpy as np
 from compiler.device.buffers import data, new_buffer
 from compiler.dtypes import int64
 from compiler.errors import AxisError, DataError, ShapeError, located
-from compiler.graph.extents import Extent, part_of, symbolic
+from compiler.graph.extents import Extent, binding, part_of, symbolic, two_values
 from compiler.graph.nodes import (
     Bind,
     Buffer,
@@ -32,6 +32,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.nodes import Variable as VariableNode
+from compiler.graph.placement import Multi
 from compiler.graph.words import short
 from compiler.node import toposort
 from compiler.origin import user_call
@@ -131,7 +132,13 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
     extent = node.shape[axis]
     held = node.extents[axis] if node.extents else None
     if held == Extent(variable.name, variable.low, variable.high):
-        return node
+        return node if variable.value is None else _bound(method, node, axis, variable)
+    if held is not None and held.name == variable.name:
+        raise DataError(
+            method, f"variable {held.name} has two pairs of bounds",
+            got=f"{held.described} of the tensor, and {variable.low} … {variable.high}",
+            expected="one pair", hint="give one of the two another name",
+        )  # fmt: skip
     if held is not None or variable.high > extent or variable.low < 0 or variable.high < 2:
         has = held.described if held is not None else str(extent)
         low, high = variable.low, variable.high
@@ -147,6 +154,38 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
     return Prefix((node, variable.node), axis)
 
 
+def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
+    """`node`, of which `axis` has the extent of `variable`, with that bound to its value.
+
+    Raises `DataError` where the variable has another value there.
+    """
+    name, value = variable.name, variable.value
+    assert value is not None
+    held = binds_in(node).get(name)
+    if held is None:
+        made = _rebound(node, variable)
+        return made if made is not node else Prefix((node, variable.node), axis)
+    if held.value != value:
+        raise two_values(method, name, (binding(name, held.value, held), f"{name} = {value}"))
+    return node
+
+
+def _rebound(node: TensorNode, variable: Variable) -> TensorNode:
+    """A Buffer with the parts of it that a variable says, bound; any other node as it is."""
+    if not isinstance(node, Prefix):
+        return node
+    source, extent = _rebound(node.sources[0], variable), node.sources[1]
+    if isinstance(extent, VariableNode) and extent.name == variable.name:
+        extent = variable.node
+    return node if (source, extent) == node.sources else Prefix((source, extent), node.axis)
+
+
+def binds_in(node: TensorNode) -> dict[str, Bind]:
+    """What binds each variable that `node` needs and that has a value."""
+    found = (each for each in toposort([node]) if isinstance(each, Bind))
+    return {str(each.sources[0].arguments["name"]): each for each in found}
+
+
 def like(node: TensorNode, other: TensorNode) -> TensorNode:
     """`node`, which has the shape of `other`, with the symbolic axes of it."""
     for axis, extent in enumerate(other.extents):
@@ -159,15 +198,19 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
 def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
     """`node`, which replaces `old`, with the symbolic axes of it, bound as they are there.
 
-    Raises `ShapeError` where an axis has another variable.
+    Raises `ShapeError` where an axis has another variable, `DataError` where it has another value.
     """
+    binds = binds_in(old) if old.extents else {}
+    given = binds_in(node) if binds else {}
+    for name, bind in binds.items():
+        if name in given and given[name].value != bind.value:
+            both = (bind, given[name])
+            raise two_values(method, name, [binding(name, each.value, each) for each in both])
     if node.extents == old.extents:
         return node
-    binds = (each for each in toposort([old]) if isinstance(each, Bind))
-    bound = {each.sources[0].arguments["name"]: each.value for each in binds}
     for axis, extent in enumerate(old.extents):
         if extent is not None:
-            value = bound.get(extent.name)
+            value = binds[extent.name].value if extent.name in binds else None
             variable = Variable(extent.name, extent.low, extent.high, value=value)
             node = prefix(method, node, axis, variable)
     return node
@@ -190,11 +233,22 @@ def symbolic_tensor(array: Array, axes: Mapping[int, Variable], name: str) -> Te
             _refuse(f"variable {variable.name} is bound to {variable.value} already",
                     f"axis {axis} of {array.shape[axis]} elements", "an equal extent")  # fmt: skip
         bound[axis] = variable.bind(array.shape[axis])
+    _check_equal(bound)
     shape = tuple(bound[a].high if a in bound else n for a, n in enumerate(array.shape))
     node: TensorNode = new_buffer(_laid_out(array, shape), name, shape=shape)
     for axis, variable in sorted(bound.items()):
         node = prefix("Tensor", node, axis, variable)
     return node
+
+
+def _check_equal(bound: Mapping[int, Variable]) -> None:
+    """Refuse a variable that is the extent of axes of different lengths."""
+    first: dict[str, int] = {}
+    for axis, variable in bound.items():
+        other = first.setdefault(variable.name, axis)
+        if bound[other].value != variable.value:
+            each = (f"{bound[a].value} (axis {a})" for a in (other, axis))
+            raise two_values("Tensor", variable.name, tuple(each))
 
 
 def _axis(axis: object, rank: int) -> int:
@@ -219,6 +273,13 @@ def buffer_under(node: TensorNode) -> Buffer | None:
     while isinstance(node, Prefix):
         node = node.sources[0]
     return node if isinstance(node, Buffer) else None
+
+
+def is_realized(node: TensorNode) -> bool:
+    """Whether the data are there, in one piece or in shards."""
+    if isinstance(node, Multi):
+        return all(isinstance(shard, Buffer) for shard in node.sources)
+    return buffer_under(node) is not None
 
 
 def is_bound(node: TensorNode) -> bool:
@@ -249,38 +310,19 @@ def array_of(node: TensorNode) -> Array:
     return data(node)[part] if lengths else data(node)
 
 
-def has_variable(index: object) -> bool:
-    """Whether an index takes a part up to a variable: `x[:n]`, `x[0, :n]`."""
-    items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, slice) and _variables_in(i) for i in items)
-
-
-def _variables_in(part: slice) -> bool:
+def has_variable(part: slice) -> bool:
+    """Whether a slice ends at a variable, as in `x[:n]`."""
     return any(isinstance(p, Variable) for p in (part.start, part.stop, part.step))
 
 
-def shortened(node: TensorNode, index: Any) -> tuple[TensorNode, tuple[Any, ...]]:
-    """`node` cut where an index says `:n`, and the index that is left to be done."""
-    items = list(index) if isinstance(index, tuple) else [index]
-    used = [i for i in items if i is not None and i is not ...]
-    axis = 0
-    for place, item in enumerate(items):
-        if item is None:
-            continue
-        if item is ...:
-            axis = len(node.shape) - (len(used) - axis)
-            continue
-        if isinstance(item, slice) and _variables_in(item):
-            is_prefix = item.start in (None, 0) and item.step in (None, 1)
-            if not is_prefix or not 0 <= axis < len(node.shape):
-                raise AxisError(
-                    "getitem", "a variable can only end a part that begins at 0",
-                    got=str(item), expected="x[:n]",
-                )  # fmt: skip
-            node = prefix("getitem", node, axis, item.stop)
-            items[place] = slice(None)
-        axis += 1
-    return node, tuple(items)
+def up_to_variable(node: TensorNode, axis: int, part: slice) -> TensorNode:
+    """`node` cut along `axis` to `part`, which is `:n`; `AxisError` for other slices."""
+    if part.start not in (None, 0) or part.step not in (None, 1):
+        raise AxisError(
+            "getitem", "a variable can only end a part that begins at 0",
+            got=str(part), expected="x[:n]",
+        )  # fmt: skip
+    return prefix("getitem", node, axis, part.stop)
 
 
 def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
@@ -318,4 +360,3 @@ def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | T
         return result
     less = elementwise("sub", result, const(correction, int64))
     return elementwise("max", less, const(0, int64))
-

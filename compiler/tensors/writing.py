@@ -18,8 +18,7 @@ from compiler.graph.nodes import Parts, TensorNode, const, elementwise
 from compiler.ops import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select
-from compiler.tensors.gathering import is_data
-from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in
+from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
 from compiler.tensors.placing import (
     along,
     apart,
@@ -29,6 +28,7 @@ from compiler.tensors.placing import (
     value_for,
     with_parts,
 )
+from compiler.tensors.readers import LOCK
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
 from compiler.tensors.variables import kept
@@ -69,12 +69,12 @@ class Writing(Indexing):
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        each = index if isinstance(index, tuple) else (index,)
+        read = written_index("setitem", index, self.node)
         is_whole = live.storage(self.node) is None or bool(self.node.extents)
-        if is_whole or any(map(is_data, each)):
+        if is_whole or read.has_positions:
             self._assign("setitem", self._written("setitem", index, value, "replace").node)
             return
-        parts, shape = parts_and_shape(index, self.shape)
+        parts, shape = parts_and_shape(read, self.shape)
         new = value_for("setitem", value, self.dtype, shape)
         if new.extents:
             self._assign("setitem", with_parts(self.node, parts, new))
@@ -86,35 +86,52 @@ class Writing(Indexing):
 
         Only `parts` of that are written, where there are any.
         """
-        value = value if parts else kept(method, value, self.node)
-        buffer = live.storage(self.node)
-        if buffer is not None:
-            check_writable(method, buffer)
-            made = live.claim(self.node, apart(value, buffer), parts)
-            value = made or (over(self.node, value, parts) if parts else value)
-        elif self.node.devices and value.devices not in ((), self.node.devices):
+        with LOCK:  # threads that assign parts of one tensor all have their way
+            value = value if parts else kept(method, value, self.node)
+            buffer = live.storage(self.node)
+            if buffer is not None:
+                check_writable(method, buffer)
+                made = live.claim(self.node, apart(value, buffer), parts)
+                value = made or (over(self.node, value, parts) if parts else value)
+            else:
+                self._refuse_other_device(method, value)
+            self.node = value
+            live.note(self)
+            if hasattr(self, "_recipe"):
+                del self._recipe
+
+    def _refuse_other_device(self, method: str, value: TensorNode) -> None:
+        if self.node.devices and value.devices not in ((), self.node.devices):
             got, expected = written(value.devices), written(self.node.devices)
             what = "the value is on another device than the tensor"
             raise DeviceError(method, what, got=got, expected=expected,
                               hint="to(…) or shard(…) moves the value")  # fmt: skip
-        self.node = value
-        if hasattr(self, "_recipe"):
-            del self._recipe
 
     def _written(self, method: str, index: Any, value: object, op: str) -> Self:
         """`set`, or the value joined by `op` with what is there."""
-        each = index if isinstance(index, tuple) else (index,)
-        if not any(map(is_data, each)):
+        if not self.ndim:
+            return self._written_alone(method, index, value, op)
+        read = written_index(method, index, self.node)
+        if not read.has_positions:
             if self.node.extents:
                 self[index]  # refused where it reaches over what is always there
-            parts, shape = parts_and_shape(index, self.shape)
+            parts, shape = parts_and_shape(read, self.shape)
             new = value_for(method, value, self.dtype, shape)
             if op != "replace":  # such an index takes no element twice
                 new = elementwise(op, self[index].node, new)
             return self._new(kept(method, with_parts(self.node, parts, new), self.node))
-        positions = positions_in(self.node, list(each))
+        positions = positions_in(method, self.node, read)
         updates = value_for(method, value, self.dtype, positions[0].shape)
         return self._new(Scatter((self.node, updates, *positions), op))
+
+    def _written_alone(self, method: str, index: Any, value: object, op: str) -> Self:
+        """The same for rank 0: the one element, taken as often as truth values say."""
+        taken = self[index]
+        new = value_for(method, value, self.dtype, taken.shape)
+        if not taken.size:
+            return self._same()
+        new = reshaped(new, ())
+        return self._new(new if op == "replace" else elementwise(op, self.node, new))
 
     def index_put(
         self, indices: Sequence[Operand], values: Operand, accumulate: bool = False

@@ -45,8 +45,7 @@ def structure(body: Body) -> str:
 
 def key_of(body: Body, default: Choices, options: Options) -> bytes:
     """The key of a kernel whose loops without choices are `body`."""
-    jit.host_features()
-    machine = llvm.get_host_cpu_name(), jit.host_features(), options.threads or core_count()
+    machine = jit.host_name(), jit.host_features(), options.threads or core_count()
     versions = FORMAT, metadata.version("svodviz"), *llvm.llvm_version_info, options.optimize
     # passes of a user's are known by what they are in this process: nothing is found on disk
     passes = [] if options.passes is None else [(r.place, hash(r)) for r in options.passes]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compiler.options import Options
+from compiler.options import Measured, Options
 from compiler.origin import no_origin
 from compiler.scheduling import Scheduled
 
@@ -26,4 +26,5 @@ def tuned(options: Options, tunings: "Sequence[Tuning]") -> Options:
     """The options that lead to what was found: its choices for each kernel, and no search."""
     if not tunings:
         return options
-    return replace(options, tune=0.0, loops={t.name: t.best.choices for t in tunings})
+    found = Measured({tuning.name: tuning.best.choices for tuning in tunings})
+    return replace(options, tune=0.0, loops=found)

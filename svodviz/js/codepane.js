@@ -11,13 +11,15 @@ import { tokens } from "./tokens.js";
 export class CodePane extends TextPane {
   constructor(store, { label }) {
     super(store);
+    this.language = "words";
     this.label = label;
     this.id = label;
     this.root.classList.add("code-pane");
   }
 
   /** Shows other rows; `top` is the row to begin at, -1 for the first worth a look. */
-  showRows(rows, top = 0) {
+  showRows(rows, { language = "words", top = 0 } = {}) {
+    this.language = language;
     this.fill(rows, this.label);
     if (top >= 0) this.root.scrollTop = top * 19;
     this.draw();
@@ -37,7 +39,7 @@ export class CodePane extends TextPane {
       },
       h("span", { class: "number" }, row.number ? String(row.number) : ""),
       row.sign !== undefined && h("span", { class: "sign" }, row.sign),
-      h("code", {}, ...tokens(row.text).map(([text, style]) =>
+      h("code", {}, ...tokens(row.text, this.language).map(([text, style]) =>
         (style ? h("span", { class: `t-${style}` }, text) : text))),
     );
   }

@@ -10,7 +10,8 @@ const OPPORTUNITIES = [
   ["item", "as the schedule names it", WORDS],
   ["and item, or value", "what it could be one kernel with, or computes within itself", WORDS],
   ["type", "of what ends the first item", WORDS],
-  ["time saved", "of the program's estimated time"],
+  ["time saved", "of the program's estimated time; one kernel costs time where it repeats more work "
+    + "than it saves"],
   ["bytes saved", "written and read again where the two are apart"],
   ["reason", "why, with the figures that decided", WORDS],
 ];
@@ -126,16 +127,19 @@ export class FusionView {
     const found = this.schedule.fusions || [];
     const total = (rows, of) => rows.reduce((sum, it) => sum + it.times * of(it), 0);
     const taken = total(found.filter((it) => it.taken), () => 1);
-    const saved = total(found.filter((it) => !it.taken), (it) => it.saved);
+    const better = total(found.filter((it) => !it.taken && it.score > 0), () => 1);
     const all = total(found, () => 1);
     const counts = all === 1 ? "1 fusion opportunity" : `${count(all)} fusion opportunities`;
-    return `${counts}, ${taken} taken · those not taken would save ${count(saved)} bytes`;
+    return `${counts}, ${taken} taken, ${all - taken} not taken: ${better} of these would save `
+      + "time by the estimates";
   }
 }
 
-/** A score, which is a share of the program's estimated time. */
+/** A score, which is the share of the program's estimated time that is saved. */
 export function share(score) {
-  return `${Number((100 * score).toPrecision(2))} %`;
+  const percent = Number((100 * Math.abs(score)).toPrecision(2));
+  const words = `${percent >= 1000 ? count(percent) : percent} %`;
+  return score < 0 ? `costs ${words}` : words;
 }
 
 function verdict(taken) {

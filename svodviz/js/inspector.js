@@ -159,7 +159,7 @@ export class Inspector {
     for (const name of ["start", "finish", "slack"]) {
       if (row[name] !== undefined) facts.push([name, time(name)]);
     }
-    if (row.critical) facts.push(["critical", "◆ on the critical path"]);
+    if (row.critical) facts.push(["critical", "◆ no time to spare"]);
     return facts.length ? this.section("Cost", this.facts(facts)) : null;
   }
 

@@ -7,6 +7,8 @@ import { rateOf, ratioOf } from "./measured.js";
 import { numbersTable } from "./reasons.js";
 
 const LISTED = 24;
+const COUNTED = "Of flops a division counts 4, an exponential 12. Bytes are those of whole buffers, "
+  + "of which a kernel may read a part.";
 
 /** The kind and the sections of an entity of the schedule; null for any other entity. */
 export function scheduleSections(inspector, entity) {
@@ -36,14 +38,15 @@ function item(inspector, schedule, row) {
     ["estimated", [time(row.ns), row.bound && `bound by ${row.bound}`].filter(Boolean).join(", ")],
     ["earliest start", time(row.start)],
     ["latest start", time(row.late)],
-    ["slack", row.critical ? "none: ◆ on the critical path" : time(row.slack)],
+    ["slack", slackWords(schedule, row, row, "estimated")],
   ];
   const args = row.args.map(([number, side]) => inspector.link(
     schedule.buffers[number].e, side || "–"));
   return [
     inspector.facts(facts),
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
-    inspector.section("Cost", inspector.facts(cost)),
+    inspector.section("Cost", inspector.facts(cost),
+      row.op === "kernel" && h("p", { class: "hint" }, COUNTED)),
     measured(inspector, row, time),
     ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name), row),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),
@@ -71,9 +74,14 @@ function measured(inspector, row, time) {
       ["quartiles", `${time(run.low)} … ${time(run.high)}, ${run.rounds} rounds`],
       ["rates", rates.join(", ") || "–"],
       ["bound by", run.bound || "–"],
-      ["slack", run.critical ? "none: ◆ on the critical path by time" : time(run.slack)],
+      ["slack by time", slackWords(inspector.store.model.schedule, row, run, "measured")],
     ]),
   );
+}
+
+/** How late an item may start; of one that may not, on which path it is. */
+function slackWords(schedule, item, { critical, slack }, by) {
+  return critical ? `none: ◆ ${schedule.criticalWords(item, by)}` : duration(slack * 1e-9);
 }
 
 function kernelNamed(inspector, name) {
@@ -146,7 +154,7 @@ function plan(inspector, schedule, { number }) {
 
 function fusion(inspector, schedule, row) {
   const facts = [
-    ["type", row.type], ["saves time", share(row.score)], ["saves", `${count(row.saved)} bytes`],
+    ["type", row.type], ["time saved", share(row.score)], ["saves", `${count(row.saved)} bytes`],
   ];
   const ends = [row.from, row.to].map((it) => inspector.link(schedule.items[it].e));
   return [

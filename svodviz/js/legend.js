@@ -8,7 +8,7 @@ const MARKS = {
   removed: ["−", "removed"],
   changed: ["~", "reads differently"],
   replaced: ["⇢", "what took its place"],
-  critical: ["◆", "critical path"],
+  critical: ["◆", "critical: no slack"],
   slack: ["", "slack"],
   estimated: ["", "estimated"],
   measured: ["", "measured"],

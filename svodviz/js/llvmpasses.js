@@ -203,7 +203,10 @@ export class LlvmPassesView {
     const rows = differing(before, change.edits, this.isWhole ? Infinity : CONTEXT)
       .map((row) => this.row(row, run));
     const first = rows.findIndex((it) => it.sign);
-    this.pane.showRows(rows, this.isWhole ? Math.max(0, first - CONTEXT) : 0);
+    this.pane.showRows(rows, {
+      language: change.kind === "IR" ? "llvm" : "instructions",
+      top: this.isWhole ? Math.max(0, first - CONTEXT) : 0,
+    });
   }
 
   row({ sign, text, lines, number, left }, run) {

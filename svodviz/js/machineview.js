@@ -4,6 +4,7 @@ import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
 import { button, count, counted, h, s } from "./dom.js";
 import { ROW, TextPane } from "./textpane.js";
+import { assemblyOf } from "./tokens.js";
 
 const TRACK = 9;
 const HERE = "";
@@ -117,7 +118,8 @@ export class MachineView {
     this.tops = tops;
     this.words.textContent = `${this.figures(lines, flow)} ${words}`;
     this.drawJumps(flow, tops, ends, rows.length);
-    this.pane.showRows(rows.map((row) => this.row(row, lines, flow)));
+    this.pane.showRows(rows.map((row) => this.row(row, lines, flow)),
+      { language: assemblyOf(this.machine || this.store.model.host) });
     this.pane.revealSelection();
     this.look.onStatus();
   }

@@ -12,8 +12,8 @@
  * @property {number | null} [measured]
  * @property {(Time & {finish: number, slack: number}) | null} [run]
  *
- * @typedef {{items: Item[]}} Schedule
- * @typedef {{problem?: string, items: (Time | null)[], whole: number | null, call: number,
+ * @typedef {{items: Item[], measuredPath?: number[] | null}} Schedule
+ * @typedef {{problem?: string, items: (Time | null)[], path?: number[], whole: number | null, call: number,
  *   rounds: number, machine: string, notes: string[], results: any[]}} Answer
  */
 
@@ -23,14 +23,16 @@ const NO_KERNEL = "the program was not run when this page was made, and no Pytho
 /**
  * Writes `measured` (nanoseconds) and `run` (when it ran, see `schedule.js`) into the items.
  * @param {Schedule} schedule
- * @param {(Time | null)[]} rows
+ * @param {{items: (Time | null)[], path?: number[]}} answer
  */
-export function takeTimes(schedule, rows) {
+export function takeTimes(schedule, { items: rows, path }) {
   schedule.items.forEach((item, position) => {
     const row = rows[position] ?? null;
     item.measured = row && row.ns;
     item.run = row && { ...row, finish: row.start + row.cost, slack: row.late - row.start };
   });
+  schedule.measuredPath = path
+    ?? rows.flatMap((row, position) => (row?.critical ? [position] : []));
 }
 
 /**
@@ -128,7 +130,7 @@ export class Measured {
     this.answer = answer;
     this.problem = answer.problem ?? "";
     this.state = this.problem ? "failed" : "known";
-    if (!this.problem && this.schedule) takeTimes(this.schedule, answer.items);
+    if (!this.problem && this.schedule) takeTimes(this.schedule, answer);
   }
 
   /** Asks unless it was asked for before, where Python answers. */

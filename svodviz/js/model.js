@@ -40,6 +40,7 @@ export class Model {
       passes: this.passes, rules: this.rules, machines: this.machines,
       operations: this.operations, values: this.values, unseen: this.unseen,
       notes: this.notes } = wire);
+    this.host = /** @type {string} */ (wire.host ?? "");
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
     this.children = childrenOf(wire.parents);

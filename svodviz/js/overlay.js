@@ -1,5 +1,5 @@
-// Costs on a graph: each schedule item's cost shared by the nodes it computes, summed over groups.
-// Pure.
+// Costs on a graph: each schedule item's cost shared by the nodes that do its work, summed over
+// groups. Pure.
 
 import { itemsOf } from "./groupings.js";
 import { bytes, duration } from "./words.js";
@@ -92,20 +92,29 @@ function sumsOf(model, scene, picture, id) {
   }));
 }
 
+/** What takes no time by itself: it is there before anything runs, or a place in memory. */
+const AT_REST = new Set(["buffer", "const", "variable"]);
+/** What only says where elements are to be found; it costs where nothing else is done. */
+const IN_PLACE = new Set(["movement", "control", "order", "index"]);
+
+/** @param {string} kind */
+const effort = (kind) => (AT_REST.has(kind) ? 0 : IN_PLACE.has(kind) ? 1 : 2);
+
 /**
- * Every item's cost, in equal parts on the nodes of the scene that it computes, summed.
+ * Every item's cost, in equal parts on those nodes of the scene that do its work, summed.
  * @param {Model} model @param {Scene} scene @param {Picture} picture @param {Cost} value
  */
 function sumOver(model, scene, picture, value) {
   const items = model.schedule?.items ?? [];
-  scene.itemCounts ??= countsOf(model, scene);
+  scene.workers ??= workersOf(model, scene);
   /** @type {Map<import("./picture.js").PictureNode, number>} */
   const sums = new Map();
   for (const node of picture.nodes) {
     let sum = 0;
     for (const row of node.members) {
       for (const item of itemsOf(model, row.e)) {
-        sum += (value(items[item]) ?? 0) / (scene.itemCounts.get(item) ?? 1);
+        const workers = scene.workers.get(item);
+        if (workers?.has(row.e)) sum += (value(items[item]) ?? 0) / workers.size;
       }
     }
     sums.set(node, sum);
@@ -113,12 +122,20 @@ function sumOver(model, scene, picture, value) {
   return sums;
 }
 
-/** @param {Model} model @param {Scene} scene */
-function countsOf(model, scene) {
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  for (const row of scene.nodes) {
-    for (const item of itemsOf(model, row.e)) counts.set(item, (counts.get(item) ?? 0) + 1);
+/**
+ * The nodes of a scene that do the work of each item: those of its nodes that do most.
+ * @param {Model} model @param {Scene} scene
+ */
+function workersOf(model, scene) {
+  /** @type {Map<number, {most: number, found: Set<number>}>} */
+  const workers = new Map();
+  for (const { e, kind } of scene.nodes) {
+    const own = effort(kind);
+    for (const item of itemsOf(model, e)) {
+      const known = workers.get(item);
+      if (!known || known.most < own) workers.set(item, { most: own, found: new Set([e]) });
+      else if (known.most === own) known.found.add(e);
+    }
   }
-  return counts;
+  return new Map([...workers].map(([item, { found }]) => [item, found]));
 }

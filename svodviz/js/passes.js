@@ -3,7 +3,10 @@
 import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
 import { button, counted, duration, h } from "./dom.js";
 import { isTold, matchedPart } from "./matched.js";
+import { isTraced } from "./passpicture.js";
 import { ruleCode } from "./whynot.js";
+
+const UNTRACED = "rewrites not recorded: compile(…, Options(trace=True)) records them";
 
 export class Passes {
   constructor(store) {
@@ -47,20 +50,21 @@ export class Passes {
   }
 
   row(record, pass) {
-    const number = record.rewrites.length;
+    const isKnown = isTraced(record);
     const check = this.store.model.checks?.passes[pass];
     const label = `${record.name}: ${record.changed ? "changed" : "unchanged"}, `
-      + counted(number, "rewrite") + checkWords(check);
+      + (isKnown ? counted(record.rewrites.length, "rewrite") : UNTRACED) + checkWords(check);
     const node = button("", () => this.store.set({ stage: "passes", pass, view: "graph" }), {
       class: `pass${record.changed ? " changed" : ""}${check ? " checked" : ""}`,
       "data-pass": pass,
       "aria-label": label,
-      title: `${record.because} (${duration(record.seconds)})`,
+      title: `${record.because} (the pass took ${duration(record.seconds)})`,
     });
     node.append(
       h("span", { class: "pass-mark", "aria-hidden": "true" }, record.changed ? "●" : "○"),
       h("span", { class: "pass-name" }, record.name),
-      h("span", { class: "pass-count" }, String(number)),
+      h("span", { class: "pass-count", title: isKnown ? null : UNTRACED },
+        isKnown ? String(record.rewrites.length) : "–"),
       checkMark(check) ?? "",
     );
     const item = h("li", {}, node);
@@ -140,6 +144,7 @@ export class Passes {
   }
 
   words(step, steps) {
+    if (!isTraced(this.store.pass)) return UNTRACED;
     if (!steps) return "no rewrites";
     if (step < 0) return `${counted(steps, "rewrite")} in all`;
     return step ? `after ${step} of ${steps}` : `before 1 of ${steps}`;

@@ -21,6 +21,14 @@ import { counted } from "./words.js";
  * @typedef {Laid & {linkOf: Int32Array}} KeptParts  with the link of each edge, -1 for none
  */
 
+/**
+ * Whether the rewrites of a pass are known: one that changed the program without any was not traced.
+ * @param {{changed: boolean, rewrites: any[]}} record
+ */
+export function isTraced(record) {
+  return record.rewrites.length > 0 || !record.changed;
+}
+
 /** @type {Record<string, string>} */
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const ROOM = 32; // columns for what rewrites did in a group

@@ -11,6 +11,7 @@ const TITLES = {
   rule: "Which rule fires?", kernels: "How many kernels?", critical: "Which item is critical?",
   vectorizes: "Which loop becomes lanes?",
 };
+const LANGUAGES = { rule: "graph", kernels: "graph", critical: "words", vectorizes: "loops" };
 let pages = 0; // names of radio buttons must differ between quizzes of one page
 
 class QuizPage {
@@ -82,7 +83,7 @@ class QuizPage {
       h("h4", {}, TITLES[question.kind] || question.kind),
       h("p", { class: "quiz-prompt" }, question.prompt),
       question.lines.length > 0 && h("pre", { class: "quiz-lines", tabindex: "0" },
-        ...question.lines.map(codeLine)),
+        ...question.lines.map((line) => codeLine(line, LANGUAGES[question.kind]))),
       h("fieldset", { disabled: !isOpen }, h("legend", {}, "Your answer"),
         ...question.choices.map(([text], place) =>
           this.choice(question, place, text, answer, check))),
@@ -120,10 +121,10 @@ class QuizPage {
   }
 }
 
-function codeLine(line) {
+function codeLine(line, language) {
   const isTarget = line.startsWith("→");
   return h("code", { class: isTarget ? "target" : null },
-    ...tokens(line).map(([text, kind]) => (kind ? h("span", { class: `t-${kind}` }, text) : text)),
+    ...tokens(line, language).map(([text, kind]) => (kind ? h("span", { class: `t-${kind}` }, text) : text)),
     "\n");
 }
 

@@ -6,14 +6,14 @@ import { runRows } from "./runrows.js";
 
 const MOST = 300; // rows
 const HEADS = [
-  ["item", "as the schedule names it; ◆ on the critical path by time", "words"],
+  ["item", "as the schedule names it; ◆ critical by time: none to spare", "words"],
   ["measured", "the median of all rounds"],
   ["quartiles", "a quarter of the rounds took less than the first, a quarter more than the second"],
   ["share", "of all items' time"],
   ["estimated", "what the compiler reckoned"],
   ["ratio", "measured, divided by estimated"],
-  ["GB/s", "bytes read and written, in the time measured"],
-  ["GFLOP/s", "operations, in the time measured"],
+  ["GB/s", "bytes of the buffers read and written, in the time measured"],
+  ["GFLOP/s", "operations (a division counts 4, an exponential 12), in the time measured"],
   ["bound by", "what most of the estimate is (launch: what it takes to start the item); the call: "
     + "hardly longer than that of an empty kernel", "words"],
 ];
@@ -57,7 +57,7 @@ export class RunTable {
     return this.row(item, `${time(run.low)} … ${time(run.high)}`, {
       class: isTurn ? "run-row turn" : "run-row", "data-entity": item.e, "data-position": position,
     }, h("span", { class: "run-fold" }), button(name, () => {}, { class: "entity-link", title: name,
-      "aria-label": run.critical ? `${name}, on the critical path by time` : null }));
+      "aria-label": run.critical ? `${name}, critical by time` : null }));
   }
 
   /** The turns of a loop in one row, with a button that lists them below. */

@@ -23,6 +23,10 @@ export class ScheduleData {
     this.itemOf = new Map(this.items.map((row) => [row.e, row]));
     this.bufferOf = new Map(wire.buffers.map((row, number) => [row.e, { ...row, number }]));
     this.fusionOf = new Map((wire.fusions || []).map((row) => [row.e, row]));
+    /** By estimate; `measuredPath` is that by measurement, null where nothing was measured. */
+    this.path = wire.path ?? positions(this.items);
+    /** @type {number[] | null} */
+    this.measuredPath = null;
     /** @type {Map<number, number>} */
     this.loopOf = new Map();
     wire.loops.forEach((loop, number) =>
@@ -54,6 +58,16 @@ export class ScheduleData {
     const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
     if (by !== "measured" || !a.run || !b.run) return edge.critical;
     return !a.run.slack && !b.run.slack && a.run.finish === b.run.start;
+  }
+
+  /**
+   * Why an item that has no slack has none.
+   * @param {Item} item @param {string} by
+   */
+  criticalWords(item, by) {
+    const path = (by === "measured" && this.measuredPath) || this.path;
+    return path.includes(item.position) ? "on the critical path"
+      : "on a path as long as the critical path";
   }
 
   /**
@@ -131,4 +145,12 @@ export class ScheduleData {
     const item = this.itemOf.get(entity);
     return new Set(item ? [item.position] : []);
   }
+}
+
+/**
+ * The items that were marked: pages of old did so on the path alone.
+ * @param {{position: number, critical: boolean}[]} items
+ */
+function positions(items) {
+  return items.filter((it) => it.critical).map((it) => it.position);
 }

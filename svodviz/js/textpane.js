@@ -1,13 +1,12 @@
 // One column of printed lines. Only the rows near the visible part are in the page.
 
 import { h } from "./dom.js";
-import { tokens } from "./tokens.js";
+import { languageOf, tokens } from "./tokens.js";
 
 export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500; // up to here every row stays in the page, so the browser's own search finds it
 const MARGIN = 60;
 const HUES = 6;
-const PROSE = "schedule"; // its lines are a table with reasons in words
 
 export class TextPane {
   /** @param store @param {boolean} follows whether it scrolls to what is hovered elsewhere */
@@ -37,6 +36,7 @@ export class TextPane {
 
   open(id) {
     this.id = id;
+    this.language = languageOf(id, this.store.model.host);
     this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
   }
 
@@ -110,7 +110,7 @@ export class TextPane {
       },
       h("span", { class: "number" }, String(row.number)),
       this.origin(origins),
-      h("code", {}, ...tokens(row.text, this.id !== PROSE).map(([text, kind]) =>
+      h("code", {}, ...tokens(row.text, this.language).map(([text, kind]) =>
         (kind ? h("span", { class: `t-${kind}` }, text) : text))),
     );
   }

@@ -179,7 +179,7 @@ export class TimelineView {
       }),
       h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
         title: label }, isFolded && turns.some((it) => this.when(it).critical)
-        && h("span", { class: "loop-sign", title: "on the critical path" }, "◆ "), `↻ ${label}`),
+        && h("span", { class: "loop-sign", title: "critical: no time to spare" }, "◆ "), `↻ ${label}`),
       ...bars.map((bar) => this.turnBar(bar, "")),
       ...runs.map((bar) => this.turnBar(bar, " measured")),
       ...(isFolded ? this.loopTimes(turns) : []),
@@ -240,7 +240,7 @@ export class TimelineView {
     const run = item.run
       ? `estimated ${took}, measured ${duration(item.measured * 1e-9)} (${ratioOf(item)})` : took;
     return `${this.schedule.nameOf(item)}, ${run}, `
-      + (critical ? "on the critical path" : `slack ${duration(slack * 1e-9)}`)
+      + (critical ? this.schedule.criticalWords(item, this.by) : `slack ${duration(slack * 1e-9)}`)
       + (item.tasks > 1 ? `, work shared by ${item.tasks} tasks` : "");
   }
 

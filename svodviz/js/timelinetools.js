@@ -48,9 +48,9 @@ export function timeWords({ hasTimes, isMeasured, store }) {
 /** The critical path in figures: by the estimates and, where that is known, as measured. */
 export function pathWords(schedule, isMeasured) {
   const lengths = (by) => {
-    const times = schedule.items.map((it) => (by === "measured" ? it.run : it)).filter(Boolean);
-    const critical = times.filter((it) => it.critical);
-    return [critical.length, critical.reduce((sum, it) => sum + it.finish - it.start, 0)];
+    const path = by === "measured" ? schedule.measuredPath : schedule.path;
+    const times = path.map((at) => schedule.items[at]).map((it) => (by === "measured" ? it.run : it));
+    return [path.length, times.reduce((sum, it) => sum + (it ? it.finish - it.start : 0), 0)];
   };
   const [items, length] = lengths("estimated");
   if (!items) return "";

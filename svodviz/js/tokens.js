@@ -1,38 +1,115 @@
-// Words, numbers, registers and comments of a line, for all our texts alike. Pure.
-
-const KEYWORDS = new Set(
-  ("def return import from for in as with lambda if else class True False None reduce over store "
-    + "load range endrange acc call define declare ret br phi label select fcmp icmp to ptr")
-    .split(" "),
-);
-const NUMBER = "(?<number>\\b(?:0x[\\da-fA-F]+|\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b)";
-const WORDS = new RegExp(NUMBER, "g");
-const CODE = new RegExp(
-  [
-    "(?<comment>(?:#(?!-?\\d)|;|//).*$)",
-    "(?<string>\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*')",
-    "(?<register>%[\\w.$-]+|\\b[xyz]mm\\d+\\b|\\br(?:[abcd]x|[sd]i|[sb]p|[89]|1[0-5])\\b)",
-    NUMBER,
-    "(?<word>[A-Za-z_][\\w.]*)",
-  ].join("|"),
-  "g",
-);
+// Keywords, numbers, strings, registers and comments of a line, as its language has them. Pure.
 
 /**
- * The line as pieces [text, class]; class is "" for plain text. In words for people only numbers
- * stand out: "for" and ";" are no code there.
- * @param {string} line @param {boolean} isCode
+ * What stands for something in one language. Languages without comments or strings have none: `;`
+ * ends an instruction of PTX, and `//` divides in Python and in our loops.
+ * @typedef {{comment?: string, string?: string, register?: string, keywords?: string}} Language
+ */
+
+const NUMBER = "\\b(?:0[xfd][\\da-fA-F]+|\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b";
+const DOUBLE = "\"(?:[^\"\\\\]|\\\\.)*\"";
+const SINGLE = "'(?:[^'\\\\]|\\\\.)*'";
+const ASSEMBLER = "call ret ptr";
+/** Our own texts: `%12` is a value, unless it divides what stands before it. */
+const OURS = {
+  register: "(?<![\\w)\\]])%\\d+",
+  keywords: "for in if else acc reduce over load store range endrange call",
+};
+
+/** @type {Record<string, Language>} */
+const LANGUAGES = {
+  python: {
+    comment: "#.*$",
+    string: `(?:\\b[rbfuRBFU]{1,2})?(?:${DOUBLE}|${SINGLE})`,
+    keywords: "and as assert async await break class continue def del elif else except False"
+      + " finally for from global if import in is lambda None nonlocal not or pass raise return"
+      + " True try while with yield",
+  },
+  graph: OURS, kernels: OURS, loops: OURS, lowered: OURS,
+  llvm: {
+    comment: ";.*$",
+    string: DOUBLE,
+    register: "%(?:\"[^\"]*\"|[\\w.$-]+)",
+    keywords: "define declare attributes ret br switch phi label select fcmp icmp to ptr load store"
+      + " call unreachable",
+  },
+  instructions: { comment: ";.*$", string: DOUBLE, register: "%[\\w.]+|\\$\\w+" },
+  x86: {
+    comment: "#.*$",
+    register: "\\b(?:[xyz]mm\\d+|[re]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|(?:[sd]i|[sb]p)l"
+      + "|r(?:[89]|1[0-5])[bwd]?|rip|k[0-7])\\b(?!:)",
+    keywords: ASSEMBLER,
+  },
+  arm: {
+    comment: "//.*$",
+    register: "\\b(?:[xwbhsdqvz](?:[12]?\\d|3[01])|p(?:\\d|1[0-5])|w?sp|[xw]zr)\\b(?!:)",
+    keywords: "ret",
+  },
+  riscv: {
+    comment: "#.*$",
+    register: "\\b(?:zero|ra|sp|gp|tp|f?a[0-7]|t[0-6]|f?s(?:\\d|1[01])|ft(?:\\d|1[01])"
+      + "|v(?:[12]?\\d|3[01]))\\b(?!:)",
+    keywords: "call ret",
+  },
+  wasm: {
+    comment: "#.*$",
+    keywords: "block loop if else end_block end_loop end_if end_function br br_if call return",
+  },
+  nvptx: { comment: "//.*$", string: DOUBLE, register: "%[\\w.$]+", keywords: "call ret" },
+  // Words for people, and what is of no language that is known: only numbers stand out.
+  words: {},
+};
+
+/** Which stage's lines are of which language; those of the others are words for people. */
+const OF_STAGES = new Map([["source", "python"], ["optimized", "llvm"],
+  ...["graph", "kernels", "loops", "lowered", "llvm"].map((id) => /** @type {[string, string]} */ (
+    [id, id]))]);
+
+/** @type {Map<string, {code: RegExp, keywords: Set<string>}>} */
+const kept = new Map();
+
+/**
+ * The language of a stage's lines; `host` is that of this machine's assembly.
+ * @param {string} stage @param {string} [host]
+ */
+export function languageOf(stage, host = "") {
+  return stage === "asm" ? assemblyOf(host) : OF_STAGES.get(stage) ?? "words";
+}
+
+/**
+ * The language of a machine's assembly: "arm" of "arm-sve"; "words" where it is not known.
+ * @param {string} machine
+ */
+export function assemblyOf(machine) {
+  const [name] = machine.split("-");
+  return name in LANGUAGES ? name : "words";
+}
+
+/** @param {string} name */
+function languageNamed(name) {
+  const { keywords = "", ...kinds } = LANGUAGES[name] ?? LANGUAGES.words;
+  const parts = Object.entries(kinds).map(([kind, pattern]) => `(?<${kind}>${pattern})`);
+  parts.push(`(?<number>${NUMBER})`);
+  if (keywords) parts.push("(?<word>[A-Za-z_][\\w.]*)");
+  return { code: new RegExp(parts.join("|"), "g"), keywords: new Set(keywords.split(" ")) };
+}
+
+/**
+ * The line as pieces [text, class]; class is "" for plain text.
+ * @param {string} line @param {string} language
  * @returns {[string, string][]}
  */
-export function tokens(line, isCode = true) {
+export function tokens(line, language) {
+  const { code, keywords } = kept.get(language) ?? languageNamed(language);
+  kept.set(language, { code, keywords });
   /** @type {[string, string][]} */
   const pieces = [];
   let end = 0;
-  for (const match of line.matchAll(isCode ? CODE : WORDS)) {
+  for (const match of line.matchAll(code)) {
     const found = Object.entries(match.groups || {}).find(([, value]) => value !== undefined);
     if (!found) continue;
     const [name, text] = found;
-    const style = name === "word" ? (KEYWORDS.has(text) ? "keyword" : "") : name;
+    const style = name === "word" ? (keywords.has(text) ? "keyword" : "") : name;
     if (!style) continue;
     if (match.index > end) pieces.push([line.slice(end, match.index), ""]);
     pieces.push([text, style]);

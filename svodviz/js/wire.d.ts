@@ -59,7 +59,7 @@ export interface Scene extends Graph {
   picture?: Picture;
   pictures?: Map<string, Picture>;
   marks?: Map<number, string>;
-  itemCounts?: Map<number, number>;
+  workers?: Map<number, Set<number>>;
 }
 
 export interface Delta {
@@ -192,6 +192,7 @@ export interface ScheduleRows {
   lanes: string[];
   buffers: BufferRow[];
   items: ItemRow[];
+  path?: number[];
   dependencies: [number, number, string, number[], number, boolean][];
   loops: { label: string; items: number[] }[];
   memory: Record<string, any>;
@@ -214,6 +215,7 @@ export interface Wire {
   schedule: ScheduleRows | null;
   views: [string, string, string[], string][];
   machines: [string, string, string][];
+  host?: string;
   plain: [string, string, any[], number[]][];
   operations: Record<string, string>;
   notes: string[];

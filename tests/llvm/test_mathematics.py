@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from compiler.llvm import jit
 from compiler.llvm.mathematics import BINARY, OPERATIONS, body, inline
 from compiler.llvm.mathematics.builder import FORMATS
 from compiler.llvm.mathematics.coefficients import POLYNOMIALS
@@ -94,7 +95,7 @@ def compiled(op: str, dtype: str, lanes: int, has_avx512: bool | None = None) ->
     module = llvm.parse_assembly(loop_over(op, dtype, lanes, has_avx512))
     module.verify()
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
+        cpu=jit.host_name(), features=jit.host_features(), opt=3
     )
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -334,7 +335,7 @@ def test_every_number_of_lanes_gives_the_same_bits(op: str, dtype: str) -> None:
 
 @each_operation
 def test_llvm_vectorises_a_scalar_loop(op: str) -> None:
-    if not llvm.get_host_cpu_features().get("avx2"):
+    if not jit.host().has("avx2"):
         pytest.skip("this host has no AVX2")
     optimised = compiled(op, "f32", 1).optimised
     assert "<8 x float>" in optimised or "<16 x float>" in optimised, f"{op} stayed scalar"

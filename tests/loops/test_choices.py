@@ -30,7 +30,7 @@ SMALL = st.integers(1, 64)
 ROWS: st.SearchStrategy[Choice] = st.one_of(
     st.builds(Tile, AXES, SMALL, st.sampled_from(["peel", "mask"])),
     st.builds(Reorder, st.lists(AXES, min_size=1, unique=True).map(tuple)),
-    st.builds(Pack, SMALL, st.one_of(AXES, st.just(""))),
+    st.builds(Pack, SMALL, st.one_of(AXES, st.just("")), along=st.one_of(AXES, st.just(""))),
     st.builds(Keep, AXES, AXES),
     st.builds(Accumulate, AXES, SMALL, AXES),
     st.builds(Unroll, AXES),
@@ -77,6 +77,13 @@ def test_lines_and_semicolons() -> None:
     assert parse("tile i0 16\n vectorize i0.1 ;; ") == Choices((Tile("i0", 16), Vectorize("i0.1")))
 
 
+def test_one_read_of_an_argument() -> None:
+    given = "pack 1[i1] i1.0; pack 2[i0.1]; pack 1"
+    assert parse(given).rows == (Pack(1, "i1.0", along="i1"), Pack(2, along="i0.1"), Pack(1))
+    assert text(parse(given)) == given
+    assert text(parse(given).without("pack 1[i1]")) == "pack 2[i0.1]; pack 1"
+
+
 @pytest.mark.parametrize("wrong", ["tiles i0 3", "tile", "tile i0 3 peel because more", "unroll"])
 def test_what_is_no_choice_is_refused(wrong: str) -> None:
     with pytest.raises(ScheduleError, match="choice"):
@@ -87,7 +94,8 @@ def test_what_is_no_choice_is_refused(wrong: str) -> None:
     ("given", "why"),
     [("tile i0 many", "size has to be a whole number"), ("tile i0 -4", "size has to be"),
      ("tile 4 i0", "axis has to be a word"), ("pack i0", "slot has to be a whole number"),
-     ("tile i0 4 7", "tail has to be a word")],
+     ("tile i0 4 7", "tail has to be a word"), ("pack 1[]", "slot has to be a whole number"),
+     ("pack i0[1]", "slot has to be a whole number")],
 )  # fmt: skip
 def test_values_of_another_kind_are_refused(given: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):

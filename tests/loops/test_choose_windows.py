@@ -126,7 +126,7 @@ def test_work_that_is_worth_it_is_shared_out() -> None:
 def test_groups_are_an_axis_of_their_own() -> None:
     x, w = np.ones((1, 16, 20, 20), np.float32), np.ones((32, 4, 3, 3), np.float32)
     found = compile(Tensor(x).conv2d(Tensor(w), groups=4, padding=1)).decisions
-    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 channels" for d in found)
+    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 turns" for d in found)
 
 
 @pytest.mark.parametrize(("images", "at"), [(1, "i0.0"), (2, "i1.0")])

@@ -1,0 +1,104 @@
+"""What a process made by `fork` needs: free locks, and no foreign call that was cut in half.
+
+A child has the parent's memory and one of its threads. A lock that another thread held would stay
+locked for ever, and a library that another thread was in would be as that thread left it. So
+
+    locks of Python code        are free in the child: what they guard is changed in single steps
+    calls into a library        are ended before the fork, and none begins until it is done
+    properties made once        get a new lock in the child: Python's has one for each of them
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from _thread import RLock
+
+    Lock: TypeAlias = RLock
+
+_PACKAGES = ("compiler", "svodviz")
+_locks: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def lock() -> "Lock":
+    """A lock that is free in a child.
+
+    A thread that has it may take it again: the search for garbage may start anywhere, and what is
+    collected may run a user's code.
+    """
+    made = threading.RLock()
+    _locks.add(made)
+    return made
+
+
+class Gate:
+    """Threads are inside together; `close` waits until none is, and keeps others out."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition(lock())
+        self._inside = 0
+        self._is_closed = False
+
+    @contextlib.contextmanager
+    def passed(self) -> Iterator[None]:
+        """Inside, as soon as the gate is open."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_closed)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Wait until nobody is inside; nobody enters before `open`."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_closed)
+            self._is_closed = True
+            self._changed.wait_for(lambda: not self._inside)
+
+    def open(self) -> None:
+        """Let threads in again."""
+        with self._changed:
+            self._is_closed = False
+            self._changed.notify_all()
+
+
+def around(before: Callable[[], None], after: Callable[[], None]) -> None:
+    """Call `before` ahead of every fork and `after` behind it, in the parent and in the child."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+
+
+def in_child(function: Callable[[], None]) -> None:
+    """Call `function` in every child, before its program goes on."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+
+
+def _free_locks() -> None:
+    for each in _locks:
+        if not each._is_owned():
+            each._at_fork_reinit()
+
+
+def _free_properties() -> None:
+    """Until Python 3.12 a property that is made once has a lock, held while it is made."""
+    ours = [m for name, m in list(sys.modules.items()) if name.partition(".")[0] in _PACKAGES]
+    kinds = {kind for module in ours for kind in vars(module).values() if isinstance(kind, type)}
+    for kind in kinds:
+        for member in vars(kind).values():
+            if isinstance(member, cached_property) and hasattr(member, "lock"):
+                member.lock = threading.RLock()
+
+
+in_child(_free_locks)
+in_child(_free_properties)

@@ -1,0 +1,75 @@
+"""Processors that this host can be taken for: a row each, with what LLVM may make use of.
+
+    SVODVIZ_CPU=haswell        LLVM writes the code that a Haswell would run: vectors of 256 bits
+    SVODVIZ_CPU=skylake-avx512 vectors of 512 bits and masks, as LLVM tunes them for that processor
+
+Only features that arithmetic is made of are in the rows; instructions of operating systems and of
+cryptography are switched off. A processor that has more than the host is refused: its code would
+end the process at an instruction that the host does not know.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.errors import DeviceError
+
+VARIABLE = "SVODVIZ_CPU"
+"""The environment variable that names the processor, in every process that a run starts."""
+_AVX = ("64bit", "cmov", "crc32", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf", "sse", "sse2",
+        "sse3", "sse4.1", "sse4.2", "ssse3", "avx", "f16c", "xsave")  # fmt: skip
+_AVX2 = (*_AVX, "avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe")
+_AVX512 = (*_AVX2, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
+_LATER = ("avx512bitalg", "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni",
+          "avx512vpopcntdq")  # fmt: skip
+X86: dict[str, tuple[str, ...]] = {
+    "ivybridge": _AVX,
+    "haswell": _AVX2,
+    "znver3": _AVX2,
+    "skylake-avx512": _AVX512,
+    "icelake-server": (*_AVX512, *_LATER),
+    "znver4": (*_AVX512, *_LATER, "avx512bf16"),
+}
+"""Features by LLVM's name of the processor, the least able first."""
+BASELINE = "generic"
+"""What every processor of another architecture can be taken for: what all of that one have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """What LLVM is told of a processor: its name, its features as LLVM's feature string."""
+
+    name: str
+    features: str
+
+    def has(self, *features: str) -> bool:
+        """Whether it has every one of these features."""
+        return {f"+{each}" for each in features} <= set(self.features.split(","))
+
+
+def named(name: str, host: Mapping[str, bool], is_x86: bool) -> Processor:
+    """The processor of that name, on a host with these features (each there or not).
+
+    Raises `DeviceError` for a name that is not known here, or where the host lacks a feature of it.
+    """
+    known = X86 if is_x86 else {BASELINE: ()}
+    if name not in known:
+        near = difflib.get_close_matches(name.lower(), known, 1)
+        hint = f"did you mean {near[0]}?" if near else ""
+        expected = ", ".join(known)
+        what = "no such processor"
+        raise DeviceError(VARIABLE, what, got=repr(name), expected=expected, hint=hint)
+    if not is_x86:
+        return Processor(name, "")
+    if missing := _missing(name, host):
+        raise DeviceError(
+            VARIABLE, "this host cannot run code for that processor",
+            got=f"{name}; the host lacks {', '.join(missing)}",
+            expected=", ".join(each for each in X86 if not _missing(each, host)),
+        )  # fmt: skip
+    signs = ((each, "+" if each in X86[name] else "-") for each in sorted(host))
+    return Processor(name, ",".join(sign + each for each, sign in signs))
+
+
+def _missing(name: str, host: Mapping[str, bool]) -> list[str]:
+    return [each for each in X86[name] if not host.get(each)]

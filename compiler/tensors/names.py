@@ -1,0 +1,128 @@
+"""Names that users of NumPy and PyTorch know: those that mean one of ours, and what to write else.
+
+A name of `SAME` is answered by our method. Any other that a tensor does not have is answered by a
+page with the spelling of `INSTEAD`, or with the nearest name: an `AttributeError`.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from compiler.errors import NameMistake
+from compiler.origin import caller
+from compiler.suggest import nearest
+
+SAME = {
+    "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "concat": "cat",
+    "concatenate": "cat", "equal": "eq", "fabs": "abs", "greater": "gt",
+    "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "lshift", "less": "lt",
+    "less_equal": "le", "matrix_transpose": "mT", "mm": "matmul", "mv": "matmul",
+    "negative": "neg", "not_equal": "ne", "permute_dims": "permute",
+    "power": "pow", "right_shift": "rshift", "rint": "round", "true_divide": "div",
+    "clamp_min": "maximum", "clamp_max": "minimum",
+}  # fmt: skip
+"""Names of other libraries for what a method of ours does, with the same arguments."""
+
+INSTEAD = {
+    "addcmul": "a.mulacc(b, c)", "addmm": "x + a @ b", "argwhere": "x.nonzero()",
+    "array": "Tensor(data)", "as_tensor": "Tensor(data)", "asarray": "Tensor(data)",
+    "batch_norm": "(x - mean) * (variance + eps).rsqrt()", "byte": 'x.cast("uint8")',
+    "char": 'x.cast("int8")', "choose": "mask.where(yes, no), or x.gather(axis, index)",
+    "compress": "x.masked_select(mask)", "copy": "x.clone()", "copy_": "x.assign(value)",
+    "data": "x.numpy()", "det": "np.linalg.det(x.numpy())", "dim": "x.ndim",
+    "dstack": "a.stack(b, dim=2)", "dump": 'x.save("x.npy")', "eig": "np.linalg.eig(x.numpy())",
+    "element_size": "x.dtype.itemsize", "empty": "Tensor.zeros(shape)",
+    "empty_like": "x.zeros_like()", "expand_as": "x.expand(other.shape)",
+    "fill": "x.assign(x.full_like(value))", "fill_": "x.assign(x.full_like(value))",
+    "flat": "x.ravel()", "from_numpy": "Tensor(array)", "ger": "x.outer(other)",
+    "group_norm": "x.reshape(n, groups, -1).layernorm(-1)", "H": "x.mT",
+    "hsplit": "x.split(sizes, 1)", "hstack": "a.cat(b, dim=1)",
+    "inv": "np.linalg.inv(x.numpy())", "inverse": "np.linalg.inv(x.numpy())",
+    "is_cuda": "x.device", "itemsize": "x.dtype.itemsize", "layer_norm": "x.layernorm(axis)",
+    "nbytes": "x.size * x.dtype.itemsize", "ndimension": "x.ndim", "nelement": "x.numel()",
+    "new_full": "Tensor.full(shape, value, x.dtype)", "new_tensor": "Tensor(data, x.dtype)",
+    "new_ones": "Tensor.ones(shape, dtype=x.dtype)", "partition": "x.sort()",
+    "new_zeros": "Tensor.zeros(shape, dtype=x.dtype)", "ptp": "x.max(axis) - x.min(axis)",
+    "put": "x.index_put(index, value)", "random": "Tensor.rand(shape)", "rank": "x.ndim",
+    "reshape_as": "x.reshape(other.shape)", "resize": "x.pad(widths), or x.shrink(bounds)",
+    "short": 'x.cast("int16")', "solve": "np.linalg.solve(a.numpy(), b.numpy())",
+    "std_mean": "x.std(axis), x.mean(axis)", "svd": "np.linalg.svd(x.numpy())", "t": "x.T",
+    "tensor": "Tensor(data)", "to_numpy": "x.numpy()", "tobytes": "x.numpy().tobytes()",
+    "type": "x.cast(dtype), or x.dtype", "type_as": "x.cast(other.dtype)",
+    "values": "x.numpy()", "var_mean": "x.var(axis), x.mean(axis)",
+    "view_as": "x.reshape(other.shape)", "vsplit": "x.split(sizes, 0)", "vstack": "a.cat(b)",
+    "zero_": "x.assign(x.zeros_like())",
+}  # fmt: skip
+"""What to write for names of other libraries that no method of ours has."""
+
+_NO_GRADIENTS = "no gradients are recorded here"
+_NO_COMPLEX = "there are no complex numbers here"
+_NO_STRIDES = "every tensor is row-major: views are operations of the graph"
+ABSENT = {
+    **dict.fromkeys(("backward", "grad", "grad_fn", "is_leaf"), _NO_GRADIENTS),
+    **dict.fromkeys(("requires_grad", "requires_grad_", "retain_grad"), _NO_GRADIENTS),
+    **dict.fromkeys(("conj", "imag", "real"), _NO_COMPLEX),
+    **dict.fromkeys(("is_contiguous", "stride", "strides", "storage"), _NO_STRIDES),
+    "cuda": 'there are no GPUs here; x.to("CPU:1") is another device',
+}  # fmt: skip
+"""Why there is nothing to write for others."""
+
+
+_MODULES = {
+    "compiler": {
+        **dict.fromkeys(("array", "as_tensor", "asarray", "from_numpy", "tensor"), "Tensor(data)"),
+        "default_type": "compiler.set_default_dtype(dtype)",
+        "explore": "svodviz.explore(x)",
+        "jit": "compiler.prepare(function, x)",
+        "load": "Tensor.load(path)",
+        "nn": "x.conv2d(...), x.layernorm(), x.cross_entropy(...): methods of Tensor",
+        "no_grad": "the line without it: no gradients are recorded here",
+    },
+    "svodviz": {
+        **dict.fromkeys(("Tensor", "compile", "prepare", "Options"), "from compiler import {}"),
+        "show": "svodviz.explore(x)",
+        "visualize": "svodviz.explore(x)",
+    },
+}
+"""What to write for names that a package does not have."""
+
+
+def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
+    """The error for a name that a package does not have; plain for private names."""
+    what = f"the module {module} has no attribute {name}"
+    if name.startswith("_"):
+        return AttributeError(what)
+    instead = _MODULES[module].get(name, "").format(name)
+    hint = f"write {instead}" if instead else nearest(name, known)
+    if not hint and hasattr(tensor, SAME.get(name, name)):
+        hint = f"write x.{SAME.get(name, name)}(...): it is a method of tensors"
+    return NameMistake(name, what, hint=hint, origin=caller(name))
+
+
+class Named(type):
+    """Metaclass of tensors: a class method of another name, e.g. `Tensor.concat`, is found too."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in SAME:
+            return getattr(cls, SAME[name])
+        raise missing(cls, name)
+
+
+def missing(cls: type, name: str) -> AttributeError:
+    """The error for an attribute that `cls` does not have; plain, and quick, for private names,
+    which Python, IPython and `copy` look for."""
+    what = f"a {cls.__name__} has no attribute {name}"
+    if name.startswith("_"):
+        return AttributeError(what)
+    return NameMistake(name, what, hint=_hint(cls, name), origin=caller(name))
+
+
+@cache
+def _hint(cls: type, name: str) -> str:
+    """What was meant by `name`, in words."""
+    known = [each for each in dir(cls) if not each.startswith("_")]
+    if name in INSTEAD:
+        return f"write {INSTEAD[name]}"
+    if name.endswith("_") and name[:-1] in known:
+        return f"operations give a new tensor: x = x.{name[:-1]}(...), or x.assign(...)"
+    return ABSENT.get(name, "") or nearest(name, [*known, *SAME])

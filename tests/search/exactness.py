@@ -1,0 +1,117 @@
+"""Whether what a kernel computes is settled to the last bit, whatever order its sums are made in.
+
+Inputs are small whole numbers. As long as no value is a fraction and none is too large for its
+type, every sum of floats is exact in any order: two ways to compute it have to agree bit by bit.
+Beyond that they agree up to rounding; and where a rounded value is compared or made an integer, not
+even that has to hold.
+"""
+
+import math
+from typing import Literal
+
+from compiler.loops.nodes import (
+    After,
+    Alu,
+    Bitcast,
+    Body,
+    Cast,
+    Const,
+    Custom,
+    Load,
+    Local,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+)
+from compiler.node import toposort
+
+Settled = Literal["exact", "rounded", "open"]
+LARGEST = 2
+"""The greatest magnitude of an element of an input."""
+KEPT = frozenset(("max", "min", "neg", "abs", "trunc", "floor", "ceil", "round"))
+DECIDES = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "floor", "ceil", "round", "trunc", "mod"))
+WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}
+"""Below these, floats of so many bits hold every whole number."""
+
+
+def settled(body: Body) -> Settled:
+    """How far two right ways to run the plain loops `body` have to agree."""
+    most: dict[ScalarNode, float] = {}
+    verdict: Settled = "exact"
+    for node in toposort([body]):
+        bound = _bound(node, most)
+        if node.dtype.is_float and not isinstance(node, Body | Store | Update):
+            bound = math.inf if bound >= WHOLE[node.dtype.bits] else bound
+        most[node] = bound
+        if math.isinf(bound):
+            verdict = "rounded"
+        if _decides(node, most):
+            return "open"
+    return verdict
+
+
+def _decides(node: ScalarNode, most: dict[ScalarNode, float]) -> bool:
+    """Whether a rounded value becomes a truth value or an integer."""
+    is_rounded = any(math.isinf(most[s]) and s.dtype.is_float for s in node.sources)
+    if not is_rounded:
+        return False
+    is_alu = isinstance(node, Alu) and node.op in DECIDES
+    return is_alu or (isinstance(node, Cast | Bitcast) and not node.dtype.is_float)
+
+
+def _bound(node: ScalarNode, most: dict[ScalarNode, float]) -> float:
+    """The greatest magnitude of a node's value where it is whole; inf where it is a fraction."""
+    given = [most[s] for s in node.sources]
+    match node:
+        case Const():
+            value = float(node.value)
+            return abs(value) if value.is_integer() else math.inf
+        case Range() | Local():
+            return 0.0
+        case Load():
+            return max(float(LARGEST), *given[:1])
+        case Store():
+            return given[2]
+        case Reduce():
+            return _folded(node, given[0])
+        case Alu():
+            return _computed(node, given)
+        case Cast():
+            return given[0] if node.dtype.is_float else 2.0 ** min(node.dtype.bits, 62)
+        case Update() | Custom() | Bitcast():
+            return math.inf
+        case After() | Body():
+            return max(given)
+        case _:
+            return float(LARGEST)
+
+
+def _folded(node: Reduce, each: float) -> float:
+    turns = math.prod(r.extent for r in node.ranges)
+    match node.op:
+        case "sum":
+            return each * turns
+        case "prod":
+            return each**turns if turns < 60 or each <= 1 else math.inf
+        case _:
+            return each
+
+
+def _computed(node: Alu, given: list[float]) -> float:
+    if not node.dtype.is_float:
+        return 2.0 ** min(node.dtype.bits, 62)
+    match node.op:
+        case "add" | "sub":
+            return sum(given)
+        case "mul":
+            return given[0] * given[1]
+        case "mulacc":
+            return given[0] * given[1] + given[2]
+        case "where":
+            return max(given[1:])
+        case op if op in KEPT:
+            return max(given)
+        case _:
+            return math.inf

@@ -1,0 +1,113 @@
+"""Kernels run as chosen, and held against their plain loops: both as machine code, on memory with
+guard pages before and behind it.
+
+An access outside its buffer ends the process. Inputs are small whole numbers, so that most results
+have to agree to the last bit (`exactness.py`); what is rounded agrees up to a few units.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from compiler.device import cpu
+from compiler.device.device import CPU
+from compiler.device.program import Program
+from compiler.graph.nodes import Sink, Variable
+from compiler.kernels import CompiledKernel, program_spec
+from compiler.llvm.emit import emit
+from compiler.llvm.level import level_of
+from compiler.loops.nodes import Argument, Body
+from compiler.lowered import verify as verify_lowered
+from compiler.lowered.linearize import linearize
+from compiler.node import toposort
+from compiler.trace import Provenance
+from tests.loops.guarded import Guarded, Side, guarded
+from tests.search.exactness import LARGEST, Settled, settled
+
+Array = np.ndarray[Any, Any]
+Level = Literal[0, 2]
+ROUNDINGS = 256
+"""Units of the result's type, of its greatest value, that two orders of a fold may differ by."""
+FILL = 0x5B
+"""What the output holds before a run, in every byte."""
+
+
+def machine_code(body: Sink, loops: Body, level: Level) -> Program:
+    """The program of loops, generated and loaded; `level` is LLVM's."""
+    linear = linearize(loops)
+    verify_lowered.verify(linear.instructions)
+    source = tuple(emit("k0", tuple(linear.instructions)))
+    found = level_of(linear.instructions, level, "fast")
+    kernel = CompiledKernel("k0", body, loops, linear, source, (), Provenance(), found)
+    return CPU.load(CPU.compile(program_spec(kernel, CPU), level))
+
+
+def arguments(loops: Body, seed: int) -> list[Array]:
+    """Flat data for each argument, small whole numbers; what is written is full of one byte."""
+    generator = np.random.default_rng(seed)
+    found = sorted((n for n in toposort([loops]) if isinstance(n, Argument)), key=lambda a: a.slot)
+    return [_data(generator, argument) for argument in found]
+
+
+def _data(generator: np.random.Generator, argument: Argument) -> Array:
+    dtype = argument.element
+    if argument.is_written:
+        held = np.full(argument.size * dtype.itemsize, FILL, np.uint8)
+        return held % 2 if dtype.kind == "bool" else held.view(dtype.numpy)
+    low = 0 if dtype.kind in ("bool", "uint") else -LARGEST
+    high = 1 if dtype.kind == "bool" else LARGEST
+    return generator.integers(low, high, argument.size, endpoint=True).astype(dtype.numpy)
+
+
+def run(program: Program, values: Sequence[Array], side: Side) -> Array:
+    """What the first argument holds after a run on copies of `values`."""
+    pairs = [guarded(value, side) for value in values]
+    for memory, _ in pairs[1:]:
+        memory.freeze()
+    scratch: list[Guarded] = []
+
+    def allocate(nbytes: int) -> Array:
+        scratch.append(Guarded(-(-nbytes // 64) * 64, side))
+        return scratch[-1].bytes
+
+    before, cpu.scratch_memory = cpu.scratch_memory, allocate
+    try:
+        program.execute([held.ctypes.data for _, held in pairs], [0 for _ in program.variables])
+    finally:
+        cpu.scratch_memory = before
+    assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
+    assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
+    return pairs[0][1].copy()
+
+
+def may_run(body: Sink, loops: Body) -> bool:
+    """Whether a kernel can be run by itself, and two right ways have to agree."""
+    has_variables = any(isinstance(n, Variable) for n in toposort([body]))
+    return not has_variables and settled(loops) != "open"
+
+
+def difference(found: Array, expected: Array, how: Settled) -> str:
+    """What is wrong with a result, in words; empty where it is right."""
+    if found.dtype.kind != "f" or how == "exact":
+        wrong = ~((found == expected) | ((found != found) & (expected != expected)))
+    else:
+        wrong = _is_far(found.astype(np.float64), expected.astype(np.float64), found.dtype)
+    if not wrong.any():
+        return ""
+    at = int(wrong.argmax())
+    return (
+        f"{int(wrong.sum())} of {wrong.size} elements differ ({how}), the first at {at}: "
+        f"{found[at]}, plain loops {expected[at]}"
+    )
+
+
+def _is_far(found: Array, expected: Array, dtype: np.dtype[Any]) -> Array:
+    """Where two values differ by more than rounding does."""
+    finite = np.abs(expected[np.isfinite(expected)])
+    scale = float(finite.max(initial=1.0))
+    allowed = ROUNDINGS * float(np.finfo(dtype).eps) * scale
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - expected) <= allowed
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return ~(near | same)

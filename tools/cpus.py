@@ -1,0 +1,76 @@
+"""Runs what makes machine code with the host taken for other processors: `make cpus`.
+
+    python -m tools.cpus haswell skylake-avx512 -- -n 2    what follows -- goes to pytest
+
+The notebooks and the tests of loops, lowered, llvm, device, tune and playground run once for each
+processor, with SVODVIZ_CPU in the environment. A processor that this host cannot stand for is
+skipped, and why is printed.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from compiler.errors import DeviceError
+from compiler.llvm import jit
+from compiler.llvm.processors import VARIABLE, X86, named
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = ("loops", "lowered", "llvm", "device", "tune", "playground")
+LEFT_OUT = {
+    "tests/device/test_c_source.py": "the code is a C compiler's",
+    "tests/llvm/test_cache.py": "it is about files",
+    "tests/llvm/test_processors.py": "it names processors itself",
+    "tests/llvm/test_structured.py": "the code is WebAssembly",
+    "tests/loops/test_simplify.py": "interpreters run it",
+    "tests/loops/test_random_choices.py::test_random_choices_compute_the_same": "the same",
+}
+"""Tests that take long and do not depend on the processor, each with its reason."""
+PYTEST = (
+    "pytest", "-q", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120",
+    "--dist", "loadscope", "--no-loadscope-reorder",
+)  # fmt: skip
+
+
+def obstacle(name: str) -> str:
+    """Why this host cannot stand for a processor; nothing where it can."""
+    if not jit.is_x86():
+        return "this host is no x86"
+    try:
+        named(name, llvm.get_host_cpu_features(), is_x86=True)
+    except DeviceError as error:
+        return error.got
+    return ""
+
+
+def command(given: Sequence[str]) -> list[str]:
+    """The call of pytest."""
+    places = [*(f"tests/{part}" for part in PARTS), "notebooks"]
+    without = [f"--deselect={each}" for each in LEFT_OUT]
+    return [sys.executable, "-m", *PYTEST, *without, *given, *places]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the tests for each processor; 1 where one of them failed."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    names, given = arguments[:end], arguments[end + 1 :]
+    if unknown := [name for name in names if name not in X86]:
+        sys.exit(f"no such processor: {', '.join(unknown)}\nthere are {', '.join(X86)}")
+    return max((_run(name, given) for name in names), default=0)
+
+
+def _run(name: str, given: Sequence[str]) -> int:
+    if why := obstacle(name):
+        print(f"{VARIABLE}={name}: skipped: {why}", flush=True)
+        return 0
+    print(f"{VARIABLE}={name}", flush=True)
+    done = subprocess.run(command(given), cwd=ROOT, env={**os.environ, VARIABLE: name}, check=False)
+    return int(done.returncode != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
