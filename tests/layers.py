@@ -23,6 +23,7 @@ LAYERS = (
                     "compiler.realize", "compiler.reading", "compiler.numbers",
                     "compiler.recompiled",
                     "compiler.bindings", "compiler.feeding",
+                    "compiler.running",
                     "compiler.summary", "compiler.widening",
                     "compiler.codegen", "compiler.allocation",
                     "compiler.overlap", "compiler.assemble", "compiler.naming", "compiler.native",

@@ -27,6 +27,7 @@ from compiler.check import Array, Checkable, Expected, Row, row_of, run_graph
 from compiler.device import buffers
 from compiler.device.cpu import MEMORY
 from compiler.errors import CompileError
+from compiler.feeding import key_of
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Sink
 from compiler.native import NativePlan
@@ -96,14 +97,15 @@ class AsRun:
 
     @property
     def data(self) -> list[Array]:
-        """A copy of the data of each input."""
-        empty = [b.name for b in self.plan.inputs if b.unique == PLACEHOLDER]
+        """A copy of the data of each input, in the order of the structure."""
+        empty = [b.name for b in self.plan.buffers if b.unique == PLACEHOLDER]
         if empty:
             raise CompileError("check", f"placeholder {empty[0]} has no data")
-        return [buffers.data(b).copy() for b in self.plan.inputs]
+        return [buffers.data(b).copy() for b in self.plan.buffers]
 
     def _given(self, data: list[Array]) -> list[Array]:
-        return self.plan.run(data, self.values)
+        held = {key_of(b): array for b, array in zip(self.plan.buffers, data, strict=True)}
+        return self.plan.run([held[key_of(b)] for b in self.plan.inputs], self.values)
 
     def _step(self, name: str, data: Sequence[Array]) -> list[Array]:
         """The results of one of the first steps."""
@@ -179,7 +181,7 @@ class AsRun:
     def _exchanged(self, name: str) -> str:
         """Two inputs of one shape and type with which, exchanged, the step is right."""
         run = partial(self._step, name) if name in (STEPS, THREADS, MEMORY_PLAN) else self._given
-        inputs = self.plan.inputs
+        inputs = self.plan.buffers
         pairs = [
             (m, n) for m, n in combinations(range(len(inputs)), 2)
             if (inputs[m].shape, inputs[m].dtype) == (inputs[n].shape, inputs[n].dtype)
@@ -192,7 +194,7 @@ class AsRun:
         return ""
 
     def _word(self, place: int) -> str:
-        return f"{place} ({name})" if (name := self.plan.inputs[place].name) else str(place)
+        return f"{place} ({name})" if (name := self.plan.buffers[place].name) else str(place)
 
 
 def _left(item: ScheduleItem, wrong: Array) -> str:

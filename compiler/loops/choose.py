@@ -16,28 +16,26 @@ from collections.abc import Callable, Mapping
 
 from compiler.loops.accesses import Accesses, accesses
 from compiler.loops.axes import axes
-from compiler.loops.choices import Choices, Refused, Tile, chosen
+from compiler.loops.choices import Choices, Refused, chosen
 from compiler.loops.choose_borders import borders
 from compiler.loops.choose_columns import columns
 from compiler.loops.choose_dots import dots
 from compiler.loops.choose_elementwise import elementwise
+from compiler.loops.choose_groups import groups
 from compiler.loops.choose_products import products
 from compiler.loops.choose_rows import rows
 from compiler.loops.choose_short_rows import short_rows
 from compiler.loops.choose_transposes import transposes
 from compiler.loops.choose_windows import windows
-from compiler.loops.groups import in_groups
 from compiler.loops.nodes import Body
 from compiler.machine import MachineModel
 from compiler.reason import Number, Reason
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (
-    elementwise, borders, transposes, dots, products, windows, short_rows, rows, columns,
+    elementwise, borders, transposes, dots, products, windows, groups, short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
-OF_SUMS: tuple[Chooser, ...] = (dots, products, windows)
-"""Those that look at the axes of one sum, which have to be apart."""
 
 
 def choose(body: Body, model: MachineModel) -> Choices:
@@ -51,23 +49,13 @@ def choose(body: Body, model: MachineModel) -> Choices:
     if unrolled:
         return _left(Reason(f"the program asks for {unrolled} side by side"))
     against: dict[str, Reason] = {}
-    cuts, parted = in_groups(seen) if len(seen.reductions) == 1 else ((), seen)
     for kind in KINDS:
         found = kind(seen, model)
-        if cuts and kind in OF_SUMS and isinstance(found, Reason):
-            found = _in_groups(kind, cuts, parted, model)
         if isinstance(found, Choices):
             return found
-        against[kind.__name__.replace("_", " ")] = found
+        if found:
+            against[kind.__name__.replace("_", " ")] = found
     return _left(_together(against))
-
-
-def _in_groups(
-    kind: Chooser, cuts: tuple[Tile, ...], parted: Accesses, model: MachineModel
-) -> Choices | Reason:
-    """The choices once groups of turns are axes of their own."""
-    found = kind(parted, model)
-    return found if isinstance(found, Reason) else chosen((*cuts, *found, *found.refused))
 
 
 def _left(why: Reason) -> Choices:

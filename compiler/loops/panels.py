@@ -58,6 +58,10 @@ class Worth:
 def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
     """From how many uses on to copy the panel of `width` columns."""
     itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
+    moving = sum(bool(found.panel.step(r)) for r in found.folded)
+    if not moving:
+        needed = Number("loops of the sum that move the panel", moving, "", "at least", 1)
+        return Worth(None, Reason("each column is one element for the whole sum", needed))
     if not found.is_panel_in_order:
         is_square = extents(found.folded) * itemsize >= model.vector_bytes
         each = 0.0 if is_square else width * ACROSS

@@ -4,9 +4,7 @@
                                                             panel in2, other in1
 
 Columns are the axis along which the output is written in order; the panel is the operand that
-depends on it. Rows are the innermost axis that moves the other one alone: batches, which move both,
-may stand between the two, as they do where heads are merged. Operands may be stored in another type
-than they are multiplied in.
+depends on it. Operands may be stored in another type than they are multiplied in.
 """
 
 from dataclasses import dataclass
@@ -47,20 +45,16 @@ def product(seen: Accesses) -> Product | None:
     if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
         return None
     factors = [_loaded(source) for source in value.sources]
-    columns = seen.ranges[-1]
+    rows, columns = seen.ranges[-2:]
     if any(length(r) is None for r in (columns, *fold.ranges)):
         return None
     found = [a for factor in factors for a in seen.loads if a.node is factor and not a.gated]
-    if len(found) != 2 or seen.store.step(columns) != 1 or not all(a.is_affine for a in found):
-        return None
     panels = [a for a in found if columns in seen.needs[a.node]]
-    others = [a for a in found if columns not in seen.needs[a.node]]
-    batches = seen.needs[found[0].node] & seen.needs[found[1].node]
-    rows = next((r for r in reversed(seen.ranges[:-1]) if r not in batches), None)
-    if len(panels) != 1 or rows is None or rows not in seen.needs[others[0].node]:
+    others = [a for a in found if rows in seen.needs[a.node]]
+    is_apart = len(panels) == len(others) == 1 and panels != others
+    if not is_apart or seen.store.step(columns) != 1 or not all(a.is_affine for a in found):
         return None
-    outside = tuple(r for r in seen.ranges[:-1] if r is not rows)
-    return Product(rows, columns, outside, fold.ranges, panels[0], others[0])
+    return Product(rows, columns, seen.ranges[:-2], fold.ranges, panels[0], others[0])
 
 
 def _loaded(factor: ScalarNode) -> ScalarNode | None:

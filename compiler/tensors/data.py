@@ -17,7 +17,7 @@ from compiler.device.buffers import new_buffer
 from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
 from compiler.graph.nodes import Const, TensorNode, const
-from compiler.origin import user_call
+from compiler.origin import current, user_call
 from compiler.tensors.variables import Variable, symbolic_tensor
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -79,7 +79,10 @@ def _from_array(
     native = array.dtype.newbyteorder("=")
     array = np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")).view(np.ndarray)
     array = _clean(array)
-    return symbolic_tensor(array, symbolic, name) if symbolic else new_buffer(array, name)
+    if symbolic:
+        return symbolic_tensor(array, symbolic, name)
+    call = current()  # that of another method than this one lifts an operand
+    return new_buffer(array, name, is_lifted=call is not None and call.method != "tensor")
 
 
 def _clean(array: Array) -> Array:

@@ -44,6 +44,8 @@ def main(given: list[str]) -> int:
     print(_table(found))
     print(_failures(found.failures))
     seed = f"seed {asked.seed}: " if not (asked.only or asked.program) else ""
+    seconds, case = found.slowest
+    print(f"the slowest case took {seconds:.1f} s: {case}")
     print(f"{seed}{_summary(found)} in {time.monotonic() - start:.0f} s")
     return int(bool(found.failures))
 

@@ -7,6 +7,7 @@ repeats it.
 
 import math
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ class Outcome:
     failures: list[Failure] = field(default_factory=list)
     kernels: set[bytes] = field(default_factory=set)
     programs: int = 0
+    slowest: tuple[float, str] = (0.0, "none")
+    """Seconds of one processor that a case took at most, and its name."""
 
     def total(self, *what: str) -> int:
         """How often something was done."""
@@ -69,6 +72,7 @@ class Outcome:
         self.failures += other.failures
         self.kernels |= other.kernels
         self.programs += other.programs
+        self.slowest = max(self.slowest, other.slowest)
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def case_of(name: str) -> Case:
 
 def tried(case: Case, known: set[bytes]) -> Outcome:
     """The case tried; kernels that are `known` are left out, new ones are known from then on."""
-    made = Outcome(programs=1)
+    made, start = Outcome(programs=1), time.process_time()
     try:
         with no_origin():
             drawn_now = case.program
@@ -113,6 +117,7 @@ def tried(case: Case, known: set[bytes]) -> Outcome:
         drawn_now.family, drawn_now.text, drawn_now.dtype, drawn_now.is_small, case.name, made
     )
     _try_kernels(subject, drawn_now.term.tensor, case, known)
+    made.slowest = time.process_time() - start, case.name
     return made
 
 

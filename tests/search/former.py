@@ -30,6 +30,9 @@ FORMER = {
     "a panel that is no tile":
         "x0 = float16[3717, 65536]; x1 = float16[65536, 64, 63]; "
         "Tensor.einsum('acd,cbd->ba', x0.reshape(59, 63, 65536), x1.permute(2, 1, 0))",
+    "a panel that the sum does not move":
+        "x0 = uint16[8, 7, 8, 3]; x1 = uint16[1, 6, 7, 1]; "
+        "Tensor.einsum('abcf,adef->cebad', x0, x1.expand(8, 6, 7, 3))",
     "a fold in a fold": "x0 = float32[47]; x0.unfold(0, 6, 1).min(-1).min((0,))",
     "a long fold in a fold": "x0 = float32[147]; x0.unfold(0, 17, 1).max(-1).sum((0,))",
 }  # fmt: skip

@@ -23,7 +23,8 @@ def transposes(draw: Draw) -> Term:
     count = draw.pick((2, 2, 2, 3, 3, 4))
     shape = draw.extents(count, 20_000 if draw.is_small else None)
     if draw.chance(0.3):  # rows that are a multiple of a page apart
-        shape = (*shape[:-2], draw.pick((16, 33, 64)), draw.pick((512, 1024, 4096)))
+        rows = draw.pick((16, 17) if draw.is_small else (16, 33, 64, 1000))
+        shape = (*(1 for _ in shape[:-2]), rows, draw.pick((512, 1024, 2048)))
     order = draw.order(count)
     x = draw.inputs.new(shape, draw.dtype).permute(*order)
     match draw.pick(("alone", "alone", "with one as it is", "with another", "computed")):

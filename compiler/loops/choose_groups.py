@@ -1,22 +1,44 @@
-"""Groups: axes that are read in groups are cut into them, so that no division is left.
+"""Choices for sums whose axes are read in groups: these are cut first, so no division is left.
 
     out[i0, i1] = Σ r2  in1[i1//8, i0, r2] * in2[i1//8, r2, i1%8]    24 turns of i1, heads merged
     tile i1 8:        i1.0 in 3 goes from group to group, i1.1 in 8 along one
 
 Where the output merges several axes of what is read, and where channels share weights in groups,
 the index has divisions, which are no steps and cannot be lanes. Once the groups are an axis of
-their own the kernel is what it was before they were merged, for those who look for products or
-windows.
+their own the sum is one of windows or a product again.
 """
 
 from compiler.loops.accesses import Accesses, accesses
-from compiler.loops.choices import Choices, Tile
+from compiler.loops.choices import Choices, Tile, chosen
+from compiler.loops.choose_dots import dots
+from compiler.loops.choose_products import products
+from compiler.loops.choose_windows import windows
 from compiler.loops.levels import length
 from compiler.loops.nodes import Alu, Const, Range, ScalarNode
 from compiler.loops.tile import tile
+from compiler.machine import MachineModel
 from compiler.node import toposort
 from compiler.reason import Number, Reason
 from compiler.trace import Provenance
+
+
+def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """The groups as axes of their own, and the choices for what is a product or windows then.
+
+    Where the columns of a product are cut, tiles of windows are faster, as measured: the panels of
+    a product are narrow then.
+    """
+    cuts, parted = in_groups(seen) if len(seen.reductions) == 1 else ((), seen)
+    if not cuts:
+        return Reason()
+    inner = seen.ranges[-1].name
+    is_narrow = any(f"{cut.axis}.".startswith(f"{inner}.") for cut in cuts)
+    kinds = (windows, dots, products) if is_narrow else (dots, products, windows)
+    for kind in kinds:
+        found = kind(parted, model)
+        if isinstance(found, Choices):
+            return chosen((*cuts, *found, *found.refused))
+    return Reason("with groups cut it is no product and no windows")
 
 
 def in_groups(seen: Accesses) -> tuple[tuple[Tile, ...], Accesses]:

@@ -14,7 +14,7 @@ from compiler import Compilation, Options, Tensor, compile
 from compiler.loops.accesses import accesses
 from compiler.loops.choices import Choices, Tile, Vectorize
 from compiler.loops.choose import choose
-from compiler.loops.groups import in_groups
+from compiler.loops.choose_groups import in_groups
 from compiler.loops.nodes import Alu, Body
 from compiler.machine import DEFAULT
 from compiler.node import toposort
@@ -50,6 +50,7 @@ PROGRAMS: dict[str, Build] = {
 }
 LONG: dict[str, Build] = {
     "heads": lambda t: (t(8, 200, 70) @ t(8, 70, 64)).swapaxes(0, 1).flatten(1),
+    "merged rows": lambda t: (t(8, 200, 70) @ t(8, 70, 64)).flatten(0, 1) + t(1600, 1),
     "the end of a network": lambda t: t(8, 3, 28, 28).conv2d(t(16, 3, 3, 3)).flatten(1),
 }
 
@@ -107,10 +108,14 @@ def test_long_ones_are_vectors(name: str) -> None:
     assert all(found.of(Vectorize) for found in made.choices.values())
 
 
-def test_merged_heads_are_a_product() -> None:
+def test_merged_heads_are_tiles_of_windows_and_merged_rows_of_products() -> None:
     found = choose(plain(LONG["heads"]), replace(DEFAULT, cores=1))
     first, rows = found.rows[:2]
     assert first == Tile("i1", 64, "peel", "8 groups of 64 turns")
+    assert "4 vectors of 16 pixels by 4 channels, of 64 pixels, 200 channels" in rows.because
+    found = choose(plain(LONG["merged rows"]), replace(DEFAULT, cores=1))
+    first, rows = found.rows[:2]
+    assert first == Tile("i0", 200, "peel", "8 groups of 200 turns")
     assert " rows by 4 vectors of 16 for 200 rows by 64 columns" in rows.because
 
 
@@ -139,7 +144,7 @@ CHILD = """
 import sys
 held = [bytes(size) for size in range(1, 480, 16) for _ in range(7 * int(sys.argv[1]) % 61)]
 from compiler import Options, compile
-from tests.loops.test_groups import OTHERS, PROGRAMS, random
+from tests.loops.test_choose_groups import OTHERS, PROGRAMS, random
 for name, build in (PROGRAMS | OTHERS).items():
     made = compile(build(random), Options(threads=2))
     for shown in (name, *made.choices.items(), made.schedule, *made.decisions, *made.source):
@@ -164,6 +169,6 @@ def test_the_same_choices_in_every_process() -> None:
 
 
 def test_choices_of_what_is_cut_are_told_with_it() -> None:
-    found = choose(plain(PROGRAMS["heads"]), DEFAULT)
+    found = choose(plain(PROGRAMS["batches merged with rows"]), DEFAULT)
     assert isinstance(found, Choices)
     assert {row.kind for row in found.refused} == {"pack", "parallelize"}
