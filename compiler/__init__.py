@@ -10,13 +10,16 @@ from compiler.device.measure import calibrate
 from compiler.dtypes import (
     DType,
     bool_,
+    default_dtype,
     float16,
     float32,
     float64,
+    get_default_dtype,
     int8,
     int16,
     int32,
     int64,
+    set_default_dtype,
     uint8,
     uint16,
     uint32,
@@ -41,9 +44,11 @@ from compiler.options import Options
 from compiler.passes import Passes
 from compiler.pipeline import PASSES
 from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
+from compiler.recompiled import RecompiledWarning
 from compiler.rule import rule
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
+from compiler.tensors.names import missing_name
 from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
@@ -73,6 +78,7 @@ __all__ = [
     "Options",
     "PassError",
     "Passes",
+    "RecompiledWarning",
     "ShapeError",
     "SizeError",
     "Strided",
@@ -87,10 +93,12 @@ __all__ = [
     "check_passes",
     "compile",
     "custom",
+    "default_dtype",
     "effect",
     "float16",
     "float32",
     "float64",
+    "get_default_dtype",
     "int8",
     "int16",
     "int32",
@@ -99,6 +107,7 @@ __all__ = [
     "repeat",
     "rule",
     "save",
+    "set_default_dtype",
     "uint8",
     "uint16",
     "uint32",
@@ -118,6 +127,6 @@ _ASKING = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ASKING:
-        raise AttributeError(f"module 'compiler' has no attribute {name!r}")
-    return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)
+    if name in _ASKING:
+        return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)
+    raise missing_name("compiler", name, __all__, Tensor)

@@ -53,15 +53,17 @@ class Bindings:
         Raises `DataError` for a name that the program has not, a variable without a value, and a
         value outside its bounds.
         """
-        named = self._by_name(given or {})
+        named = self.by_name(given or {})
         values = {**self.bound, **named}
         for name, variable in self.variables.items():
             _check(variable, values.get(name))
         return {name: int(values[name]) for name in self.variables}
 
+    def by_name(self, given: Values) -> dict[str, int]:
+        """Values that are given by variables, or their names, by name.
 
-    def _by_name(self, given: Values) -> dict[str, int]:
-        """Values that are given by variables, or their names, by name."""
+        Raises `DataError` for names that the program has not, and for other bounds than it has.
+        """
         if not isinstance(given, Mapping):
             _refuse("values are given by variables or their names", type(given).__name__,
                     'a dict, e.g. {"n": 50} or {n: 50}')  # fmt: skip

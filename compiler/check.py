@@ -3,22 +3,25 @@
 The first stage is the graph as written, on NumPy. The others may differ from it by rounding: sums
 may be added up in another order, and elementary functions differ by a few units in the last place.
 How far that may go is found for each element (`rounding.py`); what is further off is an error.
+The last rows are the program as users run it (`as_run.py`).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from compiler.bindings import Values, graph_inputs, sliced
+from compiler.device.cpu import MEMORY
 from compiler.errors import CompileError, InternalError
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.kernels import CompiledKernel
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
+from compiler.options import Options
 from compiler.printable import ShownAsText, printout
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
@@ -33,6 +36,7 @@ class Checkable(Protocol):
 
     written: Sink
     results: list[TensorNode]
+    options: Options
 
     @property
     def passes(self) -> tuple[PassRecord, ...]:
@@ -109,9 +113,16 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
 
     `variables` are values over those bound. Raises `DataError` as `run` does.
     """
+    from compiler.asking.as_run import as_run  # only who checks loads it
+    from compiler.asking.check_transfers import check_transfers, has_transfers
+
     values = compilation.values_of_run(variables)
     expected = reference(compilation, values)
-    rows = [row_of(name, expected, run) for name, run in _engines(compilation, values)]
+    rows = [row_of(name, expected, run) for name, run in _passes(compilation, values)]
+    if has_transfers(compilation):
+        rows.append(check_transfers(compilation, values))
+    rows += [row_of(name, expected, run) for name, run in _stages(compilation, values)]
+    rows += [run() for run in as_run(compilation, values, expected)]
     return Report((Row("graph", True, 0.0, 0.0, "reference"), *rows))
 
 
@@ -147,28 +158,31 @@ def run_graph(root: Sink, values: Values) -> list[Array]:
     return interpret(root.sources, graph_inputs(root, values))
 
 
-def _engines(
-    compilation: Checkable, values: Values
-) -> list[tuple[str, Callable[[], list[Array]]]]:
-    """Every way to run the program, in order of stage."""
+Engine: TypeAlias = tuple[str, Callable[[], list[Array]]]
+
+
+def _passes(compilation: Checkable, values: Values) -> list[Engine]:
+    """The program after each graph pass."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
-    engines: list[tuple[str, Callable[[], list[Array]]]] = [
+    return [
         (f"pass {record.name}", partial(run_graph, cast(Sink, record.after), values))
         for record in passes
     ]
+
+
+def _stages(compilation: Checkable, values: Values) -> list[Engine]:
+    """Every later stage, in order."""
+    names = "kernels", "schedule", "loops", "lowered"
     return [
-        *engines,
-        ("kernels", lambda: run_bodies(compilation, "kernels", values)),
-        ("schedule", lambda: run_bodies(compilation, "schedule", values)),
-        ("loops", lambda: run_bodies(compilation, "loops", values)),
-        ("lowered", lambda: run_bodies(compilation, "lowered", values)),
+        *((name, partial(run_bodies, compilation, name, values)) for name in names),
         ("machine code", lambda: run_machine(compilation, values)),
     ]
 
 
 def run_machine(compilation: Checkable, values: Values) -> list[Array]:
     """The results from machine code, on copies of the inputs: it may write some of them."""
-    flat = compilation.run_flat(values, copies(compilation))
+    with MEMORY.poisoned():
+        flat = compilation.run_flat(values, copies(compilation))
     return sliced(flat, compilation.results, values)
 
 

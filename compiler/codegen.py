@@ -4,11 +4,12 @@ All is made when it is asked for; what only a reader asks for is loaded with the
 """
 
 import os
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from compiler.bindings import Values
 from compiler.errors import DataError, located
+from compiler.feeding import Given
 from compiler.kernels import CompiledKernel
 from compiler.llvm import listing
 from compiler.llvm.level import Level
@@ -110,8 +111,8 @@ class MachineCode:
 
     def measure(
         self,
-        inputs: Mapping[str, object] | None = None,
-        variables: Mapping[str, int] | None = None,
+        inputs: Given = None,
+        variables: Values | None = None,
         seconds: float = 1.0,
     ) -> "Measurement":
         """Run the program a few times and say what each item takes, beside its estimate.

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, budget, execution, feeding, garbage, naming, sharding
+from compiler import bindings, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
-from compiler.allocation import plan_memory
 from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
 from compiler.codegen import MachineCode
 from compiler.costing import figures
 from compiler.device.program import Program
-from compiler.errors import located
 from compiler.graph.markers import Placeholder
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.repeat import inside, with_turns
 from compiler.kernels import CompiledKernel, compile_kernel, machine_of
+from compiler.keywords import program_call
 from compiler.llvm.level import Level
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
@@ -33,11 +32,10 @@ from compiler.passes import Passes
 from compiler.pipeline import run_passes
 from compiler.printable import printable
 from compiler.reason import Decision
-from compiler.schedule.calls import KernelGraph, buffer_of
-from compiler.schedule.operations import device_of
+from compiler.running import Running
+from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
-from compiler.schedule.share import MemoryPlan
-from compiler.scheduling import Scheduled, origin_of, schedule_program
+from compiler.scheduling import Scheduled, schedule_program
 from compiler.stage import Stage
 from compiler.summary import summary
 from compiler.trace import Line, Numbering, PassRecord, Provenance
@@ -54,24 +52,25 @@ Runner: TypeAlias = Callable[..., list[Array]]
 T = TypeVar("T")
 
 
-@located
+@program_call
 def compile(
-    value: object, options: Options | None = None, name: str = "program",
+    *program: object, options: Options | None = None, name: str = "program",
     passes: Passes | None = None,
 ) -> "Compilation":  # fmt: skip
-    """Compile a tensor, or a list or tuple of tensors, and return every stage of it.
+    """Compile tensors, or a list of them, or `f, x` for f(x), and return every stage of them.
 
-    Nothing is run. `options.trace` (on by default here) records each rewrite. Raises `DataError`
-    where `value` holds no tensors, `PassError` where `passes` cannot run in their order.
+    `options` may also come last. Nothing is run. `options.trace` (on by default here) records
+    each rewrite. Raises `DataError` where there are no tensors, `PassError` where `passes` cannot
+    run in their order.
     """
-    nodes = feeding.nodes_of("compile", value)
+    nodes, options = feeding.program_of("compile", program, options)
     with garbage.put_off():
         made = Compilation(nodes, options_of(options, passes), name)
         made.build()
     return made
 
 
-class Compilation(MachineCode):
+class Compilation(Running, MachineCode):
     """One program and all stages of its making; each is made when first asked for.
 
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
@@ -290,63 +289,6 @@ class Compilation(MachineCode):
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
-    def inputs(self, given: Mapping[str, object] | None = None) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays; of placeholders those given by name."""
-        given = {} if given is None else given
-        feeding.refuse_unknown(toposort([self.written]), given)
-        return feeding.arrays(toposort([self.simplest]), given)
-
-    @property
-    def variables(self) -> dict[str, int]:
-        """The value that each bound variable has."""
-        return dict(self._bindings.bound)
-
-    @property
-    def devices(self) -> list[str]:
-        """Where each result is; one that is an input on disk is as good as on the CPU."""
-        return [device_of([holder]) for holder in self._results]
-
-    def values_of_run(self, variables: bindings.Values | None = None) -> dict[str, int]:
-        """The value of each variable: as given, else as bound; `DataError` where one is wrong."""
-        return self._bindings.of_run(variables)
-
-    @located
-    def run(
-        self, inputs: Mapping[str, object] | None = None, variables: bindings.Values | None = None
-    ) -> list[Array]:
-        """Run the machine code; one array per result, of the extents of this run.
-
-        `inputs` are data for placeholders, `variables` values over those bound, e.g. {"n": 50};
-        nothing is compiled again. An Assign takes effect once in each run. Raises `DataError`
-        for what is missing or does not fit.
-        """
-        values = self.values_of_run(variables)
-        flat = self.run_flat(values, self.inputs(inputs))
-        return bindings.sliced(flat, self.results, values)
-
-    def run_flat(
-        self, values: bindings.Values, arrays: Inputs, run: Runner = execution.run
-    ) -> list[Array]:
-        """Run the machine code; one flat array per result, whole: of the greatest extents.
-
-        `arrays` has the flat data of every input; `run` runs the items, and may watch them.
-        """
-        items, plan = self._scheduled.items, self._memory
-        with budget.located(lambda b: origin_of(self._scheduled, self.provenance, b)):
-            budget.refuse(items, self.options.memory_limit, plan)
-        return run(items, self._results, arrays, self.load(), values, plan=plan)
-
-    @cached_property
-    def _results(self) -> tuple[Buffer, ...]:
-        """The buffer of each result."""
-        return tuple(buffer_of(s) for s in self._scheduled.outlined.root.sources)
-
-    @cached_property
-    def _memory(self) -> MemoryPlan | None:
-        """Where a run has its buffers: planned once for all runs."""
-        is_planned, items = self.options.plan_memory, self._scheduled.items
-        return plan_memory(items, self._results) if is_planned else None
-
     def check(self, variables: bindings.Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
         return check(self, variables)
@@ -364,9 +306,14 @@ class Compilation(MachineCode):
     def values(self, entity: str) -> Array | None:
         """The value of a graph or kernel entity on the given inputs; None where it has none.
 
-        Those too large to look at have none (`values.py`).
+        Those too large to look at have none (`values.py`). Read-only.
         """
-        return self._values.get(entity)
+        found = self._values.get(entity)
+        if found is None:
+            return None
+        view = found.view()  # it may be the memory of an input
+        view.flags.writeable = False
+        return view
 
     # -- text ----------------------------------------------------------------------------------
 

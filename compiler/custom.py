@@ -13,7 +13,6 @@ What is registered gives tensors for tensors and is lazy, as every method. A fun
 on its arguments alone: equal calls may be made once, and calls nobody needs not at all.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -24,7 +23,7 @@ from compiler.errors import CompileError, DTypeError, located
 from compiler.functions import Attributes, Function, Instance, Type
 from compiler.graph import effects
 from compiler.graph.nodes import TensorNode
-from compiler.llvm import jit
+from compiler.llvm import foreign
 from compiler.llvm.types import register_type
 from compiler.lowered import custom as lowered
 from compiler.origin import user_call
@@ -142,12 +141,13 @@ def kernel(
     `text` defines `void @name(ptr %out, ptr …)`: the result, then each operand, row-major. Where
     it depends on shapes it is a function of the types of the result and of the operands. It must
     write all of the result and nothing else. Raises `CompileError` where it does not define that,
-    and where LLVM refuses it.
+    where LLVM refuses it, and where what it declares is not there.
     """
     known = _identifier(name)
     if not callable(reference):
         raise CompileError(f"custom {name}", "it needs a reference on NumPy arrays")
     given = text if isinstance(text, str) else ""
+    _check_texts(name, given, declarations)
     made = Function(known, "kernel", reference, given, tuple(declarations))
     if given:
         _check_kernel(made, given, None)
@@ -166,54 +166,47 @@ def inline(
     """One LLVM IR instruction on scalars, `{0}`, `{1}`, … its operands, applied to each element.
 
     It is computed inside kernels. `reference` is the same on NumPy arrays of one shape.
-    Raises `CompileError` where LLVM refuses it.
+    `declarations` are the lines of LLVM IR that it needs besides: of intrinsics, or of functions
+    of libraries that are loaded. Raises `CompileError` where LLVM refuses it, where it is not one
+    instruction, and where what is declared is not there.
     """
     known = _identifier(name)
     if not callable(reference):
         raise CompileError(f"custom {name}", "it needs a reference on NumPy arrays")
+    _check_texts(name, expression, declarations)
     types = tuple(dtypes.parse(each, name) for each in operands)
-    made = Function(known, "inline", reference, expression, tuple(declarations))
     target = dtypes.parse(result, name)
     try:
         body = expression.format(*(f"%x{i}" for i in range(len(types))))
     except (IndexError, KeyError, ValueError) as error:
         problem = f"the expression names an operand that is not there: {error}"
         raise CompileError(f"custom {name}", problem, got=expression) from error
-    parameters = ", ".join(f"{register_type(t)} %x{i}" for i, t in enumerate(types))
-    t = register_type(target)
-    _parse(made, f"define {t} @check({parameters}) {{\n  %y = {body}\n  ret {t} %y\n}}")
+    parameters = [register_type(t) for t in types]
+    needed = foreign.check_inline(known, body, parameters, register_type(target), declarations)
+    made = Function(known, "inline", reference, expression, needed)
     return CustomFunction(made, None, target, types)
 
 
+def _check_texts(name: str, text: object, declarations: Sequence[object]) -> None:
+    is_text = isinstance(text, str) and not isinstance(declarations, str)
+    if not is_text or not all(isinstance(line, str) for line in declarations):
+        got, expected = f"{text!r}, {declarations!r}", "a text, and declarations as a list of texts"
+        raise CompileError(f"custom {name}", "this is no LLVM IR", got=got, expected=expected)
+
+
 def _identifier(name: str) -> str:
-    if not name.isidentifier() or not name.isascii():
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
         raise CompileError("custom", "the name is no identifier", got=repr(name))
     return name
 
 
 def _check_kernel(function: Function, text: str, count: int | None) -> None:
     """Refuse a text that does not define the function, on one pointer more than operands."""
-    found = re.search(rf"define\s[^@]*?(\S+)\s+@{function.name}\(([^)]*)\)", text)
-    if found is None or found[1] != "void":
-        got = found[0] if found else text.strip().partition("\n")[0]
-        problem = f"the text does not define void @{function.name}(ptr …)"
-        raise CompileError(f"custom {function.name}", problem, got=got)
-    parameters = [p.strip() for p in found[2].split(",")]
-    wrong = [p for p in parameters if p != "ptr" and not p.startswith("ptr ")]
-    if wrong or count not in (None, len(parameters) - 1):
-        expected = f"{count + 1} pointers" if count is not None else "pointers"
+    found = foreign.check_kernel(function.name, text, function.declarations)
+    if count not in (None, found - 1):
         problem = "the parameters are not the result and the operands"
-        raise CompileError(f"custom {function.name}", problem, got=found[2], expected=expected)
-    _parse(function, text)
-
-
-def _parse(function: Function, text: str) -> None:
-    """Refuse what LLVM refuses, as the mistake of whoever registers it."""
-    try:
-        jit.parse("\n".join([text, *function.declarations]))
-    except CompileError as error:
-        problem = "LLVM refuses the text"
-        raise CompileError(f"custom {function.name}", problem, got=error.got) from error
+        got, expected = f"{found} pointers", f"{(count or 0) + 1} pointers"
+        raise CompileError(f"custom {function.name}", problem, got=got, expected=expected)
 
 
 def _lower(instance: Instance) -> None:

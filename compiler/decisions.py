@@ -21,6 +21,7 @@ from compiler.schedule.places import shares
 from compiler.schedule.share import MemoryPlan
 from compiler.scheduling import Scheduled
 from compiler.trace import PassRecord
+from compiler.widening import widenings
 
 
 def decisions(
@@ -30,13 +31,17 @@ def decisions(
     kernels: KernelGraph,
     entity: Callable[[TensorNode], str],
 ) -> Iterator[Decision]:
-    """About fusion, about copies nobody wrote, and about reductions in two stages.
+    """About fusion, copies nobody wrote, reductions in two stages, and float32 made float64.
 
     `simplest` is the program after the graph passes of `records`; `entity` names its nodes. What
     left no choice is told as well: it is "inline" in its reader, or in "memory". The same follows
     about the nodes of each turn of the program's loops.
     """
     yield from _decisions(made.choices, made.plain, simplest, records, entity)
+    written = records[0].before if records else simplest
+    assert isinstance(written, Sink)
+    for each in widenings(written):
+        yield Decision(entity(each.cast), "widen", True, str(each))
     yield from _in_turns(made, simplest, kernels, entity)
 
 

@@ -1,12 +1,16 @@
 """Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
 
 import functools
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from compiler.errors import DTypeError
+from compiler.origin import caller
 
 Kind = Literal["bool", "int", "uint", "float"]
 Scalar = bool | int | float
@@ -135,6 +139,55 @@ def parse(value: object, operation: str = "dtype") -> DType:
         got=repr(value),
         expected="one of " + ", ".join(t.name for t in ALL),
     )
+
+
+_default: DType | None = None
+_inside: "ContextVar[DType | None]" = ContextVar("default dtype", default=None)
+
+
+def set_default_dtype(dtype: object = None) -> None:
+    """The float type of what has none of its own, from now on and on every thread; None: as usual.
+
+    It is that of `zeros`, `ones`, `eye`, `linspace` (float64 as usual, NumPy's), of random floats
+    (float32 as usual) and of Python's floats in lists. Arrays keep theirs, and so do results: an
+    integer divided by an integer stays float64. `DTypeError` for what is no float type.
+    """
+    global _default
+    _default = None if dtype is None else _float_type("set_default_dtype", dtype)
+
+
+def get_default_dtype() -> DType | None:
+    """The type that `set_default_dtype` or `default_dtype` set; None where all is as usual."""
+    return _inside.get() or _default
+
+
+def default_dtype(dtype: object) -> AbstractContextManager[None]:
+    """`with default_dtype("float32"):` as `set_default_dtype` inside the block, on this thread."""
+    return _default_inside(_float_type("default_dtype", dtype))
+
+
+@contextmanager
+def _default_inside(dtype: DType) -> Iterator[None]:
+    token = _inside.set(dtype)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
+def _float_type(operation: str, dtype: object) -> DType:
+    found = parse(dtype, operation)
+    if found.is_float:
+        return found
+    raise DTypeError(
+        operation, "only a float type can be the default", got=str(found),
+        expected="float16, float32 or float64", origin=caller(operation),
+    )  # fmt: skip
+
+
+def asked(dtype: object, operation: str, usual: DType = float64) -> DType:
+    """The type given to a call that makes floats out of nothing, else the default, else `usual`."""
+    return parse(dtype, operation) if dtype is not None else get_default_dtype() or usual
 
 
 def promote(*types: DType | Scalar) -> DType:

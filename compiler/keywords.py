@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler.errors import AxisError, DataError
+from compiler.errors import AxisError, DataError, located
 from compiler.origin import caller, public_name, state
 from compiler.suggest import nearest
 
@@ -55,6 +55,18 @@ SYNONYMS = (
 )
 """Names under which NumPy and PyTorch have one and the same argument."""
 
+MEANT = {
+    "device": "x.to(device) says where a tensor is",
+    "dtype": "x.cast(dtype) converts",
+    "inplace": "operations give a new tensor; x.assign(value) writes",
+    "kind": "the order is stable; there is one algorithm",
+    "out": "operations give a new tensor; x.assign(value) writes",
+    "requires_grad": "no gradients are recorded here",
+    "unbiased": "unbiased=True is correction=1, unbiased=False is correction=0",
+    "where": "mask.where(x, 0) takes 0 elsewhere",
+}
+"""What to do about arguments of other libraries."""
+
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
 
@@ -88,6 +100,23 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
+def program_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function that makes no nodes: as `located`, with pages for misfits."""
+    call = Call(function.__name__, inspect.signature(function))
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **given: P.kwargs) -> R:
+        try:
+            return function(*args, **given)
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:
+                raise
+            raise call.misfit(args, given, str(error)) from None
+
+    return located(wrapper)
+
+
 class Call:
     """How one operation is called: the names of its arguments, and what misfits them."""
 
@@ -113,11 +142,12 @@ class Call:
         if self.is_open:
             return args, dict(given)
         found: dict[str, Any] = {}
+        names: dict[str, str] = {}
         for name, value in given.items():
             known = self._own_name(name)
             if known in found:
-                raise self._twice(known, name, found[known], value)
-            found[known] = value
+                raise self._twice(names[known], name, found[known], value)
+            found[known], names[known] = value, name
         if "dim" in found and "axis" in self.names:
             place = self.names.index("axis")
             axis = args[place] if len(args) > place else found.get("axis")
@@ -140,11 +170,12 @@ class Call:
         named = {self._own_name(name): name for name in given}
         unknown = [name for own, name in named.items() if own not in self.names]
         if unknown:
+            name = unknown[0]
             names = [name for name in self.names if name not in ("self", "cls")]
             return DataError(
-                self.operation, f"there is no argument {unknown[0]}",
-                got=f"{unknown[0]}={_short(given[unknown[0]])}", expected=self.written,
-                hint=nearest(unknown[0], names),
+                self.operation, f"there is no argument {name}",
+                got=f"{name}={_short(given[name])}", expected=self.written,
+                hint=MEANT.get(name) or nearest(name, names),
             )  # fmt: skip
         try:
             self.signature.bind(*args, **dict.fromkeys(named))

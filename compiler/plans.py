@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler import budget, execution, forking, garbage, kernels, overlap
+from compiler import budget, execution, forking, garbage, kernels, numbers, overlap, recompiled
 from compiler.assemble import assemble
 from compiler.compilation import Compilation
 from compiler.device import cpu
@@ -146,13 +146,11 @@ class Structures:
 
     def get(self, root: Sink, count: int, options: Options) -> Structure:
         """The structure of a graph with `count` placeholders; made when it is met first."""
+        held = self.held(root, options)
+        if held is not None:
+            return held
         key = root, options
         with self._lock:
-            held = self._table.get(key)
-            if held is not None:
-                self.hits += 1
-                self._table.move_to_end(key)
-                return held
             self.misses += 1
         with garbage.put_off():
             made = _made(root, count, options)
@@ -161,6 +159,15 @@ class Structures:
             if len(self._table) > self._kept:
                 self._table.popitem(last=False)
         return made
+
+    def held(self, root: Sink, options: Options) -> Structure | None:
+        """The structure of a graph if it is kept; it counts as used."""
+        with self._lock:
+            held = self._table.get((root, options))
+            if held is not None:
+                self.hits += 1
+                self._table.move_to_end((root, options))
+            return held
 
     def clear(self) -> None:
         """Forget everything, the counts too."""
@@ -216,6 +223,39 @@ def structure_of(
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
     return STRUCTURES.get(root, len(found), _relevant(options)), found
+
+
+def structure_to_run(
+    nodes: Sequence[TensorNode], options: Options
+) -> tuple[Structure, tuple[Buffer, ...]]:
+    """As `structure_of`, for one run: numbers of the program may be among its data.
+
+    That is so where other programs differed in nothing else (`numbers.py`).
+    """
+    root, found = without_data(nodes)
+    relevant = _relevant(options)
+    held = STRUCTURES.held(root, relevant)
+    if held is not None:
+        return held, found
+    chosen = _varying(nodes, relevant)
+    if chosen:
+        root, found = without_data(numbers.as_data(nodes, chosen))
+        held = STRUCTURES.held(root, relevant)
+        if held is not None:
+            numbers.KINDS.shared += 1
+            return held, found
+    with recompiled.LINES.compiling(nodes):
+        return STRUCTURES.get(root, len(found), relevant), found
+
+
+def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Place]:
+    """The numbers in which this program differs from enough others."""
+    places = numbers.places(nodes)
+    if not places:
+        return []
+    kind, _ = without_data(numbers.as_data(nodes, places))
+    varying = numbers.KINDS.varying(kind, options, numbers.bits(places))
+    return [place for n, place in enumerate(places) if n in varying]
 
 
 @lru_cache(64)

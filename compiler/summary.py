@@ -11,6 +11,7 @@ from compiler.schedule.printer import Schedule, path_of
 from compiler.scheduling import Scheduled
 from compiler.sharding import traffic
 from compiler.trace import PassRecord
+from compiler.widening import warnings
 
 
 def summary(
@@ -37,7 +38,8 @@ def summary(
         *_machine_code([level for _, _, level in kernels]),
     ]
     moved = ", ".join(map(str, traffic(scheduled.items)))
-    return printout([*lines, f"moved {moved}"] if moved else lines)
+    lines += [f"moved {moved}"] if moved else []
+    return printout([*lines, *warnings(written)])
 
 
 def _machine_code(levels: Sequence[Level]) -> list[str]:

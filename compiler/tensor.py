@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler import dtypes
+from compiler import dtypes, feeding
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
 from compiler.graph.devices import written as places
@@ -23,10 +23,10 @@ from compiler.origin import user_call
 from compiler.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
-from compiler.tensors.placement import Placement, is_realized
+from compiler.tensors.placement import Placement
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
-from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, like
+from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized, like
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -38,7 +38,8 @@ class Tensor(Placement):
     Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
-    of Python floats is float64. An array that is row-major, aligned and native is not copied.
+    of Python floats is float64, unless `set_default_dtype` says otherwise. An array that is
+    row-major, aligned and native is not copied.
     `dtype` converts; `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
     that is their extent, which makes programs that serve every extent within its bounds; such an
     axis counts in `shape` and `size` with its greatest extent, and in data with its own.
@@ -68,13 +69,15 @@ class Tensor(Placement):
         return cls._of(broadcast_node(tensor_data.tensor(value, dtype), wanted))
 
     @classmethod
-    def zeros(cls, *shape: int | Sequence[int], dtype: object = dtypes.float64) -> Self:
-        """0 everywhere; float64 unless `dtype` says otherwise, as in NumPy."""
+    def zeros(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
+        """0 everywhere; float64 unless `dtype` or `set_default_dtype` says otherwise, as in NumPy
+        (`x.zeros_like()` has the type of x, `rand` is float32)."""
         return cls._constant("zeros", 0, shape, dtype)
 
     @classmethod
-    def ones(cls, *shape: int | Sequence[int], dtype: object = dtypes.float64) -> Self:
-        """1 everywhere; float64 unless `dtype` says otherwise, as in NumPy."""
+    def ones(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
+        """1 everywhere; float64 unless `dtype` or `set_default_dtype` says otherwise, as in NumPy
+        (`x.ones_like()` has the type of x, `rand` is float32)."""
         return cls._constant("ones", 1, shape, dtype)
 
     @classmethod
@@ -83,7 +86,8 @@ class Tensor(Placement):
     ) -> Self:
         """start, start + step, … below `stop`; with one argument from 0 up to it.
 
-        int64 if all are integers, else float64, or `dtype`: element i is start + i * step.
+        int64 if all are integers, else float64 or the default type, or `dtype`: element i is
+        start + i * step.
         """
         begin, end = (type(start)(0), start) if stop is None else (start, stop)
         count = _count_of(begin, end, step)
@@ -91,17 +95,18 @@ class Tensor(Placement):
         index = cast_to(Iota((), count, dtypes.int64), common)
         scaled = elementwise("mul", index, const(step, common, (count,)))
         values = elementwise("add", scaled, const(begin, common, (count,)))
-        target = common if dtype is None else dtypes.parse(dtype, "arange")
+        usual = dtypes.asked(None, "arange") if common.is_float else common
+        target = usual if dtype is None else dtypes.parse(dtype, "arange")
         return cls._of(cast_to(index if (begin, step) == (0, 1) else values, target))
 
     @classmethod
-    def eye(cls, rows: int, columns: int | None = None, dtype: object = dtypes.float64) -> Self:
-        """1 on the diagonal, 0 elsewhere."""
+    def eye(cls, rows: int, columns: int | None = None, dtype: object = None) -> Self:
+        """1 on the diagonal, 0 elsewhere; in the type of `zeros`."""
         shape = extents("eye", (rows, rows if columns is None else columns))
         row = reshaped(Iota((), shape[0], dtypes.int64), (shape[0], 1))
         column = reshaped(Iota((), shape[1], dtypes.int64), (1, shape[1]))
         same = elementwise("eq", broadcast_node(row, shape), broadcast_node(column, shape))
-        return cls._of(cast_to(same, dtypes.parse(dtype, "eye")))
+        return cls._of(cast_to(same, dtypes.asked(dtype, "eye")))
 
     def full_like(self, value: Scalar, dtype: object = None) -> Self:
         """`value` everywhere, with this tensor's shape and type."""
@@ -126,13 +131,9 @@ class Tensor(Placement):
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
-            tensors = live.together(tensors)
-            nodes = [tensor.node for tensor in tensors]
-            for tensor, node in zip(tensors, realize(nodes), strict=True):
-                if buffer_under(tensor.node) is None:
-                    tensor._recipe = tensor.node
-                tensor.node = node
-            live.release(nodes)
+            with live.computing(tensors) as chosen:
+                nodes = [tensor.node for tensor in chosen]
+                live.publish(chosen, nodes, realize(nodes) if nodes else [])
         return self
 
     def numpy(self) -> Array:
@@ -214,7 +215,10 @@ class Tensor(Placement):
 
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
-        return cls._of(const(value, dtypes.parse(dtype, method), extents(method, shape)))
+        return cls._of(const(value, dtypes.asked(dtype, method), extents(method, shape)))
+
+
+feeding.makers.append(Tensor)
 
 
 def _refuse_symbolic() -> None:

@@ -16,6 +16,8 @@ from typing import Any
 
 from compiler import PASSES, effect, rule, why_not
 from compiler.origin import count_as_ours
+from compiler.tensor import Tensor as _Tensor
+from compiler.tensors.names import missing_name
 from svodviz.bisect import bisect
 from svodviz.compare import compare
 from svodviz.explorer import Explorer, explore
@@ -49,6 +51,10 @@ __all__ = [
 ]
 
 count_as_ours(__file__)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing_name("svodviz", name, __all__, _Tensor)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -8,7 +8,7 @@ no mark: a bisection leaves marks only on what it tried.
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from svodviz.escape import visible
@@ -16,9 +16,13 @@ from svodviz.scene import Wire
 
 SECONDS = 3.0
 """How long rewrites are checked one by one."""
-STAGES = {"kernels": "kernels", "schedule": "schedule", "loops": "loops", "lowered": "lowered",
-          "asm": "machine code"}  # fmt: skip
+RUNS = ("native steps", "threads", "memory plan", "numpy()", "prepare().run()",
+        "prepare().run(inputs)")  # fmt: skip
+"""What the compiler's report calls the steps from machine code to what users run."""
+STAGES = {"kernels": ("kernels",), "schedule": ("transfers", "schedule"), "loops": ("loops",),
+          "lowered": ("lowered",), "asm": ("machine code",), "run": RUNS}  # fmt: skip
 """The stages of the ribbon that run, with their rows in the compiler's report."""
+AS_USERS = "; what numpy() and prepare().run() give"
 AS_IT_RUNS = ("llvm", "optimized")
 """Stages that run only as the machine code made from them."""
 AFTER_REWRITE = " after rewrite "
@@ -53,11 +57,14 @@ def check_all(compilation: Any) -> Checks:
         bench = Bench(compilation)
     except CompileError as error:
         return Checks(note=f"nothing was checked: {error.problem}")
-    found.stages = {stage: rows[name] for stage, name in STAGES.items() if name in rows}
+    for stage, names in STAGES.items():
+        there = [rows[name] for name in names if name in rows]
+        found.stages |= {stage: _one_of(there, len(names))} if there else {}
     found.stages["graph"] = rows["graph"]
     until = time.monotonic() + SECONDS
     for place, record in enumerate(compilation.passes):
-        for count in range(1, len(record.matches) + 1):
+        is_judged = found.passes[place].ok is not None
+        for count in range(1, len(record.matches) + 1 if is_judged else 1):
             if time.monotonic() > until:
                 found.note = "rewrites were checked one by one as far as time allowed"
                 return found
@@ -65,17 +72,28 @@ def check_all(compilation: Any) -> Checks:
     return found
 
 
+def _one_of(rows: list[Any], names: int) -> Any:
+    """The first of a stage's rows that is wrong, by its name where there may be several; else that
+    which is furthest off."""
+    wrong = next((row for row in rows if row.ok is False), None)
+    if wrong is None:
+        return max(rows, key=lambda row: row.max_abs)
+    return replace(wrong, note=f"{wrong.stage}: {wrong.note}") if names > 1 else wrong
+
+
 def tried(bisection: Any) -> Checks:
     """The marks of what a bisection tried."""
     found = Checks()
-    stages = {name: stage for stage, name in STAGES.items()}
+    stages = {name: stage for stage, names in STAGES.items() for name in names}
+    known: dict[str, list[Any]] = {}
     for row, place in zip(bisection.tried, bisection.places, strict=True):
         if AFTER_REWRITE in row.stage:
             found.steps[bisection.place, place] = row
         elif place >= 0:
             found.passes[place] = row
         elif row.stage in stages:
-            found.stages[stages[row.stage]] = row
+            known.setdefault(stages[row.stage], []).append(row)
+    found.stages = {stage: _one_of(rows, len(STAGES[stage])) for stage, rows in known.items()}
     if bisection.place >= 0:
         found.passes[bisection.place] = bisection.row
     return found
@@ -91,6 +109,8 @@ def check_rows(checks: Checks, compilation: Any) -> Wire:
         for place, record in enumerate(compilation.passes)
     ]
     stages = {stage: _mark(row) for stage, row in checks.stages.items()}
+    if "run" in stages and checks.stages["run"].ok:
+        stages["run"][1] += AS_USERS
     if any(passes):
         stages["passes"] = _of_all(checks)
     if "asm" in stages:

@@ -7,13 +7,12 @@ by `layered`.
 
 import json
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from compiler import isolated
 from svodviz import graphviz_layout, layered
 from svodviz.graphs import Drawing
 
@@ -102,10 +101,8 @@ def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[dict[str
 
 
 def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, Any]:
-    script = Path(graphviz_layout.__file__)
-    # -P keeps this package's folder off the worker's import path, where it could hide libraries.
     done = subprocess.run(
-        [sys.executable, "-P", str(script)],
+        isolated.script(graphviz_layout.__file__),
         input=json.dumps(request),
         capture_output=True,
         text=True,

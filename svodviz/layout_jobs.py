@@ -13,13 +13,13 @@ Nothing here waits: the kernel stays free, the page asks again. A worker that ta
 import itertools
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from compiler import isolated
 from svodviz import graphviz_layout
 from svodviz.layout import LARGE
 from svodviz.requests import Json, Progress, request
@@ -51,9 +51,8 @@ def start(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
         asked = {"boxes": boxes, "edges": edges, "quick": len(boxes) > LARGE}
         question.write(json.dumps(asked).encode())
         question.seek(0)
-        # -P keeps this package's folder off the worker's import path, where it could hide libraries
         process = subprocess.Popen(
-            [sys.executable, "-P", str(WORKER), str(int(SECONDS_ALLOWED))],
+            isolated.script(str(WORKER), str(int(SECONDS_ALLOWED))),
             stdin=question, stdout=answer, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     number = next(_numbers)

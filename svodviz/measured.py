@@ -1,8 +1,8 @@
 """What one run takes, measured: what the page asks, what exports carry, and the same in Python.
 
     measure   {}
-      answer  {"items": [item or null], "path": [item], "whole": ns or null, "call": ns, "rounds", "machine",
-               "notes": [text], "results": [preview], "seconds"}
+      answer  {"items": [item or null], "path": [item], "whole": ns or null, "call": ns, "rounds",
+               "machine", "notes": [text], "results": [preview], "seconds"}
       item    {"ns", "low", "high", "rounds", "start", "late", "cost", "critical", "bound"}
 
 Items are in the order of the schedule's, null where the time did not suffice; times are

@@ -4,11 +4,15 @@
 
 The notebook keeps the data of each explorer that it shows. `OfflineExplorers` puts a page of its
 own in the place of each, inside an <iframe> whose content is part of the file; the script in it is
-this package's, not what the notebook has saved. `OfflineExporter` also leaves out what nbconvert
+this package's, not what the notebook has saved. Where the data is missing the picture stays, with
+words on why and on how to get the explorer back; the log says how many became pages and how many
+did not. `OfflineExporter` also leaves out what nbconvert
 would load from elsewhere: formulas stay as they are written.
 """
 
 import copy
+import re
+from collections import Counter
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
@@ -18,10 +22,11 @@ from traitlets.config import Config
 
 from svodviz.comparison_wire import FORMAT as COMPARISON
 from svodviz.comparison_wire import VERSION as COMPARISON_VERSION
-from svodviz.escape import markup
+from svodviz.escape import markup, visible
 from svodviz.export import export_html
 from svodviz.later import joined
 from svodviz.packing import unpacked
+from svodviz.picture import stand_ins
 from svodviz.quiz import FORMAT as QUIZ
 from svodviz.quiz import VERSION as QUIZ_VERSION
 from svodviz.wire import FORMAT, VERSION
@@ -35,6 +40,15 @@ VERSIONS = {
     QUIZ: QUIZ_VERSION,
 }
 
+# What text stands in for a widget of ours, which is all that tells of one that was not saved.
+WORDS = re.compile(r"Explorer of compilation .*|.* side by side: .*|Quiz of .*", re.DOTALL)
+UNSAVED = "the notebook was saved without its data"
+OTHER_VERSION = "its data was saved by another version of svodviz"
+AGAIN = (
+    "Run its cell again and save the notebook, or run all of it: "
+    "jupyter nbconvert --execute --to notebook --inplace notebook.ipynb"
+)
+
 State = dict[str, Any]
 
 
@@ -45,10 +59,13 @@ class OfflineExplorers(Preprocessor):  # type: ignore[misc]
         """The notebook with pages in the place of explorers."""
         notebook = copy.deepcopy(notebook)
         saved = notebook.metadata.get("widgets", {}).get(SAVED, {}).get("state", {})
-        pages = {key: page for key, it in saved.items() if (page := page_of(it.get("state", {})))}
-        for cell in notebook.cells:
-            for output in cell.get("outputs", ()):
-                self._replace(output, pages)
+        states = {key: it.get("state", {}) for key, it in saved.items()}
+        pages = {key: page for key, state in states.items() if (page := page_of(state))}
+        found = Counter(
+            self._replace(output, pages, states)
+            for cell in notebook.cells for output in cell.get("outputs", ())
+        )  # fmt: skip
+        self._tell(found)
         for key in pages:
             del saved[key]
         if pages and not _has_other_views(notebook):
@@ -56,19 +73,72 @@ class OfflineExplorers(Preprocessor):  # type: ignore[misc]
             notebook.metadata.pop("widgets", None)
         return notebook, resources
 
-    def _replace(self, output: Any, pages: dict[str, str]) -> None:
+    def _replace(self, output: Any, pages: dict[str, str], states: dict[str, State]) -> str | None:
+        """Puts a page into an output, or says why it has none: "" if it has, None for others'."""
         data = output.get("data", {})
         key = data.get(VIEW, {}).get("model_id", "")
-        if key not in pages:
+        if key in pages:
+            data["text/html"] = frame(pages[key])
+            for form in (VIEW, "image/svg+xml"):
+                data.pop(form, None)
+            return ""
+        why = why_lost(data, states.get(key)) if key else None
+        if why:
+            data["text/html"] = note(why) + _picture(data)
+            data.pop(VIEW)
+        return why
+
+    def _tell(self, found: Counter[str | None]) -> None:
+        """How many explorers there are, and which of them are lost."""
+        shown = found.pop("", 0)
+        found.pop(None, None)
+        lost = sum(found.values())
+        counts = f"svodviz: {_counted(shown + lost)}, {shown} interactive"
+        if not lost:
+            self.log.info(counts)
             return
-        for form in (VIEW, "image/svg+xml"):
-            data.pop(form, None)
-        data["text/html"] = frame(pages[key])
+        reasons = "; ".join(f"{number}: {why}" for why, number in found.items())
+        self.log.warning("%s, %s only a picture (%s). %s", counts, lost, reasons, AGAIN)
 
 
 def _has_other_views(notebook: Any) -> bool:
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
     return any(VIEW in output.get("data", {}) for output in outputs)
+
+
+def _counted(number: int) -> str:
+    return f"{number} explorer{'' if number == 1 else 's'}"
+
+
+def why_lost(data: State, state: State | None) -> str | None:
+    """Why a widget of ours is no page; None for others'. `state` is None where none was saved."""
+    if state is None:
+        return UNSAVED if WORDS.fullmatch(_text(data.get("text/plain", ""))) else None
+    wire = _plain(state.get("wire"))
+    is_ours = isinstance(wire, dict) and wire.get("format") in VERSIONS
+    return OTHER_VERSION if is_ours else None
+
+
+def _text(given: str | list[str]) -> str:
+    """A notebook's text, which its file may hold as a list of lines."""
+    return given if isinstance(given, str) else "".join(given)
+
+
+def note(why: str) -> str:
+    """What a page says above the picture of an explorer that it lacks."""
+    words = f"This explorer is a picture only: {why}. {AGAIN}"
+    style = "border-left: 4px solid #bf3a00; padding: 4px 10px; font-family: sans-serif"
+    return f'<p class="svodviz-lost" role="note" style="{style}">{markup(words)}</p>'
+
+
+def _picture(data: State) -> str:
+    """What stands in for the explorer: its picture, else its words."""
+    if "text/html" in data:
+        return _text(data["text/html"])
+    words = _text(data.get("text/plain", ""))
+    if "image/svg+xml" in data:
+        return stand_ins(words, _text(data["image/svg+xml"]), words)["text/html"]
+    return f"<pre>{markup(visible(words))}</pre>"
 
 
 def page_of(state: State) -> str:

@@ -5,7 +5,8 @@ limit of time.
 """
 
 import subprocess
-import sys
+
+from compiler import isolated
 
 SECONDS = 60.0
 _PROGRAM = """\
@@ -20,8 +21,7 @@ def rasterize(dot: str, seconds: float = SECONDS) -> bytes:
     """The picture; ValueError where Graphviz cannot draw the graph, or not within `seconds`."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM], input=dot.encode(), capture_output=True,
-            timeout=seconds,
+            isolated.command(_PROGRAM), input=dot.encode(), capture_output=True, timeout=seconds,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise ValueError(

@@ -5,8 +5,8 @@
                "fusions": [fusion] or null, "moved": [text]}
 
 The rows are described in `items`, `memory` and `fusions`; `path` is the critical path by position,
-of paths as long the first, where all items on any of them are critical; `moved` is what one run copies between
-devices.
+the first of paths as long, while items on any of them are critical; `moved` is what one run copies
+between devices.
 """
 
 from typing import Any
@@ -133,11 +133,15 @@ def _offset(place: Wire) -> str:
     return "alone" if place["offset"] is None else f"at {place['offset']:,}"
 
 
+def _share(score: float) -> str:
+    return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
+
+
 def _fusions(row: Wire) -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
          it["value"] or _named(row, it["to"]),
-         it["type"], f"{'costs ' if it['score'] < 0 else ''}{100 * abs(it['score']):.1f} % of the time",
+         it["type"], _share(it["score"]),
          f"{it['saved']:,} bytes saved", it["reason"])
         for it in row["fusions"] or ()
     ]  # fmt: skip

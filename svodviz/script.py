@@ -18,8 +18,9 @@ _LOADER = """\
 const text = await unpacked("PACKED");
 const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 const loaded = import(url).finally(() => URL.revokeObjectURL(url));
+const initialize = async (context) => (await loaded).initialize(context);
 const render = async (context) => (await loaded).render(context);
-export default { render };
+export default { initialize, render };
 """
 
 
@@ -41,7 +42,7 @@ def page_script() -> str:
 def widget_module() -> str:
     """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
     unpacking = dict(modules())["packed.js"].replace("export ", "")
-    text = f"{bundle(modules())}export const {{ render }} = $main;\n"
+    text = f"{bundle(modules())}export const {{ initialize, render }} = $main;\n"
     return unpacking + _LOADER.replace("PACKED", packed(text), 1)
 
 

@@ -1,12 +1,9 @@
 """What can be explored: tensors, compilations, and functions with example inputs."""
 
-import inspect
-from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
 from compiler.errors import DataError
+from compiler.feeding import called, result_of
 from compiler.origin import caller
 
 _STAGES = ("graph", "passes", "kernels", "schedule")
@@ -51,9 +48,8 @@ def compilation_of(subject: Any, *inputs: Any, by: str = "explore") -> Any:
                 hint="other arguments are given by name")  # fmt: skip
     what = "there is nothing to explore in this"
     if is_function:
-        what = f"{_called(subject)} gives nothing to explore"
-        _check_inputs(by, subject, inputs)
-        subject = subject(*map(_as_tensor, inputs))
+        what = f"{called(subject)} gives nothing to explore"
+        subject = result_of(by, subject, inputs)
     if is_compilation(subject):
         return subject
     if not is_explorable(subject):
@@ -61,32 +57,6 @@ def compilation_of(subject: Any, *inputs: Any, by: str = "explore") -> Any:
     import compiler
 
     return compiler.compile(list(subject) if isinstance(subject, tuple) else subject)
-
-
-def _check_inputs(by: str, function: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
-    """Refuses a function that so many inputs do not fit."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(*inputs)
-    except TypeError as error:
-        got = f"{len(inputs)} inputs for {_called(function)}{signature}"
-        hint = f"give them after it: {by}(function, x, …)"
-        _refuse(by, f"the function needs other inputs: {error}", got,
-                "one example for each argument", hint)  # fmt: skip
-
-
-def _as_tensor(value: Any) -> Any:
-    import compiler
-
-    return compiler.Tensor(value) if isinstance(value, np.ndarray) else value
-
-
-def _called(function: Any) -> str:
-    name = str(getattr(function, "__name__", "the function"))
-    return "the function" if name == "<lambda>" else name
 
 
 def _refuse(by: str, what: str, got: str, expected: str = EXPLORABLE, hint: str = "") -> NoReturn:

@@ -8,6 +8,7 @@ import pytest
 
 from compiler import Tensor, compile, custom, dtypes, functions
 from compiler.compilation import Compilation
+from compiler.custom import CustomFunction
 from compiler.device import device
 from compiler.errors import CompileError, DTypeError, InternalError, ShapeError
 from compiler.functions import Type
@@ -15,6 +16,7 @@ from compiler.graph.effects import Custom
 from compiler.graph.nodes import Sink
 from compiler.graph.verify import verify
 from compiler.kernels import program_spec
+from compiler.llvm import jit
 from compiler.options import Options
 from compiler.schedule.items import HostCallback, Kernel
 from tests.evaluate import assert_same, evaluate, every_engine
@@ -231,6 +233,15 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: custom.inline("i", "fadd float {0}, {0}", ["float64"], "float32", np.abs),
      CompileError, "LLVM refuses the text"),
     (lambda: custom.inline("i", "x", [], "float32", NOTHING), CompileError, "a reference"),
+    (lambda: custom.inline("i", 5, ["float32"], "float32", np.abs), CompileError, "is no LLVM IR"),  # type: ignore[arg-type]
+    (lambda: custom.inline("i", "fneg float {0}", ["float32"], "float32", np.abs, "declare f"),
+     CompileError, "is no LLVM IR"),
+    (lambda: custom.inline("i", "fneg float {0} }} define void @f() {{ ret void", ["float32"],
+                           "float32", np.abs), CompileError, "LLVM refuses the text"),
+    (lambda: custom.kernel("k", "; define void @k(ptr %a)\n", np.abs), CompileError,
+     "does not define void @k"),
+    (lambda: custom.kernel("k", "declare void @k(ptr %a)\n", np.abs), CompileError,
+     "does not define void @k"),
     (lambda: twice(X, X), CompileError, "the number of operands is wrong"),
     (lambda: twice(X.cast("float64")), DTypeError, "an operand has the wrong type"),
     (lambda: below(X, X[:5]), ShapeError, "broadcast"),
@@ -245,6 +256,96 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
 def test_refused(call: Callable[[], object], error: type[Exception], problem: str) -> None:
     with pytest.raises(error, match=problem):
         call()
+
+
+def inline(expression: str, *declarations: str, operand: str = "float32") -> CustomFunction:
+    return custom.inline("i", expression, [operand], operand, np.abs, declarations)
+
+
+WHAT_IT_MAY_BE: dict[str, tuple[Callable[[], object], str]] = {
+    "a declaration of nothing": (
+        lambda: inline("call float @nothing(float {0})", "declare float @nothing(float)"),
+        """custom i: the text declares what is not there
+  got:      @nothing
+  expected: LLVM's intrinsics, and functions of libraries that are loaded""",
+    ),
+    "an intrinsic that LLVM does not have": (
+        lambda: inline("call float @llvm.fab.f32(float {0})", "declare float @llvm.fab.f32(float)"),
+        """custom i: the text declares what is not there
+  got:      @llvm.fab.f32
+  expected: LLVM's intrinsics, and functions of libraries that are loaded""",
+    ),
+    "a variable of nothing": (
+        lambda: inline("load float, ptr @nowhere", "@nowhere = external global float"),
+        """custom i: the text declares what is not there
+  got:      @nowhere
+  expected: LLVM's intrinsics, and functions of libraries that are loaded""",
+    ),
+    "two instructions": (
+        lambda: inline("fadd float {0}, {0}\n  %z = fneg float %y"),
+        """custom i: more than one instruction
+  got:      2 instructions: fadd float %x0, %x0
+  %z = fneg float %y
+  expected: one instruction
+  hint:     custom.kernel takes whole functions""",
+    ),
+    "two blocks": (
+        lambda: inline("fadd float {0}, {0}\n  br label %next\nnext:"),
+        """custom i: more than one instruction
+  got:      2 instructions: fadd float %x0, %x0
+  br label %next
+next:
+  expected: one instruction
+  hint:     custom.kernel takes whole functions""",
+    ),
+    "another function behind it": (
+        lambda: inline("fneg float {0}\n  ret float %y }}\ndefine float @f(float %a) {{\n"
+                       " %x0 = fneg float %a\n %y = fneg float %a"),
+        """custom i: the text defines functions
+  got:      f
+  expected: one instruction""",
+    ),
+    "a function among the declarations": (
+        lambda: inline("call float @f(float {0})", "define float @f(float %a) { ret float %a }"),
+        """custom i: the text defines functions
+  got:      f
+  expected: one instruction""",
+    ),
+    "a kernel that calls nothing": (
+        lambda: custom.kernel("k", "define void @k(ptr %a) { call void @nothing() ret void }",
+                              np.abs, declarations=["declare void @nothing()"]),
+        """custom k: the text declares what is not there
+  got:      @nothing
+  expected: LLVM's intrinsics, and functions of libraries that are loaded""",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WHAT_IT_MAY_BE)
+def test_a_text_is_held_to_what_it_may_be(case: str) -> None:
+    call, expected = WHAT_IT_MAY_BE[case]
+    with pytest.raises(CompileError) as caught:
+        call()
+    page = [line for line in str(caught.value).splitlines() if not line.startswith("  line:")]
+    assert page == expected.splitlines()
+
+
+def test_what_only_another_processor_has_is_refused() -> None:
+    other = "x86.rdtsc" if jit.is_arm() else "aarch64.get.fpcr"
+    with pytest.raises(CompileError, match="LLVM cannot make code of the text for this processor"):
+        inline(f"call i64 @llvm.{other}()", f"declare i64 @llvm.{other}()", operand="int64")
+
+
+def test_a_function_of_a_loaded_library_may_be_called() -> None:
+    root = inline("call double @cbrt(double {0})", "declare double @cbrt(double)",
+                  operand="float64")  # fmt: skip
+    np.testing.assert_allclose(root(Tensor([8.0, 27.0])).numpy(), [2, 3])
+
+
+def test_an_intrinsic_that_our_own_code_declares_too() -> None:
+    known = inline("call float @llvm.fabs.f32(float {0})",
+                   "declare  float @llvm.fabs.f32( float %a ) nounwind")  # fmt: skip
+    np.testing.assert_array_equal((known(X) + (X * -1).abs()).numpy(), np.abs(VALUES) * 2)
 
 
 def test_verify_holds_nodes_to_what_is_registered() -> None:

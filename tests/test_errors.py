@@ -165,8 +165,8 @@ PAGES: tuple[tuple[type[CompileError], Callable[[], object], str], ...] = (
         lambda: Tensor(X)["a"],
         "getitem: cannot index with str\n"
         "  got:      str\n"
-        "  expected: integers, slices, None, ... and arrays of integers or truth values, "
-        "e.g. x[0, 1:5:2, ..., [2, 0]]",
+        "  expected: integers, slices, None, ..., and truth values, lists, arrays and tensors of "
+        "integers or truth values, e.g. x[0, 1:5:2, ..., [2, 0]]",
     ),
 )
 
@@ -270,7 +270,7 @@ OUTSIDE: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: Tensor([1.0]).index_put(5, 1.0), "index_put: one index per leading axis"),
     (lambda: Tensor([1.0]).pad(1, "a"), "pad: the value is no number"),
     (lambda: Tensor([1.0]).cast(None), "cast: unknown element type"),
-    (lambda: Tensor([1.0])[Tensor(np.array(True))], "getitem: a mask has an element per"),
+    (lambda: Tensor([1.0])[Tensor([True, False])], "getitem: the mask does not fit the axes"),
     (lambda: assign_elsewhere(), "assign: the value is on another device"),
 )
 

@@ -194,7 +194,7 @@ def test_few_modules_are_imported() -> None:
     """
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     ours, others = map(int, ran.stdout.split())
-    assert ours <= 270 and others <= 40, (ours, others)
+    assert ours <= 276 and others <= 40, (ours, others)
 
 
 def test_other_data_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

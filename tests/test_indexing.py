@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import AxisError, DataError, DTypeError, ShapeError, Tensor
+from compiler import AxisError, DataError, DTypeError, ShapeError, Tensor, compile
 from compiler.errors import CompileError
 from tests.evaluate import assert_same, evaluate, every_engine
 from tests.random_indices import Source
@@ -112,7 +112,7 @@ def are_taken(seed: int) -> bool:
     return not any(isinstance(each, Exception) for each in found)
 
 
-@pytest.mark.parametrize("seed", filter(are_taken, range(0, 80, 2)))
+@pytest.mark.parametrize("seed", list(filter(are_taken, range(0, 80, 2))))
 def test_any_index_on_machine_code(seed: int) -> None:
     source, x, theirs, ours = drawn(seed)
     value = value_for(source, x, theirs)
@@ -262,3 +262,27 @@ def test_computed_positions_into_nothing_are_refused() -> None:
         "axis 1 is empty: no position is in range", "positions of shape (1,)",
         "an axis with elements, or no positions",
     )  # fmt: skip
+
+
+def test_a_mask_without_data_is_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        Tensor(DATA)[Tensor.placeholder(3, dtype="bool", name="m")]
+    assert str(caught.value).startswith("""getitem: a mask is needed when it is written, but \
+placeholder m has no data
+  got:      bool[3]
+  expected: a mask whose data are there: it decides the shape
+""")
+    assert caught.value.hint == "mask.where(x, 0) keeps the shape of x"
+
+
+def test_positions_without_data_are_an_input() -> None:
+    x, rows = Tensor(DATA, name="x"), Tensor.placeholder(2, dtype="int64", name="rows")
+    (got,) = compile(x[rows]).run({rows: np.array([2, -3])})
+    assert_same(got, DATA[[2, -3]])
+    known = Tensor([0, 1])
+    with pytest.raises(DataError, match="the program does not read this tensor") as caught:
+        compile(x[known]).run({known: np.array([2, -3])})
+    assert caught.value.hint == (
+        "data that were there when they were used as an index or a mask were read then: "
+        "index by a Tensor.placeholder to give others"
+    )

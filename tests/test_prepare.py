@@ -96,7 +96,7 @@ def test_a_realised_tensor_stands_for_its_program() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"y": array(2, 3)}, DataError, "no such input.*\n.*'y'.*\n.*x, an unnamed f32"),
+        ({"y": array(2, 3)}, DataError, "no such input.*\n.*'y'.*\n.*x f32.*, an unnamed f32"),
         ({"": array(2, 3)}, DataError, "no such input|several inputs"),
         ([array(2, 3)] * 3, DataError, "too many inputs"),
         ({"x": array(3, 2)}, ShapeError, r"x has another shape\n.*\(3, 2\)\n.*\(2, 3\)"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import Tensor, dtypes
+from compiler import Tensor, compile, dtypes
 from compiler.dtypes import DType
 from tests.evaluate import FLOATS, assert_same, evaluate, every_engine, samples
 from tests.validation import validation_set
@@ -130,3 +130,20 @@ def test_against_validation_set_of_numpy(name: str, dtype: type[np.floating[Any]
     x, expected = validation_set(name, dtype)
     got = getattr(Tensor(x), name)().numpy()
     np.testing.assert_array_max_ulp(got, expected, 4)
+
+
+def test_running_sums_of_exp_are_little_code() -> None:
+    """Steps of a scan that are computed again where they are read double the code of the next."""
+    made = compile(Tensor(np.ones((45, 65), np.float32)).logcumsumexp(1))
+    assert sum(len(source.rows) for source in made.source) < 5_000
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("place", [0, 3, 9])
+def test_running_sums_of_exp_from_infinities_on(dtype: type[np.floating[Any]], place: int) -> None:
+    rows = np.array([math.inf, -math.inf, math.nan])[:, None] * np.ones((3, 20))
+    array = np.where(np.arange(20) == place, rows, RNG.normal(size=(3, 20)) * 200).astype(dtype)
+    array[:, :2] = -math.inf
+    got = Tensor(array).logcumsumexp(1).numpy()
+    with np.errstate(all="ignore"):
+        assert_same(got, np.logaddexp.accumulate(array, 1), ulps=8)

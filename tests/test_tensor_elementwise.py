@@ -344,3 +344,14 @@ def test_broadcasting_fails_when_numpy_fails(left: tuple[int, ...], right: tuple
             Tensor.zeros(left) + Tensor.ones(right)
     else:
         assert (Tensor.zeros(left) + Tensor.ones(right)).shape == expected
+
+
+def test_where_of_an_array() -> None:
+    """`Tensor.where(condition, yes, no)` is written as NumPy's `where` is."""
+    x = Tensor([1.0, 2.0])
+    assert Tensor.where(x > 1, x, 0).tolist() == [0.0, 2.0]
+    for condition in (np.array([True, False]), [True, False], np.array([3, 0])):
+        assert Tensor.where(condition, x, 9).tolist() == [1.0, 9.0]  # type: ignore[arg-type]
+        assert Tensor.where(condition, 9, x).tolist() == [9.0, 2.0]  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="where: where needs a tensor"):
+        Tensor.where(np.array([True]), 1, 2)  # type: ignore[arg-type]

@@ -232,7 +232,9 @@ def test_two_values_are_refused_before_anything_runs() -> None:
     x, y = Tensor(ROWS[:3], symbolic={0: n}), Tensor(ROWS[:4], symbolic={0: n})
     with pytest.raises(DataError, match="variable n is bound to two values") as caught:
         compiler.compile(x + y)
-    assert caught.value.got == "3 and 4"
+    line = test_two_values_are_refused_before_anything_runs.__code__.co_firstlineno + 2
+    place = f"test_variables.py:{line}"
+    assert caught.value.got == f"n = 3 ({place}) and n = 4 ({place})"
     other = Tensor(ROWS)[: Variable("n", 1, 5)]
     with pytest.raises(DataError, match="variable n has two pairs of bounds"):
         compiler.compile([x + 1, other + 1])

@@ -3,16 +3,20 @@
     Where each step runs on the program's inputs:
 
         graph as written ✓ → graph passes → kernels → loops of k0, k1, … → instructions → machine
+        machine ✓ → native steps → threads → memory plan → numpy() → prepare().run()
 
 What is wrong at the end was right at the beginning, so half of the steps in between are ruled out
-by each run. Within the pass the same is done over its rewrites. `tried` has every run.
+by each run. Within the pass the same is done over its rewrites. Where the machine code is right,
+what users run is tried step by step (`as_run.py`). `tried` has every run.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from compiler.asking.as_run import as_run
 from compiler.asking.check_passes import Bench
+from compiler.asking.check_transfers import check_transfers, has_transfers
 from compiler.bindings import Values, sliced
 from compiler.check import (
     Array,
@@ -133,13 +137,23 @@ class _Search:
             for n, name in enumerate(names)
         ]  # fmt: skip
         values = bench.values
-        others = [("kernels", partial(run_bodies, made, "kernels", values))]
+        copies = [_Point(partial(check_transfers, made, values))] if has_transfers(made) else []
+        kernels = self._program("kernels", partial(run_bodies, made, "kernels", values))
         ends = [("lowered", partial(run_bodies, made, "lowered", values)),
                 ("machine code", partial(run_machine, made, values))]  # fmt: skip
         return [
-            *passes, *(_Point(self._program(*row)) for row in others), *loops,
+            *passes, *copies, _Point(kernels), *loops,
             *(_Point(self._program(*row)) for row in ends),
         ]  # fmt: skip
+
+    def wrong_run(self) -> Row | None:
+        """The first wrong step from machine code to what users run."""
+        bench = self.bench
+        for run in as_run(self.compilation, bench.values, bench.expected):
+            row = self._run(_Point(run))
+            if row.ok is False:
+                return row
+        return None
 
     def _program(self, name: str, run: Callable[[], list[Array]]) -> Callable[[], Row]:
         return lambda: row_of(name, self.bench.expected, run)
@@ -161,9 +175,10 @@ class _Search:
         return sliced(flat, made.results, values)
 
     def in_kernel(self, name: str) -> tuple[_Point, Row] | None:
-        """The first wrong pass on the loops of a kernel."""
+        """The first wrong pass on the loops of a kernel; the loops as they were made come first."""
         records = [(n, r) for n, r in enumerate(self.compilation.passes) if r.kernel == name]
-        return self.first_wrong([_Point(partial(self.bench.row, r), n) for n, r in records])
+        passes = [_Point(partial(self.bench.row, r), n) for n, r in records]
+        return self.first_wrong([_Point(partial(self.bench.indexed, name)), *passes])
 
     def first_rewrite(self, record: PassRecord) -> int:
         """The number of the first wrong rewrite of a pass; 0 where it has none by itself."""
@@ -188,7 +203,8 @@ def bisect(compilation: Checkable, variables: Values | None = None) -> Bisection
     search = _Search(compilation, variables)
     found = search.first_wrong(search.whole())
     if found is None:
-        return Bisection(*search.runs())
+        wrong = search.wrong_run()
+        return Bisection(*search.runs(), row=wrong)
     point, row = found
     if point.kernel:
         point, row = search.in_kernel(point.kernel) or (point, row)

@@ -5,7 +5,7 @@ kernel's body, on the arguments of its first call: it is not blamed for what ano
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeAlias, cast
 
@@ -103,6 +103,12 @@ class Bench:
             return row_of(title, self.expected, run)
         return self._of_kernel(record.kernel, title, partial(self._loops, cast(Body, made)))
 
+    def indexed(self, name: str) -> Row:
+        """Whether the loops of a kernel are right as `index` made them, before any pass."""
+        made = next(r.before for r in self.compilation.passes if r.kernel == name)
+        run = partial(self._loops, cast(Body, made))
+        return self._of_kernel(name, f"loops {name}: index", run)
+
     def lowered(self, name: str) -> Row:
         """Whether the instructions of a kernel are right."""
         kernel = self.compilation.kernel(self._bodies[name])
@@ -146,6 +152,17 @@ def check_passes(
     for record in compilation.passes:
         key = record.kernel, record.after
         if key not in known:  # what did not change the program has the outcome of the one before
-            known[key] = bench.row(record)
+            known[key] = _judged(bench, record)
         rows.append(known[key])
     return tuple(rows)
+
+
+def _judged(bench: Bench, record: PassRecord) -> Row:
+    """Whether what a pass left is right; a pass on loops that were never right is not judged."""
+    row = bench.row(record)
+    if row.ok is not False or record.stage == "graph":
+        return row
+    before = bench.indexed(record.kernel)
+    if before.ok is not False:
+        return row
+    return replace(row, ok=None, note=f"not judged, the loops were wrong before: {before.note}")

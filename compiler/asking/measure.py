@@ -24,6 +24,7 @@ from compiler.allocation import allocate
 from compiler.asking.measurement import ItemTime, Measurement
 from compiler.device import device
 from compiler.errors import DataError, SizeError, located
+from compiler.feeding import Given
 from compiler.graph.nodes import Buffer
 from compiler.llvm import jit
 from compiler.runtime.launch import Launch
@@ -51,7 +52,7 @@ clock = time.perf_counter_ns
 @located
 def measure(
     compilation: "Compilation",
-    inputs: Mapping[str, object] | None = None,
+    inputs: Given = None,
     variables: bindings.Values | None = None,
     seconds: float = SECONDS,
 ) -> Measurement:
@@ -63,8 +64,8 @@ def measure(
     """
     if not seconds > 0:
         raise DataError("measure", "no time to measure", got=repr(seconds), expected="seconds > 0")
-    start, values = clock(), compilation.values_of_run(variables)
-    rounds = _Rounds(compilation.inputs(inputs), seconds)
+    start, values = clock(), compilation.values_of_run(variables, inputs)
+    rounds = _Rounds(compilation.inputs(inputs, values), seconds)
     schedule = compilation.schedule
     flat = compilation.run_flat(values, rounds.originals, rounds.run)
     results = () if rounds.is_cut else bindings.sliced(flat, compilation.results, values)

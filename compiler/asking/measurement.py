@@ -4,9 +4,9 @@
      ◆ 1  kernel k1  12.40 µs  12.1 … 12.9 µs   81 %   10.10 µs   1.23×   18.2     32.5  L2
      ◆ 0  kernel k0   2.90 µs   2.8 …  3.1 µs   19 %    2.60 µs   1.12×    4.1      1.1  computing
 
-Items stand in order of time, ◆ marks those that are critical (have no slack) by the times. Rates are
-those of the bytes and operations that the analysis counts (`schedule/analysis.py`); what bounds an
-item is what most of its estimate is, or "the call" where it takes hardly longer than an empty one.
+Items stand in order of time, ◆ marks those that have no slack by the times. Rates are those of the
+bytes and operations that the analysis counts (`schedule/analysis.py`); what bounds an item is what
+most of its estimate is, or "the call" where it takes hardly longer than an empty one.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,8 @@ for. The next call of the allocator, under its lock, collects what was noted.
 import ctypes
 import functools
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -126,6 +127,17 @@ class Allocator:
         self._freed: deque[Block] = deque()
         self._free: OrderedDict[int, list[Block]] = OrderedDict()
         self._live = self._peak = self._cached = 0
+        self._poisoners = 0
+
+    @contextmanager
+    def poisoned(self) -> Iterator[None]:
+        """Memory given out meanwhile is full of ones' bits: what nobody writes shows, though it
+        was right in the run before."""
+        self._poisoners += 1
+        try:
+            yield
+        finally:
+            self._poisoners -= 1
 
     def allocate(self, size: int, dtype: DType, name: str = "") -> Array:
         """Uninitialised memory for `size` elements: a flat array, contiguous and writable.
@@ -143,7 +155,10 @@ class Allocator:
                 block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
                 self._live += wanted
                 self._peak = max(self._peak, self._live)
-        return np.asarray(Lease(block, self._freed, size, dtype))
+        made = np.asarray(Lease(block, self._freed, size, dtype))
+        if self._poisoners:
+            made.view(np.uint8)[...] = 0xFF
+        return made
 
     def _just_freed(self, wanted: int) -> Block | None:
         """The block that was freed last, if it has this size: most runs follow one like them.

@@ -2,14 +2,14 @@
 
 import itertools
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from compiler import dtypes
 from compiler.errors import DataError, InternalError
 from compiler.graph.markers import PLACEHOLDER
-from compiler.graph.nodes import Buffer, Shape
+from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -18,13 +18,36 @@ _by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
 
 
+Rank: TypeAlias = tuple[bool, int]
+_declared: "WeakKeyDictionary[TensorNode, int]" = WeakKeyDictionary()
+_lifted: "WeakSet[Buffer]" = WeakSet()
+
+
+def declare(placeholder: TensorNode) -> TensorNode:
+    """A placeholder, counted among the tensors; if a line declares it again, from then on."""
+    _declared[placeholder] = next(_numbers)
+    return placeholder
+
+
+def rank_of(node: TensorNode) -> Rank:
+    """What sorts the inputs of a program: tensors as they were made, then what was lifted."""
+    if isinstance(node, Buffer):
+        return node in _lifted, node.unique
+    return False, _declared.get(node, LARGEST)
+
+
 def new_buffer(
-    array: Array, name: str = "", device: str = "CPU", shape: Shape | None = None
+    array: Array,
+    name: str = "",
+    device: str = "CPU",
+    shape: Shape | None = None,
+    is_lifted: bool = False,
 ) -> Buffer:
     """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
 
     The array must be C-contiguous, aligned and of native byte order (`InternalError`). `shape` is
-    that of the Buffer where the array has only the first rows of it.
+    that of the Buffer where the array has only the first rows of it. `is_lifted` says that no
+    tensor of the user's was made: an operation brought it in.
     """
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
@@ -33,6 +56,8 @@ def new_buffer(
     node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
     _by_number[node.unique] = array
+    if is_lifted:
+        _lifted.add(node)
     return node
 
 

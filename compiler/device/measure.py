@@ -50,7 +50,7 @@ from compiler.lowered.linearize import linearize
 from compiler.machine import DEFAULT, EXPENSIVE, MachineModel
 from compiler.runtime.workers import core_count
 from compiler.trace import Provenance
-from compiler.user_cache import user_cache
+from compiler.user_cache import read, user_cache, write
 
 VERSION = 2
 """Of the figures and of the file: another version is measured again."""
@@ -274,7 +274,7 @@ def _read(path: Path) -> MachineModel | None:
     try:
         import json
 
-        held = json.loads(path.read_text("utf-8"))
+        held = json.loads(read(path).decode())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
@@ -318,10 +318,8 @@ def _write(path: Path, model: MachineModel) -> None:
     import json
 
     text = json.dumps({"key": _key(), "model": asdict(model)}, indent=1)
-    beside = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, "utf-8")
-        os.replace(beside, path)
+        write(path, text.encode())
     except OSError as error:
         warnings.warn(f"the machine model could not be kept: {error}", stacklevel=3)

@@ -68,12 +68,17 @@ def refuse(node: Any, axis: int, extent: Any, what: str, hint: str = "") -> NoRe
     )
 
 
-def two_values(operation: str, name: str, bindings: Sequence[str]) -> DataError:
+def two_values(
+    operation: str,
+    name: str,
+    bindings: Sequence[str],
+    hint: str = "two extents that differ are two variables",
+) -> DataError:
     """The error about a variable that two things give a value; `bindings` says which and what."""
     return DataError(
         operation, f"variable {name} is bound to two values", got=" and ".join(bindings),
         expected=f"one value of {name} in each program",
-        hint="two extents that differ are two variables",
+        hint=hint,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ An axis whose extent is a variable has the greatest one in `shape`, and itself i
 
 import math
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from compiler.dtypes import DType, Scalar, bool_, int64
 from compiler.errors import SizeError
@@ -61,6 +61,8 @@ class TensorNode(Node):
     dtype: DType = field(init=False)
     devices: Devices = field(init=False)
     extents: Extents = field(init=False)
+    known: Any = field(init=False)
+    """What `tensors/readers.py` knows of those that read it; no part of what a node is."""
     _extents = rules.refused
 
     def __post_init__(self) -> None:

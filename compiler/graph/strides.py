@@ -9,6 +9,8 @@ A movement of a buffer has the strides it reads the buffer with, where there are
 permuted elements, or a pad, has none.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
@@ -22,7 +24,7 @@ from compiler.graph.nodes import (
     TensorNode,
 )
 
-View = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
+View = np.ndarray[Any, Any]
 MOVES = Reshape | Permute | Expand | Flip | Shrink
 
 
@@ -38,7 +40,7 @@ def strides(node: TensorNode) -> tuple[int, ...] | None:
         return _row_by_row(chain[0])
     view: View | None = _whole(node)
     for move in reversed(chain):
-        view = None if view is None else _moved(view, move)
+        view = None if view is None else moved(view, move)
     return None if view is None else view.strides
 
 
@@ -55,8 +57,8 @@ def _whole(node: TensorNode) -> View:
     return as_strided(np.zeros(1, np.int8), node.shape, _row_by_row(node))
 
 
-def _moved(view: View, node: TensorNode) -> View | None:
-    """The view after one movement; None where it would need a copy."""
+def moved(view: View, node: TensorNode) -> View | None:
+    """The view of memory after one movement; None where it would need a copy."""
     match node:
         case Permute():
             return view.transpose(node.order)

@@ -11,11 +11,11 @@ program needs makes LLVM end the process. So a new one is started for each quest
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler import isolated
 from compiler.errors import InternalError
 
 SECONDS_ALLOWED = 120.0
@@ -45,7 +45,7 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM], input=json.dumps(question),
+            isolated.command(_PROGRAM), input=json.dumps(question),
             capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:

@@ -6,20 +6,21 @@ for everything that an entry depends on. On disk every entry is a file of its ow
     magic · SHA-256 of all that follows · key · content
 
 It appears whole or not at all (written beside, then renamed), so processes may share a folder. What
-is in it gets executed: a folder that is somebody else's, or that others may write to, is refused.
+is in it gets executed: a folder or a file that is somebody else's, or that others may write to, is
+refused (`user_cache.py`).
 """
 
 import hashlib
 import os
 import time
 import warnings
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
 from compiler import forking
 from compiler.options import Cache
-from compiler.user_cache import user_cache
+from compiler.user_cache import Untrusted, no_user_cache, read, user_cache, write
 
 DIGEST = 32
 """Bytes of a hash, so of a key."""
@@ -33,6 +34,10 @@ TRIM_EVERY = 64
 """Looking at all files of a full folder takes long: one write of so many does."""
 STALE = 3600.0
 """Seconds after which a file that was never renamed belongs to no process any more."""
+
+
+REFUSED: Counter[str] = Counter()
+"""How many files were not used because somebody else may have written them, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +73,12 @@ class Folder:
         """What is kept for a key; None where there is nothing, or the file is damaged."""
         path = self._file(key)
         try:
-            found = path.read_bytes()
+            found = read(path)
         except FileNotFoundError:
+            return None
+        except Untrusted as error:
+            REFUSED[str(error)] += 1
+            _warn(f"{path} is not used, {error}: {self.kind.again}")
             return None
         except OSError as error:
             _warn(f"the object cache cannot be read: {error}")
@@ -78,20 +87,14 @@ class Folder:
         if code is None:
             _warn(f"{path} is damaged: {self.kind.again}")
             return None
-        _touch(path)
         return code
 
     def put(self, key: bytes, code: bytes) -> None:
         """Keep the content of a key."""
-        beside = self.path / f"{os.urandom(16).hex()}.tmp"
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_entry(key, code, self.kind.magic))
-            os.replace(beside, self._file(key))
+            write(self._file(key), _entry(key, code, self.kind.magic))
         except OSError as error:
             _warn(f"{self.kind.name} could not be kept: {error}")
-            _remove(beside)
         else:
             if key[0] % TRIM_EVERY == 0:
                 self.trim()
@@ -161,14 +164,6 @@ def _content(found: bytes, key: bytes, magic: bytes) -> bytes | None:
     return rest[DIGEST:] if is_whole and rest[:DIGEST] == key else None
 
 
-def _touch(path: Path) -> None:
-    """Remember that an entry was used; one of a folder that cannot be written is read as well."""
-    try:
-        os.utime(path)
-    except OSError:
-        return
-
-
 def _remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
@@ -178,6 +173,13 @@ def _remove(path: Path) -> None:
 
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=3)
+
+
+def no_folder(cache: Cache) -> str:
+    """Why nothing is kept on disk; "" where something is, or the folder is refused."""
+    if cache is False:
+        return "cache=False"
+    return no_user_cache() if cache is True else ""
 
 
 def folder_of(cache: Cache, kind: Kind = OBJECT) -> Folder | None:
@@ -246,6 +248,7 @@ class Objects:
         with self._lock:
             self._table.clear()
             self.hits = self.read = self.misses = 0
+            REFUSED.clear()
 
     def _keep(self, key: bytes, code: bytes) -> None:
         self._table[key] = code

@@ -16,15 +16,14 @@ from compiler.errors import DeviceError
 
 VARIABLE = "SVODVIZ_CPU"
 """The environment variable that names the processor, in every process that a run starts."""
-_FIRST = ("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2")
-_SECOND = (*_FIRST, "crc32", "cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3")
-_AVX2 = (*_SECOND, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
+_AVX = ("64bit", "cmov", "crc32", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf", "sse", "sse2",
+        "sse3", "sse4.1", "sse4.2", "ssse3", "avx", "f16c", "xsave")  # fmt: skip
+_AVX2 = (*_AVX, "avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe")
 _AVX512 = (*_AVX2, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 _LATER = ("avx512bitalg", "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni",
           "avx512vpopcntdq")  # fmt: skip
 X86: dict[str, tuple[str, ...]] = {
-    "x86-64": _FIRST,
-    "nehalem": _SECOND,
+    "ivybridge": _AVX,
     "haswell": _AVX2,
     "znver3": _AVX2,
     "skylake-avx512": _AVX512,

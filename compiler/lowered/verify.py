@@ -88,8 +88,9 @@ class _Check(Registers):
         """Check all instructions, then what can be told only at the end."""
         for number, instruction in enumerate(self.instructions):
             self.number = number
-            self._registers(instruction)
-            self._operands(instruction)
+            read = reads(instruction)
+            self._registers(instruction, read)
+            self._operands(instruction, read)
             self._instruction(instruction)
             self.note(instruction)
         if self.loops:
@@ -101,11 +102,9 @@ class _Check(Registers):
         if not any(b.slot == 0 for b in self.arguments):
             self.broken(9, "no slot 0", sorted(b.slot for b in self.arguments), 0)
 
-    def _registers(self, instruction: Instruction) -> None:
+    def _registers(self, instruction: Instruction, read: tuple[int, ...]) -> None:
         """Invariants 1, 2 and 4."""
-        used = list(reads(instruction))
-        if isinstance(instruction, Assign):
-            used.append(instruction.target)
+        used = (*read, instruction.target) if isinstance(instruction, Assign) else read
         for register in used:
             if register not in self.written:
                 self.broken(1, f"%{register} is used before it is written", "nothing", "a value")
@@ -117,13 +116,12 @@ class _Check(Registers):
             first = f"instruction {self.written[out]}"
             self.broken(4, f"%{out} is written again", first, "one instruction")
 
-    def _operands(self, instruction: Instruction) -> None:
+    def _operands(self, instruction: Instruction, values: tuple[int, ...]) -> None:
         """Invariants 7 and 8: which operands are buffers."""
-        values = list(reads(instruction))
         if isinstance(instruction, PtrCat | Wmma | Custom):
             return  # their own rules tell memories from values
         if isinstance(instruction, Load | Store):
-            buffer = values.pop(0)
+            buffer, values = values[0], values[1:]
             if buffer not in self.buffers and buffer not in self.pointers:
                 expected = "a DefineGlobal or scratch memory"
                 self.broken(7, f"%{buffer} is accessed as a buffer", "a value", expected)

@@ -4,11 +4,11 @@ One method per binary and ternary row of `ops.OPS`. Operands broadcast and are p
 NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int, float).
 """
 
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from compiler.errors import DTypeError
+from compiler.errors import DataError, DTypeError
 from compiler.graph.nodes import TensorNode
 from compiler.tensors.apply import apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder
@@ -147,7 +147,10 @@ class Binary(Unary):
         """`yes` where self is true (not 0), else `no`: `(x > 0).where(x, 0)`.
 
         PyTorch's `x.where(x > 0, 0)`, numbers asked for a choice by truth values, is refused.
+        `Tensor.where(condition, yes, no)` takes an array as condition too.
         """
+        if not isinstance(self, Binary):
+            return _where_array(self, yes, no)
         if self.dtype.kind != "bool" and str(getattr(yes, "dtype", "")) == "bool":
             raise DTypeError(
                 "where", "the tensor is the condition", got=f"{self.dtype} to choose bool by",
@@ -242,3 +245,12 @@ class Binary(Unary):
 
     def __rpow__(self, other: Operand) -> Self:
         return self._new(power(other, self))
+
+
+def _where_array(condition: object, yes: Operand, no: Operand) -> Any:
+    """`Tensor.where` of a condition that is no tensor: one of the others has to be."""
+    lifted = next((value for value in (yes, no) if isinstance(value, Binary)), None)
+    if lifted is None:
+        what, got = "where needs a tensor", type(condition).__name__
+        raise DataError("where", what, got=got, expected="Tensor.where(condition, yes, no)")
+    return lifted._new(select("where", condition, yes, no))

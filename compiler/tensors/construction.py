@@ -1,6 +1,7 @@
 """Tensors out of nothing: even steps, triangles, grids, random numbers.
 
 Element types are NumPy's, float64 unless something else is said; random ones PyTorch's, float32.
+`set_default_dtype` sets both.
 """
 
 import math
@@ -33,11 +34,11 @@ class Construction(Losses):
     @classmethod
     def linspace(
         cls, start: float, stop: float, count: int = 50, endpoint: bool = True,
-        dtype: object = dtypes.float64,
+        dtype: object = None,
     ) -> Self:  # fmt: skip
         """`count` numbers from `start` to `stop` in even steps, the last exactly `stop` unless
         `endpoint` is false. Integers are rounded down, as in NumPy."""
-        target = dtypes.parse(dtype, "linspace")
+        target = dtypes.asked(dtype, "linspace")
         (number,) = extents("linspace", (count,))
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in (start, stop)):
             raise DataError(
@@ -54,20 +55,21 @@ class Construction(Losses):
     @classmethod
     def logspace(
         cls, start: float, stop: float, count: int = 50, base: float = 10.0,
-        endpoint: bool = True, dtype: object = dtypes.float64,
+        endpoint: bool = True, dtype: object = None,
     ) -> Self:  # fmt: skip
         """`base` to the powers `linspace(start, stop)`."""
-        power = cls.linspace(start, stop, count, endpoint)
-        return cls._of(const(float(base), dtypes.float64)).pow(power).cast(dtype)
+        power = cls.linspace(start, stop, count, endpoint, dtypes.float64)
+        target = dtypes.asked(dtype, "logspace")
+        return cls._of(const(float(base), dtypes.float64)).pow(power).cast(target)
 
     @classmethod
     def tri(
         cls, rows: int, columns: int | None = None, diagonal: int = 0,
-        dtype: object = dtypes.float64,
+        dtype: object = None,
     ) -> Self:  # fmt: skip
         """1 on and below diagonal number `diagonal`, 0 above."""
         shape = extents("tri", (rows, rows if columns is None else columns))
-        return cls._of(const(1, dtypes.parse(dtype, "tri"), shape)).tril(diagonal)
+        return cls._of(const(1, dtypes.asked(dtype, "tri"), shape)).tril(diagonal)
 
     @classmethod
     def meshgrid(cls, *axes: Operand, indexing: Literal["xy", "ij"] = "xy") -> tuple[Self, ...]:
@@ -102,12 +104,12 @@ class Construction(Losses):
         random.GENERATOR.seed(number)
 
     @classmethod
-    def rand(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
+    def rand(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
         """Floats in [0, 1), every representable step equally likely."""
         return cls._of(random.uniform(extents("rand", shape), _float("rand", dtype)))
 
     @classmethod
-    def randn(cls, *shape: int | Sequence[int], dtype: object = dtypes.float32) -> Self:
+    def randn(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
         """Floats of the standard normal distribution."""
         return cls._of(random.normal(extents("randn", shape), _float("randn", dtype)))
 
@@ -128,7 +130,7 @@ class Construction(Losses):
     @classmethod
     def uniform(
         cls, *shape: int | Sequence[int], low: float = 0.0, high: float = 1.0,
-        dtype: object = dtypes.float32,
+        dtype: object = None,
     ) -> Self:  # fmt: skip
         """Floats from `low` to `high`; rounding may give the latter."""
         return cls.rand(*shape, dtype=_float("uniform", dtype)).mul(high - low).add(low)
@@ -136,7 +138,7 @@ class Construction(Losses):
     @classmethod
     def normal(
         cls, *shape: int | Sequence[int], mean: float = 0.0, std: float = 1.0,
-        dtype: object = dtypes.float32,
+        dtype: object = None,
     ) -> Self:  # fmt: skip
         """Floats of the normal distribution with this mean and standard deviation."""
         return cls.randn(*shape, dtype=_float("normal", dtype)).mul(std).add(mean)
@@ -172,8 +174,8 @@ class Construction(Losses):
 
 
 def _float(operation: str, dtype: object) -> DType:
-    """A float type; `DTypeError` for any other."""
-    target = dtypes.parse(dtype, operation)
+    """A float type, float32 where none is said; `DTypeError` for any other."""
+    target = dtypes.asked(dtype, operation, dtypes.float32)
     if not target.is_float:
         raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")
     return target

@@ -1,6 +1,7 @@
 """What can become a tensor: arrays, Python numbers, nested lists.
 
-Default types are NumPy's: a Python float is float64, an int int64, a bool bool. An array is used
+Default types are NumPy's: a Python float is float64 (or what `set_default_dtype` says), an int
+int64, a bool bool. An array is used
 in place where it is row-major, aligned and native (later writes to it are seen until the tensor
 has been computed); any other array is copied.
 """
@@ -16,7 +17,7 @@ from compiler.device.buffers import new_buffer
 from compiler.dtypes import DType, Scalar
 from compiler.errors import DataError
 from compiler.graph.nodes import Const, TensorNode, const
-from compiler.origin import user_call
+from compiler.origin import current, user_call
 from compiler.tensors.variables import Variable, symbolic_tensor
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -38,7 +39,9 @@ def tensor(
     if isinstance(data, np.ndarray | np.generic):
         return _from_array(_checked(np.asarray(data), data), target, name, symbolic)
     array = _checked(_as_array(data), data)
-    if target is not None:
+    if target is None and array.dtype == np.float64:
+        target = dtypes.get_default_dtype()
+    elif target is not None:
         _check_range(array, target)
     if isinstance(data, Scalar) and not name and not symbolic:
         return _constant(array, target)
@@ -76,7 +79,10 @@ def _from_array(
     native = array.dtype.newbyteorder("=")
     array = np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")).view(np.ndarray)
     array = _clean(array)
-    return symbolic_tensor(array, symbolic, name) if symbolic else new_buffer(array, name)
+    if symbolic:
+        return symbolic_tensor(array, symbolic, name)
+    call = current()  # that of another method than this one lifts an operand
+    return new_buffer(array, name, is_lifted=call is not None and call.method != "tensor")
 
 
 def _clean(array: Array) -> Array:

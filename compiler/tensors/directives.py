@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Self
 
+from compiler.device.buffers import declare
 from compiler.dtypes import parse
 from compiler.errors import DataError, ShapeError
 from compiler.graph.composite import Composite, checked
@@ -45,14 +46,14 @@ class Directives(Files):
 
     @classmethod
     def placeholder(cls, *shape: int | Sequence[int], dtype: object, name: str) -> Self:
-        """Data that are given, by name, when the program runs.
+        """Data that are given when the program runs, by this tensor, its name or its place.
 
         `compile` shows every stage of what is made from it;
-        `compile(…).run(inputs={name: array})` runs it. Asked for its data, it is refused.
+        `compile(…).run({name: array})` runs it. Asked for its data, it is refused.
         """
         wanted = extents("placeholder", shape)
         node = Placeholder((), wanted, parse(dtype, "placeholder"), name)
-        return cls._of(checked(node, DataError))
+        return cls._of(declare(checked(node, DataError)))
 
     @classmethod
     def kernel(cls, name: str, function: Callable[..., TensorValue], *inputs: TensorValue) -> Self:

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from compiler.dtypes import Scalar, int16, int32, int64, to_float
-from compiler.graph.nodes import Bitcast, TensorNode, const, elementwise
+from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.tensors.apply import common_shape
 from compiler.tensors.arrangement import Arrangement
 from compiler.tensors.scans import shifted
@@ -116,11 +116,9 @@ class Elementary(Arrangement):
     def logcumsumexp(self, axis: int = 0, *, dim: int | None = None) -> Self:
         """log of the sums of exp(x) up to each element, without overflow (PyTorch's)."""
         place = axis_of("logcumsumexp", axis if dim is None else dim, self.ndim)
-        node, distance = self._as_wide().node, 1
-        while distance < self.shape[place]:
-            node = _log_of_sum(node, shifted(node, place, distance, -math.inf))
-            distance *= 2
-        return self._new(node).cast(self._statistic_type())
+        wide = self._as_wide()
+        made = wide._new(_running_log_of_sums(wide.node, place))
+        return made.cast(self._statistic_type())
 
     def log10(self) -> Self:
         """Logarithm to base 10; within 4 units in the last place."""
@@ -241,3 +239,28 @@ def _log_of_sum(first: TensorNode, second: TensorNode) -> TensorNode:
     same = elementwise("add", first, two)
     return elementwise("where", elementwise("eq", first, second), same,
                        elementwise("add", high, rest))  # fmt: skip
+
+
+def _running_log_of_sums(node: TensorNode, axis: int) -> TensorNode:
+    """log of the sums of exp(x) up to each element: m + log(s), where m is the greatest so far.
+
+    s is the sum of exp(x - m), by steps as in `scanned`: what comes from an element before was
+    divided by exp of a smaller maximum, so it is multiplied by exp of their difference, at most 1.
+    Every step is kept in memory: computed where it is read, it would double the code of the next.
+    """
+    zero, extent = const(0, node.dtype, node.shape), node.shape[axis]
+    distances = [1 << step for step in range((extent - 1).bit_length())]
+    greatest = node
+    for distance in distances:
+        before = shifted(greatest, axis, distance, -math.inf)
+        greatest = Contiguous((elementwise("max", greatest, before),))
+    infinite = const(math.inf, node.dtype, node.shape)
+    is_infinite = elementwise("eq", elementwise("abs", greatest), infinite)
+    base = Contiguous((elementwise("where", is_infinite, zero, greatest),))  # inf - inf is NaN
+    total: TensorNode = elementwise("exp", elementwise("sub", node, base))
+    for distance in distances:
+        fall = elementwise("sub", shifted(base, axis, distance, 0), base)
+        share = elementwise("exp", elementwise("min", fall, zero))
+        before = elementwise("mul", shifted(total, axis, distance, 0), share)
+        total = Contiguous((elementwise("add", total, before),))
+    return elementwise("add", base, elementwise("log", total))

@@ -49,7 +49,9 @@ def positions_of(
     whole = given.astype(np.int64)
     positions = np.asarray(np.where(whole < 0, whole + extent, whole), order="C")
     own = item.node.devices if isinstance(item, TensorValue) else ()
-    return new_buffer(positions, device=own[0]) if own else beside(new_buffer(positions), like)
+    if own:
+        return new_buffer(positions, device=own[0], is_lifted=True)
+    return beside(new_buffer(positions, is_lifted=True), like)
 
 
 def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisError:

@@ -135,7 +135,9 @@ def written_index(method: str, given: object, node: TensorNode) -> Index:
         return rest
     parts = [i for i in read.items if isinstance(i, slice) and has_variable(i)]
     raise AxisError(
-        method, "a part that ends at a variable cannot be written", got=f"x[:{parts[0].stop}]",
+        method,
+        "a part that ends at a variable cannot be written",
+        got=f"x[:{parts[0].stop}]",
         expected="a part whose end is known",
         hint=f"choose by a mask: x.assign((Tensor.arange(…) < {parts[0].stop}).where(value, x))",
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from compiler.errors import AxisError, DataError, DTypeError
 from compiler.graph.nodes import Shape
+from compiler.graph.words import short
 from compiler.tensors.gathering import known, out_of_range
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue
@@ -129,9 +130,7 @@ def _read(item: object) -> _Read:
         return item
     if isinstance(item, TensorValue) and item.dtype.kind != "bool" and known(item) is None:
         return Positions(item)
-    if isinstance(item, TensorValue):
-        refuse_symbolic("getitem", item.node, range(item.ndim))  # a mask has to be computed now
-    array = _array(item)
+    array = _computed(item) if isinstance(item, TensorValue) else _array(item)
     if isinstance(array, int):
         return array
     if array.dtype.kind == "b":
@@ -144,9 +143,22 @@ def _read(item: object) -> _Read:
     return int(array)
 
 
+def _computed(item: TensorValue) -> Array:
+    """The data of a tensor: of a mask they say how many elements are taken, so they are needed."""
+    refuse_symbolic("getitem", item.node, range(item.ndim))
+    try:
+        return np.asarray(item)
+    except DataError as error:
+        raise DataError(
+            "getitem", f"a mask is needed when it is written, but {error.problem}",
+            got=short(item.node), expected="a mask whose data are there: it decides the shape",
+            hint="mask.where(x, 0) keeps the shape of x",
+        ) from error  # fmt: skip
+
+
 def _array(item: object) -> Array | int:
-    """The data of an item: of a tensor, an array, a number, a list; `DataError` for others."""
-    if isinstance(item, TensorValue | np.ndarray | bool | np.bool_):
+    """The data of an item: of an array, a number, a list; `DataError` for others."""
+    if isinstance(item, np.ndarray | bool | np.bool_):
         return np.asarray(item)
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
         return _from_list(item)

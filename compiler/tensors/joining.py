@@ -1,7 +1,7 @@
 """Tensor methods that make larger tensors: pad, cat, stack, repeat."""
 
 from collections.abc import Sequence
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from compiler.tensors.value import (
     broadcast_node,
     cast_to,
     common_type,
-    operand_of,
     reshaped,
     traced,
 )
 from compiler.tensors.variables import shape_of
 
+T = TypeVar("T", bound=TensorValue)
+Operands: TypeAlias = Sequence[Operand]
 Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
 
 
@@ -115,31 +116,34 @@ class Joining(Binary):
         fill = tensor_data.scalar(value, self.dtype, "pad")
         return self._new(padded(inner.node, added, fill))
 
-    def cat(self, *others: Operand, dim: int = 0) -> Self:
-        """This tensor and the others, one after the other along axis `dim`; types promoted."""
-        _check_is_tensor("cat", self)
-        parts = [operand_of("cat", v) for v in (self, *others)]
-        dtype = common_type(parts)
-        nodes = [self._lift(v).node for v in (self, *others)]
-        axis = axis_of("cat", dim, self.ndim)
-        for number, node in enumerate(nodes):
-            _check_joinable(number, node, self.node, axis)
-        total = sum(node.shape[axis] for node in nodes)
-        within_memory("cat", (*self.shape[:axis], total, *self.shape[axis + 1 :]))
-        return self._new(Cat(tuple(cast_to(node, dtype) for node in nodes), axis))
+    def cat(self, *others: "Operand | Operands", dim: int = 0) -> Self:
+        """This tensor and the others, one after the other along axis `dim`; types promoted.
 
-    def stack(self, *others: Operand, dim: int = 0) -> Self:
-        """This tensor and the others, of equal shape, along a new axis `dim`."""
-        _check_is_tensor("stack", self)
-        tensors = [self, *(self._lift(v) for v in others)]
+        They are given one by one or as a list: `Tensor.cat([x, y], axis=1)`.
+        """
+        tensors, axis = _several("cat", self, others, dim)
+        first = tensors[0]
+        dtype = common_type([tensor.node for tensor in tensors])
+        nodes = [tensor.node for tensor in tensors]
+        axis = axis_of("cat", axis, first.ndim)
+        for number, node in enumerate(nodes):
+            _check_joinable(number, node, first.node, axis)
+        total = sum(node.shape[axis] for node in nodes)
+        within_memory("cat", (*first.shape[:axis], total, *first.shape[axis + 1 :]))
+        return first._new(Cat(tuple(cast_to(node, dtype) for node in nodes), axis))
+
+    def stack(self, *others: "Operand | Operands", dim: int = 0) -> Self:
+        """This tensor and the others, of equal shape, along a new axis `dim`; given as to `cat`."""
+        tensors, axis = _several("stack", self, others, dim)
+        shape = tensors[0].symbolic_shape
         for number, tensor in enumerate(tensors):
-            if tensor.symbolic_shape != self.symbolic_shape:
+            if tensor.symbolic_shape != shape:
                 raise ShapeError(
                     "stack", f"tensor {number} has another shape than the first",
-                    got=f"{written(tensor.symbolic_shape)} and {written(self.symbolic_shape)}",
+                    got=f"{written(tensor.symbolic_shape)} and {written(shape)}",
                     expected="equal shapes",
                 )  # fmt: skip
-        axis = axis_of("stack", dim, self.ndim + 1)
+        axis = axis_of("stack", axis, len(shape) + 1)
         first, *rest = (tensor.unsqueeze(axis) for tensor in tensors)
         return first.cat(*rest, dim=axis)
 
@@ -175,13 +179,33 @@ class Joining(Binary):
         return self._new(reshaped(repeated, result))
 
 
-def _check_is_tensor(method: str, first: object) -> None:
-    """`DataError` for `Tensor.cat([x, y])`: the class was called with a list."""
-    if not isinstance(first, TensorValue):
+def _several(method: str, first: T, others: tuple[Any, ...], dim: int) -> tuple[list[T], int]:
+    """The tensors to join, given one by one or as a list, and the axis, which may follow a list.
+
+    `DataError` where none of them is a tensor.
+    """
+    given: tuple[Any, ...] = (first, *others)
+    if not isinstance(first, TensorValue) and len(others) == 1 and isinstance(others[0], int):
+        given, dim = given[:1], others[0]
+    lists = [each if _is_list_of_tensors(each) else [each] for each in given]
+    flat: list[Any] = [one for each in lists for one in each]
+    known: Any = next((each for each in flat if isinstance(each, TensorValue)), None)
+    if known is None:
         raise DataError(
-            method, "the tensors are given one by one", got=type(first).__name__,
-            expected="a tensor, then the others", hint=f"write Tensor.{method}(*tensors)",
+            method, "there is no tensor among what is joined",
+            got=", ".join(type(each).__name__ for each in flat) or "nothing",
+            expected="tensors, or a list of them",
+            hint=f"Tensor.{method}([x, y], axis=0), or x.{method}(y, axis=0)",
         )  # fmt: skip
+    tensors: list[Any] = [
+        each if isinstance(each, TensorValue) else known._lift(each) for each in flat
+    ]
+    return tensors, dim
+
+
+def _is_list_of_tensors(value: object) -> bool:
+    """Whether it is a list with a tensor in it, not one of numbers, which is an operand."""
+    return isinstance(value, list | tuple) and any(isinstance(v, TensorValue) for v in value)
 
 
 def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:

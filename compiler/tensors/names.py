@@ -4,6 +4,7 @@ A name of `SAME` is answered by our method. Any other that a tensor does not hav
 page with the spelling of `INSTEAD`, or with the nearest name: an `AttributeError`.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -65,6 +66,37 @@ ABSENT = {
     "cuda": 'there are no GPUs here; x.to("CPU:1") is another device',
 }  # fmt: skip
 """Why there is nothing to write for others."""
+
+
+_MODULES = {
+    "compiler": {
+        **dict.fromkeys(("array", "as_tensor", "asarray", "from_numpy", "tensor"), "Tensor(data)"),
+        "default_type": "compiler.set_default_dtype(dtype)",
+        "explore": "svodviz.explore(x)",
+        "jit": "compiler.prepare(function, x)",
+        "load": "Tensor.load(path)",
+        "nn": "x.conv2d(...), x.layernorm(), x.cross_entropy(...): methods of Tensor",
+        "no_grad": "the line without it: no gradients are recorded here",
+    },
+    "svodviz": {
+        **dict.fromkeys(("Tensor", "compile", "prepare", "Options"), "from compiler import {}"),
+        "show": "svodviz.explore(x)",
+        "visualize": "svodviz.explore(x)",
+    },
+}
+"""What to write for names that a package does not have."""
+
+
+def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
+    """The error for a name that a package does not have; plain for private names."""
+    what = f"the module {module} has no attribute {name}"
+    if name.startswith("_"):
+        return AttributeError(what)
+    instead = _MODULES[module].get(name, "").format(name)
+    hint = f"write {instead}" if instead else nearest(name, known)
+    if not hint and hasattr(tensor, SAME.get(name, name)):
+        hint = f"write x.{SAME.get(name, name)}(...): it is a method of tensors"
+    return NameMistake(name, what, hint=hint, origin=caller(name))
 
 
 class Named(type):

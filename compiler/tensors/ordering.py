@@ -118,7 +118,7 @@ def merged_places(key: S, width: int) -> S:
     shape = key.shape
     row, at = key._new(counting(shape, 0)), key._new(counting(shape, 1))
     # The width is data: every doubling runs the same program.
-    one = key._new(new_buffer(np.array(width, np.int64)))
+    one = key._new(new_buffer(np.array(width, np.int64), is_lifted=True))
     start = at.bitwise_and(one.mul(-2))
     middle, end = (start.add(one.mul(n)).minimum(shape[1]) for n in (1, 2))
     left, place = middle.sub(start), at.sub(start)

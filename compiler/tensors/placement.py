@@ -16,14 +16,13 @@ from typing import Self
 from compiler.device import device as devices
 from compiler.errors import DataError, DeviceError, ShapeError
 from compiler.graph.devices import DEFAULT, written
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer
 from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, even_lengths, part
 from compiler.sharding import in_shards
 from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
-from compiler.tensors.variables import buffer_under
 
 _clones = itertools.count(1)
 
@@ -129,10 +128,3 @@ class Placement(Directives):
         """The axis along which the tensor is cut; None where it is whole on each device."""
         (node,) = in_shards([self.node])
         return node.axis if isinstance(node, Multi) else None
-
-
-def is_realized(node: TensorNode) -> bool:
-    """Whether the data are there, in one piece or in shards."""
-    if isinstance(node, Multi):
-        return all(isinstance(shard, Buffer) for shard in node.sources)
-    return buffer_under(node) is not None

@@ -50,7 +50,7 @@ def bits(shape: Shape) -> TensorNode:
     """
     size = math.prod(shape)
     key, first = GENERATOR.take(size)
-    state = [new_buffer(np.array(word, np.uint64)) for word in (key, first)]
+    state = [new_buffer(np.array(word, np.uint64), is_lifted=True) for word in (key, first)]
     wide = [broadcast_node(reshaped(word, (1,)), (size,)) for word in state]
     counter = elementwise("add", Iota((), size, uint64), wide[1])
     return reshaped(Threefry((counter, wide[0])), shape)

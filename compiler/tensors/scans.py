@@ -27,6 +27,8 @@ from compiler.tensors.value import (
 from compiler.tensors.windows import Windows
 
 HINT = "e.g. einsum('ij,jk->ik', a, b)"
+FIRST_UNNAMED = ord("\u4e00")
+"""Axes that a formula calls `...` have letters from here on, which messages do not show."""
 
 
 def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
@@ -89,10 +91,11 @@ class Scans(Windows):
         """The sum over the axes that the result does not name: `einsum('ij,jk->ik', a, b)`.
 
         Without `->` the result names, in alphabetical order, the axes that occur once. An axis
-        named twice in one operand is its diagonal. Raises `ShapeError` for a formula that does
-        not fit.
+        named twice in one operand is its diagonal. `...` stands for any other axes of an operand;
+        they broadcast, and come first in the result unless it says where: `einsum('...ij,...jk',
+        a, b)`. Raises `ShapeError` for a formula that does not fit.
         """
-        made = object.__new__(cls)
+        made = cls.__new__(cls)
         made.node = _einsum(formula, operands)
         return made
 
@@ -120,19 +123,40 @@ def _einsum(formula: str, operands: tuple[Any, ...]) -> TensorNode:
 def _names(formula: str, nodes: list[TensorNode]) -> tuple[list[str], str]:
     """The axis names of each operand, and of the result."""
     left, arrow, right = formula.replace(" ", "").partition("->")
-    names = left.split(",")
+    names, others = _named_others(left.split(","), nodes)
     used = "".join(names)
-    result = right if arrow else "".join(sorted(n for n in set(used) if used.count(n) == 1))
+    once = sorted(n for n in set(used) - set(others) if used.count(n) == 1)
+    result = right.replace("...", others) if arrow else others + "".join(once)
     is_named = all(n.isalpha() for n in used + result) and len(set(result)) == len(result)
+    is_named &= not others or set(others) <= set(result)
     fits = [len(n) for n in names] == [len(node.shape) for node in nodes]
     if not (is_named and fits and set(result) <= set(used)):
         shapes = " and ".join(written(node.shape) for node in nodes)
         raise ShapeError(
             "einsum", "the formula does not fit the operands", got=f"{formula!r} for {shapes}",
-            expected="a letter per axis of each operand; the result names some of them, once each",
+            expected="a letter per axis of each operand, or ... for the others; the result names "
+            "some of them, once each, and has ... where an operand has it",
             hint=HINT,
         )  # fmt: skip
     return names, result
+
+
+def _named_others(names: list[str], nodes: list[TensorNode]) -> tuple[list[str], str]:
+    """The operands' names with letters of no formula for each `...`, and all of these letters.
+
+    The last axis that is meant has the same letter in each operand: so they broadcast.
+    """
+    counts = [
+        len(node.shape) - len(name.replace("...", "")) if name.count("...") == 1 else 0
+        for name, node in zip(names, nodes, strict=False)
+    ]
+    most = max(counts, default=0)
+    letters = "".join(chr(FIRST_UNNAMED + i) for i in range(max(most, 0)))
+    found = [
+        name.replace("...", letters[most - count :]) if count >= 0 else name
+        for name, count in zip(names, counts, strict=False)
+    ]
+    return [*found, *names[len(found) :]], letters
 
 
 def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[str, int]:
@@ -142,8 +166,9 @@ def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[st
         for name, extent in zip(axes, symbolic(node.shape, node.extents), strict=True):
             known = extents.get(name, 1)
             if 1 not in (known, extent) and known != extent:
+                shown = name if ord(name) < FIRST_UNNAMED else "..."
                 raise ShapeError(
-                    "einsum", f"axis {name} has two extents in {formula!r}",
+                    "einsum", f"axis {shown} has two extents in {formula!r}",
                     got=f"{known} and {extent}", expected="one extent, or 1", hint=HINT,
                 )  # fmt: skip
             extents[name] = extent if known == 1 else known

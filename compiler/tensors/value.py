@@ -8,6 +8,7 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
                 → Directives → Placement → Tensor
 """
 
+import itertools
 from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
@@ -28,6 +29,7 @@ from compiler.tensors.names import SAME, Named, missing
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
+_numbers = itertools.count()
 _QUIET = {
     "__array_function__", "__array_ufunc__", "__hash__", "__init__", "__new__", "__repr__",
 }  # fmt: skip
@@ -58,9 +60,10 @@ def _traced_member(member: Any) -> Any:
 class TensorValue(metaclass=Named):
     """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
-    __slots__ = ("__weakref__", "_recipe", "node")
+    __slots__ = ("__weakref__", "_number", "_recipe", "node")
     node: TensorNode
     _recipe: TensorNode
+    _number: int
 
     def _same(self) -> Self:
         """Another tensor of the same value: assigning to one of the two leaves the other."""
@@ -107,6 +110,7 @@ class TensorValue(metaclass=Named):
     def __new__(cls, *arguments: object, **keywords: object) -> Self:
         """A tensor, remembered for as long as it exists."""
         made = object.__new__(cls)
+        made._number = next(_numbers)
         live.note(made)
         return made
 

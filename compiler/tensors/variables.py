@@ -32,6 +32,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.nodes import Variable as VariableNode
+from compiler.graph.placement import Multi
 from compiler.graph.words import short
 from compiler.node import toposort
 from compiler.origin import user_call
@@ -272,6 +273,13 @@ def buffer_under(node: TensorNode) -> Buffer | None:
     while isinstance(node, Prefix):
         node = node.sources[0]
     return node if isinstance(node, Buffer) else None
+
+
+def is_realized(node: TensorNode) -> bool:
+    """Whether the data are there, in one piece or in shards."""
+    if isinstance(node, Multi):
+        return all(isinstance(shard, Buffer) for shard in node.sources)
+    return buffer_under(node) is not None
 
 
 def is_bound(node: TensorNode) -> bool:

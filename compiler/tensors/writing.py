@@ -28,6 +28,7 @@ from compiler.tensors.placing import (
     value_for,
     with_parts,
 )
+from compiler.tensors.readers import LOCK
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
 from compiler.tensors.variables import kept
@@ -85,20 +86,26 @@ class Writing(Indexing):
 
         Only `parts` of that are written, where there are any.
         """
-        value = value if parts else kept(method, value, self.node)
-        buffer = live.storage(self.node)
-        if buffer is not None:
-            check_writable(method, buffer)
-            made = live.claim(self.node, apart(value, buffer), parts)
-            value = made or (over(self.node, value, parts) if parts else value)
-        elif self.node.devices and value.devices not in ((), self.node.devices):
+        with LOCK:  # threads that assign parts of one tensor all have their way
+            value = value if parts else kept(method, value, self.node)
+            buffer = live.storage(self.node)
+            if buffer is not None:
+                check_writable(method, buffer)
+                made = live.claim(self.node, apart(value, buffer), parts)
+                value = made or (over(self.node, value, parts) if parts else value)
+            else:
+                self._refuse_other_device(method, value)
+            self.node = value
+            live.note(self)
+            if hasattr(self, "_recipe"):
+                del self._recipe
+
+    def _refuse_other_device(self, method: str, value: TensorNode) -> None:
+        if self.node.devices and value.devices not in ((), self.node.devices):
             got, expected = written(value.devices), written(self.node.devices)
             what = "the value is on another device than the tensor"
             raise DeviceError(method, what, got=got, expected=expected,
                               hint="to(…) or shard(…) moves the value")  # fmt: skip
-        self.node = value
-        if hasattr(self, "_recipe"):
-            del self._recipe
 
     def _written(self, method: str, index: Any, value: object, op: str) -> Self:
         """`set`, or the value joined by `op` with what is there."""

@@ -127,10 +127,11 @@ export class FusionView {
     const found = this.schedule.fusions || [];
     const total = (rows, of) => rows.reduce((sum, it) => sum + it.times * of(it), 0);
     const taken = total(found.filter((it) => it.taken), () => 1);
-    const saved = total(found.filter((it) => !it.taken), (it) => it.saved);
+    const better = total(found.filter((it) => !it.taken && it.score > 0), () => 1);
     const all = total(found, () => 1);
     const counts = all === 1 ? "1 fusion opportunity" : `${count(all)} fusion opportunities`;
-    return `${counts}, ${taken} taken · those not taken would save ${count(saved)} bytes`;
+    return `${counts}, ${taken} taken, ${all - taken} not taken: ${better} of these would save `
+      + "time by the estimates";
   }
 }
 

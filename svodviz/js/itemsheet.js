@@ -7,6 +7,8 @@ import { rateOf, ratioOf } from "./measured.js";
 import { numbersTable } from "./reasons.js";
 
 const LISTED = 24;
+const COUNTED = "Of flops a division counts 4, an exponential 12. Bytes are those of whole buffers, "
+  + "of which a kernel may read a part.";
 
 /** The kind and the sections of an entity of the schedule; null for any other entity. */
 export function scheduleSections(inspector, entity) {
@@ -43,7 +45,8 @@ function item(inspector, schedule, row) {
   return [
     inspector.facts(facts),
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
-    inspector.section("Cost", inspector.facts(cost)),
+    inspector.section("Cost", inspector.facts(cost),
+      row.op === "kernel" && h("p", { class: "hint" }, COUNTED)),
     measured(inspector, row, time),
     ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name), row),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),

@@ -13,6 +13,7 @@ import { Passes } from "./passes.js";
 import { HINT } from "./query.js";
 import { Requests } from "./requests.js";
 import { Ribbon } from "./ribbon.js";
+import { keepWhenSaved } from "./saving.js";
 import { Store } from "./store.js";
 import { followTheme } from "./theme.js";
 import { makeViews, viewOf } from "./views.js";
@@ -215,6 +216,11 @@ function markReady(root) {
   requestAnimationFrame(() => requestAnimationFrame(() => { root.dataset.ready = "true"; }));
 }
 
+/** Called by anywidget as soon as there is a widget, in view or not. */
+export function initialize({ model }) {
+  keepWhenSaved(model.widget_manager);
+}
+
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
 export async function render(context) {
   const given = context.model.get("wire");
@@ -252,4 +258,4 @@ function renderExplorer({ model, el, later, fullPage = false }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

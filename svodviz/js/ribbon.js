@@ -26,9 +26,10 @@ export class Ribbon {
     const words = h("span", { class: "stage-size" });
     const measure = () => {
       node.disabled = this.isEmpty(stage);
-      words.textContent = node.disabled ? this.reason(stage) : this.measure(stage);
+      const parts = node.disabled ? [this.reason(stage)] : this.measure(stage);
+      words.replaceChildren(...parts.map((text) => h("span", {}, text)));
       node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
-        + `${words.textContent}${checkWords(check)}`;
+        + `${parts.join(" · ")}${checkWords(check)}`;
     };
     measure();
     const mark = node.disabled ? null : checkMark(check);
@@ -49,12 +50,13 @@ export class Ribbon {
     return stage.missing ? "missing" : "none";
   }
 
+  /** Its size, and how long the compiler took to make it: not what it takes to run. */
   measure(stage) {
     const { model } = this.store;
     const size = model.size(stage.id);
     if (stage.id === "run") return this.run();
-    if (stage.asked) return "on demand";
-    if (stage.later) return model.isComing ? "being made …" : "not made";
+    if (stage.asked) return ["on demand"];
+    if (stage.later) return [model.isComing ? "being made …" : "not made"];
     const time = stage.id === "passes"
       ? model.passes.reduce((sum, it) => sum + it.seconds, 0)
       : stage.seconds;
@@ -65,16 +67,17 @@ export class Ribbon {
       graph: counted(size.nodes, "node"),
     };
     const text = words[stage.id] || counted(size.lines, "line");
-    return time > 0 ? `${text} · made in ${duration(time)}` : text;
+    return time > 0 ? [text, `made in ${duration(time)}`] : [text];
   }
 
-  /** How long one run takes, if that was measured. */
+  /** How long the items of one run take together, if that was measured. */
   run() {
     const { measured } = this.store;
-    if (!measured.isKnown) return measured.state === "asking" ? "running …" : "on demand";
+    if (!measured.isKnown) return [measured.state === "asking" ? "running …" : "on demand"];
     const { items } = this.store.model.schedule;
     const sum = items.reduce((total, it) => total + (it.measured ?? 0), 0);
-    return `${counted(items.filter((it) => it.run).length, "item")} · run in ${duration(sum * 1e-9)}`;
+    return [counted(items.filter((it) => it.run).length, "item"),
+      `${duration(sum * 1e-9)} in all`];
   }
 
   update() {

@@ -12,8 +12,8 @@ const HEADS = [
   ["share", "of all items' time"],
   ["estimated", "what the compiler reckoned"],
   ["ratio", "measured, divided by estimated"],
-  ["GB/s", "bytes read and written, in the time measured"],
-  ["GFLOP/s", "operations, in the time measured"],
+  ["GB/s", "bytes of the buffers read and written, in the time measured"],
+  ["GFLOP/s", "operations (a division counts 4, an exponential 12), in the time measured"],
   ["bound by", "what most of the estimate is (launch: what it takes to start the item); the call: "
     + "hardly longer than that of an empty kernel", "words"],
 ];

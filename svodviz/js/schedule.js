@@ -67,7 +67,7 @@ export class ScheduleData {
   criticalWords(item, by) {
     const path = (by === "measured" && this.measuredPath) || this.path;
     return path.includes(item.position) ? "on the critical path"
-      : "critical: on a path as long as the critical path";
+      : "on a path as long as the critical path";
   }
 
   /**

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,10 +85,10 @@ class Server:
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[Server]:
-    """A server of both applications."""
+def serve(folder: Path, settings: Mapping[str, Any] = SETTINGS) -> Iterator[Server]:
+    """A server of both applications, with the settings that its reader chose."""
     pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
-    _configure(folder / ".jupyter")
+    _configure(folder / ".jupyter", settings)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -110,9 +110,9 @@ def serve(folder: Path) -> Iterator[Server]:
             process.wait(60)
 
 
-def _configure(folder: Path) -> None:
+def _configure(folder: Path, settings: Mapping[str, Any]) -> None:
     files = {f"{name}.json": it for name, it in APPLICATIONS.items()}
-    files |= {f"lab/user-settings/{name}.jupyterlab-settings": it for name, it in SETTINGS.items()}
+    files |= {f"lab/user-settings/{name}.jupyterlab-settings": it for name, it in settings.items()}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,11 @@ import pytest
 
 import compiler
 import svodviz
+from compiler import assemble, kernels, plans
 from compiler.graph.nodes import elementwise
-from svodviz.checks import AFTER_REWRITE, tried
+from compiler.loops import index
+from svodviz.check_text import check_text
+from svodviz.checks import AFTER_REWRITE, check_all, check_rows, tried
 from svodviz.explorer import Explorer
 from svodviz.requests import respond
 
@@ -43,6 +46,45 @@ def test_each_pass_and_stage_has_a_mark(checked: Explorer) -> None:
     marks = {stage: ok for stage, (ok, _) in checks["stages"].items()}
     assert marks["graph"] is True and marks["asm"] is False and marks["llvm"] is None
     assert svodviz.explore(x.exp()).wire["checks"] is None
+
+
+def test_what_users_run_has_a_mark_that_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = assemble.steps_of
+
+    def short(thunk: int, offset: int, tasks: int, threads: int) -> Any:
+        return usual(thunk, offset, tasks - (tasks > 1), threads)
+
+    large = compiler.Tensor(np.ones((1500, 700), np.float32))
+    assert check_all(compiler.compile(large * 3.5)).is_right
+    monkeypatch.setattr(assemble, "steps_of", short)
+    made = compiler.compile(large * 4.5)
+    checks = check_all(made)
+    rows = check_rows(checks, made)["stages"]
+    assert rows["asm"][0] is True and rows["run"][0] is False
+    assert rows["run"][1].startswith("wrong: native steps: result 0[")
+    assert "✗ run" in check_text(checks, made)
+    monkeypatch.undo()
+    assert tried(compiler.bisect(compiler.compile(large * 5.5))).stages["run"].ok is True
+
+
+def test_passes_on_loops_that_were_never_right_are_not_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = index.move
+
+    def unflipped(node: Any, indices: Any) -> Any:
+        return indices if type(node).__name__ == "Flip" else usual(node, indices)
+
+    monkeypatch.setattr(index, "move", unflipped)
+    options = compiler.Options(trace=True, cache=False)
+    made = compiler.compile((x.flip(0) * 7.5).exp(), options)
+    checks = check_all(made)
+    loops = [n for n, record in enumerate(made.passes) if record.stage == "loops"]
+    assert {checks.passes[n].ok for n in loops} == {None}
+    assert not any(place in loops for place, _ in checks.steps)
+    assert checks.stages["loops"].ok is False and not checks.is_right
+    kernels.PROGRAMS.clear()
+    plans.STRUCTURES.clear()
 
 
 def test_a_bisection_opens_at_the_first_wrong_rewrite() -> None:

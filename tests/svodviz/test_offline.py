@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from svodviz.explorer import Explorer
+from svodviz.quiz import quiz
 from svodviz.side_by_side import side_by_side
 from tests.svodviz.sample import HOSTILE, hostile, rich, sample
 
@@ -70,6 +71,52 @@ def test_notebooks_without_widgets() -> None:
     plain = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
     made, _ = OfflineExplorers().preprocess(plain, {})
     assert made == plain
+
+
+def unsaved(*widgets: Any) -> Any:
+    """The same notebook as JupyterLab saves it by itself: no widget's state."""
+    made = notebook(*widgets)
+    del made.metadata["widgets"]
+    for cell, widget in zip(made.cells, widgets, strict=False):
+        if not isinstance(widget, dict):
+            data, _ = widget._repr_mimebundle_()
+            cell.outputs[0]["data"] = data
+    return made
+
+
+def test_explorers_that_were_not_saved_are_said_to_be_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    given = unsaved(Explorer(sample()), side_by_side(sample(), rich()), quiz(sample()), {})
+    text, _ = OfflineExporter().from_notebook_node(given)
+    assert text.count('class="svodviz-lost"') == 3
+    assert text.count("This explorer is a picture only: the notebook was saved without its") == 3
+    assert text.count('<img alt="') == 2 and "Quiz of" in text
+    (words,) = (it.getMessage() for it in caplog.records if "svodviz" in it.getMessage())
+    assert words == (
+        "svodviz: 3 explorers, 0 interactive, 3 only a picture (3: the notebook was "
+        "saved without its data). Run its cell again and save the notebook, or run all of it: "
+        "jupyter nbconvert --execute --to notebook --inplace notebook.ipynb"
+    )
+
+
+def test_explorers_of_another_version_are_said_to_be_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    given = notebook({"wire": {"format": "svodviz", "version": 1}}, Explorer(sample()))
+    made, _ = OfflineExplorers().preprocess(given, {})
+    assert "another version" in outputs(made)[0]["text/html"]
+    assert VIEW not in outputs(made)[0] and "svodviz-lost" not in outputs(made)[1]["text/html"]
+    assert "2 explorers, 1 interactive, 1 only a picture" in caplog.text
+
+
+def test_what_became_pages_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    OfflineExplorers().preprocess(notebook(Explorer(sample())), {})
+    assert "svodviz: 1 explorer, 1 interactive" in caplog.text
+    caplog.clear()
+    OfflineExplorers().preprocess(notebook({"value": 3}), {})
+    assert "svodviz: 0 explorers" in caplog.text
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
+from compiler.ops import OPS
 from svodviz.explorer import Explorer
 from svodviz.summary import summary, text_of
 from tests.svodviz.conftest import Open
@@ -39,9 +40,9 @@ def shown(made: Any, open_page: Open, folder: Path, **look: Any) -> Any:
     return open_page(folder / "page.html", **look)
 
 
-def test_constants_and_inputs_take_no_time(open_page: Open, compiled_page: Path) -> None:
-    page = open_page(compiled_page)
-    for overlay in ("ns", "measured", "bytes", "flops"):
+def test_constants_and_inputs_take_no_time(open_page: Open, tmp_path: Path) -> None:
+    page = shown(stencil(), open_page, tmp_path)
+    for overlay in ("ns", "bytes", "flops"):
         set_state(page, stage="graph", view="graph", overlay=overlay)
         assert page.locator(".node .cost").count() > 0
         assert page.locator(AT_REST).count() >= 3
@@ -67,14 +68,14 @@ def test_what_has_no_slack_is_critical(
     assert page.locator(".item.critical").count() == 3
     words = page.locator(".item").evaluate_all("(all) => all.map((it) => it.ariaLabel)")
     assert sum(it.endswith(", on the critical path") for it in words) == 2
-    assert sum(it.endswith("critical: on a path as long as the critical path") for it in words) == 1
+    assert sum(it.endswith(", on a path as long as the critical path") for it in words) == 1
     assert not any("slack 0" in it for it in words)
     total = made.schedule.estimated_ns
     status = page.locator(".status").inner_text()
     assert f"critical path 2 items, {total} ns" in status, status
     (other,) = {0, 1, 2} - set(path)
     set_state(page, selected=f"schedule:{other}")
-    assert "none: ◆ critical: on a path as long" in page.locator(".inspector").inner_text()
+    assert "none: ◆ on a path as long" in page.locator(".inspector").inner_text()
     set_state(page, selected=f"schedule:{path[0]}")
     assert "none: ◆ on the critical path" in page.locator(".inspector").inner_text()
     set_state(page, view="graph", selected="")
@@ -109,9 +110,11 @@ def test_stages_say_that_their_time_is_the_compilers(
         [it.dataset.stage, [it.querySelector(".stage-size").innerText, it.title]]))""")
     for stage in ("schedule", "graph", "passes", "loops", "lowered", "asm"):
         text, title = words[stage]
-        assert re.search(r" · made in [\d.]+ (ns|µs|ms|s)", text), text
-        assert text in title
-    assert " · run in " in words["run"][0] and "made in" not in words["run"][0]
+        assert re.search(r"\nmade in [\d.]+ (ns|µs|ms|s)$", text), text
+        assert text.replace("\n", " · ") in title
+    assert words["run"][0].endswith(" in all") and "made in" not in words["run"][0]
+    cut = "(all) => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText)"
+    assert page.locator(".stage-size span").evaluate_all(cut) == []
 
 
 @pytest.mark.parametrize("width, scheme", WIDTHS)
@@ -127,5 +130,19 @@ def test_what_would_cost_time_is_not_called_saved(
     assert cells[0] == f"costs {float(f'{-100 * found.score:.2g}'):g} %"
     page.locator(".fusion-row").first.locator("td").first.click()
     assert f"time saved\n{cells[0]}" in page.locator(".inspector").inner_text()
+    status = page.locator(".status").inner_text()
+    assert "1 not taken: 0 of these would save time" in status, status
     assert f"costs {-100 * found.score:.1f} % of the time" in text_of(made, "schedule")
     assert f"bytes costs {-100 * found.score:.1f} %" in str(made.schedule)
+
+
+def test_what_is_counted_is_said_beside_it(open_page: Open, compiled_page: Path) -> None:
+    assert (OPS["fdiv"].cost, OPS["exp"].cost) == (4, 12)
+    page = open_page(compiled_page)
+    set_state(page, stage="schedule", view="timeline", selected="schedule:0")
+    text = page.locator(".inspector").inner_text()
+    assert "Of flops a division counts 4, an exponential 12. Bytes are those of whole" in text
+    set_state(page, stage="run", view="run", selected="")
+    titles = page.locator(".run-table th").evaluate_all("(all) => all.map((it) => it.title)")
+    assert any("bytes of the buffers" in it for it in titles)
+    assert any("a division counts 4, an exponential 12" in it for it in titles)

@@ -22,7 +22,7 @@ PROGRAMS = {
     "rows": lambda: ones(64, 256).sum(1),
     "columns": lambda: ones(64, 256).sum(0),
     "product": lambda: ones(48, 64) @ ones(64, 96),
-    "transpose": lambda: ones(64, 96).transpose(0, 1) + 1,
+    "transpose": lambda: ones(64, 96).T + 1,
 }
 
 

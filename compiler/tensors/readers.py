@@ -1,0 +1,206 @@
+"""Which tensors read a buffer: found by way of what reads it, not by a look at all tensors.
+
+    buffer 7 ── read by ──▶ add ── read by ──▶ relu ── held by ──▶ tensor
+                            └───── held by ──▶ tensor
+
+Nodes know what they read; here is the other direction, for the nodes that tensors hold. It keeps
+none of them alive. New tensors are looked at when a buffer is written, and from then on many at a
+time: a program that writes none pays an entry in a list for each. What leads to no tensor is left
+out when it is met.
+"""
+
+import weakref
+from typing import Any
+
+from compiler import forking, garbage
+from compiler.graph.nodes import Buffer, TensorNode
+from compiler.node import toposort
+
+MOST_NEW = 1024
+"""Tensors that are noted before they are looked at."""
+_FEW = 8
+
+LOCK = forking.lock()
+"""Held while tensors are looked for or change their nodes."""
+
+
+class Alive:
+    """Objects for as long as they exist, in the order in which they came."""
+
+    __slots__ = ("_limit", "_references")
+
+    def __init__(self) -> None:
+        self._references: list[weakref.ref[Any]] = []
+        self._limit = _FEW
+
+    def __len__(self) -> int:
+        return len(self._references)
+
+    def add(self, new: Any) -> None:
+        """Remember one more; those that are gone leave when there are twice as many."""
+        self._references.append(weakref.ref(new))
+        if len(self._references) > self._limit:
+            self._references = [each for each in self._references if each() is not None]
+            self._limit = _FEW + 2 * len(self._references)
+
+    def all(self) -> list[Any]:
+        """Those that exist."""
+        return [found for each in self._references if (found := each()) is not None]
+
+    def keep(self, objects: set[Any]) -> None:
+        """Forget all but these."""
+        self._references = [each for each in self._references if each() in objects]
+        self._limit = _FEW + 2 * len(self._references)
+
+
+class Known:
+    """What is known of a node that reads a buffer, or is one: who reads it and who holds it."""
+
+    __slots__ = ("readers", "tensors")
+
+    def __init__(self) -> None:
+        self.readers = Alive()
+        self.tensors = Alive()
+
+
+_CONSTANT = Known()
+"""What is known of nodes that read no buffer."""
+
+
+class _KnownNodes:
+    """Contains the nodes of which something is known."""
+
+    def __contains__(self, node: object) -> bool:
+        return _known(node) is not None
+
+
+def _known(node: Any) -> Known | None:
+    return getattr(node, "known", None)
+
+
+class Readers:
+    """The tensors that exist, by what they need to be computed."""
+
+    def __init__(self) -> None:
+        self._new: list[weakref.ref[Any]] = []
+        self._most_new = MOST_NEW
+        self._is_looking = self._is_asked = False
+        self._named: dict[int, Alive] = {}
+        self._most_named = MOST_NEW
+
+    def __len__(self) -> int:
+        """How many new tensors and how many buffers there are entries for."""
+        return len(self._new) + len(self._named)
+
+    def note(self, tensor: Any) -> None:
+        """Remember a tensor that is new, or holds another node."""
+        with LOCK:
+            self._new.append(weakref.ref(tensor))
+            if len(self._new) > self._most_new:
+                self._make_room()
+
+    def of(self, numbers: set[int]) -> list[Any]:
+        """The tensors that need one of these buffers to be computed, in order of their making."""
+        with LOCK:
+            self._is_asked = True
+            self._look()
+            order = self._above(numbers)
+            found = {id(t): t for node in order for t in _held(node)}
+            _prune(order, [tensor.node for tensor in found.values()])
+            return sorted(found.values(), key=lambda tensor: int(tensor._number))
+
+    def _make_room(self) -> None:
+        if self._is_asked:
+            self._look()
+        elif not self._is_looking:
+            self._new[:] = [each for each in self._new if each() is not None]
+            self._most_new = max(2 * len(self._new), MOST_NEW)
+
+    def _look(self) -> None:
+        """Enter the new tensors under their nodes; one that has none yet stays new."""
+        if self._is_looking:  # by this thread: a search for garbage ran a user's code
+            return
+        self._is_looking = True
+        try:
+            new = self._new[:]
+            with garbage.put_off():
+                self._new[: len(new)] = [each for each in new if self._is_without_node(each)]
+            self._most_new = max(2 * len(self._new), MOST_NEW)
+            self._forget_buffers()
+        finally:
+            self._is_looking = False
+
+    def _is_without_node(self, reference: Any) -> bool:
+        """Whether a tensor has no node; one that has is entered."""
+        tensor = reference()
+        if tensor is None:
+            return False
+        node = getattr(tensor, "node", None)
+        if node is None:
+            return True
+        if _known(node) is None:
+            for each in toposort([node], _KnownNodes()):
+                self._enter(each)
+        known = _known(node)
+        if known is not None and known is not _CONSTANT:
+            known.tensors.add(tensor)
+        return False
+
+    def _enter(self, node: TensorNode) -> None:
+        """Know a node, whose sources are known."""
+        if _known(node) is not None:
+            return
+        read = [known for each in node.sources if (known := each.known) is not _CONSTANT]
+        for known in read:
+            known.readers.add(node)
+        if isinstance(node, Buffer):
+            self._named.setdefault(node.unique, Alive()).add(node)
+        is_constant = not read and not isinstance(node, Buffer)
+        _set(node, _CONSTANT if is_constant else Known())
+
+    def _forget_buffers(self) -> None:
+        if len(self._named) > self._most_named:
+            self._named = {number: held for number, held in self._named.items() if held.all()}
+            self._most_named = max(2 * len(self._named), MOST_NEW)
+
+    def _above(self, numbers: set[int]) -> list[TensorNode]:
+        """These buffers, and the nodes that need them."""
+        named = [self._named[number] for number in sorted(numbers) if number in self._named]
+        stack: list[TensorNode] = [node for held in named for node in held.all()]
+        order: dict[TensorNode, None] = {}
+        while stack:
+            node = stack.pop()
+            known = _known(node)
+            if known is not None and node not in order:
+                order[node] = None
+                stack += known.readers.all()
+        return list(order)
+
+
+def _set(node: TensorNode, known: Known | None) -> None:
+    object.__setattr__(node, "known", known)
+
+
+def _held(node: TensorNode) -> list[Any]:
+    """The tensors that hold a node."""
+    return [tensor for tensor in node.known.tensors.all() if tensor.node is node]
+
+
+def _prune(order: list[TensorNode], needed: list[TensorNode]) -> None:
+    """Of `order` keep what leads to a tensor: how one was computed is of no interest any more."""
+    within = set(order)
+    useful: set[TensorNode] = set()
+    stack = list(needed)
+    while stack:
+        node = stack.pop()
+        if node not in useful:
+            useful.add(node)
+            stack += [source for source in node.sources if source in within]
+    for node in order if len(useful) < len(order) else ():
+        if node in useful or isinstance(node, Buffer):
+            node.known.readers.keep(useful)
+        else:
+            _set(node, None)
+
+
+READERS = Readers()
