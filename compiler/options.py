@@ -117,9 +117,9 @@ def _is_count(value: object, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def options_of(given: Options | None, passes: Passes | None) -> Options:
+def options_of(given: object, passes: Passes | None) -> Options:
     """The options of one compilation, whose rewrites are recorded where none are given."""
-    options = given or Options(trace=True)
+    options = Options(trace=True) if given is None else given
     if not isinstance(options, Options):
         what, got = "these are no options", type(given).__name__
         raise DataError("compile", what, got=got, expected="compiler.Options(…)")

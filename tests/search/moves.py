@@ -47,7 +47,7 @@ MOVES: tuple[Callable[[Draw, Term], Term], ...] = (
     lambda draw, x: x.flip(*draw.axes(x.ndim)),
     lambda draw, x: x.pad([(draw.pick((0, 1, 2)), draw.pick((0, 0, 3))) for _ in range(x.ndim)]),
     lambda draw, x: x.cat(operand(draw, x.shape, x.dtype.name), dim=draw.random.randrange(x.ndim)),
-    lambda draw, x: x.repeat(*(draw.pick((1, 1, 2, 3)) for _ in range(x.ndim))),
+    lambda draw, x: x.reshape(1, *x.shape).repeat(*(draw.pick((1, 1, 2)) for _ in range(x.ndim + 1))),
     lambda draw, x: x.roll(draw.pick((1, -2)), draw.random.randrange(x.ndim)),
     lambda draw, x: x + operand(draw, tuple(draw.pick((e, e, 1)) for e in x.shape), x.dtype.name),
     lambda draw, x: x.cast(draw.pick(("float32", "int8", "float64", "int32", "float16"))),

@@ -5,7 +5,8 @@ An access outside its buffer ends the process. Inputs are small whole numbers, s
 have to agree to the last bit (`exactness.py`); what is rounded agrees up to a few units.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from compiler.lowered.linearize import linearize
 from compiler.node import toposort
 from compiler.trace import Provenance
 from tests.loops.guarded import Guarded, Side, guarded
-from tests.search.exactness import LARGEST, Settled, settled
+from tests.search.exactness import LARGEST, Settled
 
 Array = np.ndarray[Any, Any]
 Level = Literal[0, 2]
@@ -60,8 +61,16 @@ def _data(generator: np.random.Generator, argument: Argument) -> Array:
     return generator.integers(low, high, argument.size, endpoint=True).astype(dtype.numpy)
 
 
-def run(program: Program, values: Sequence[Array], side: Side) -> Array:
-    """What the first argument holds after a run on copies of `values`."""
+def variables(body: Sink, source: random.Random) -> dict[str, int]:
+    """A value for each variable of a kernel: the least, the greatest, or one between."""
+    found = sorted((n for n in toposort([body]) if isinstance(n, Variable)), key=lambda v: v.name)
+    return {v.name: source.choice((v.low, v.high, source.randint(v.low, v.high))) for v in found}
+
+
+def run(
+    program: Program, values: Sequence[Array], side: Side, given: Mapping[str, int] | None = None
+) -> Array:
+    """What the first argument holds after a run on copies of `values`; `given` are variables."""
     pairs = [guarded(value, side) for value in values]
     for memory, _ in pairs[1:]:
         memory.freeze()
@@ -73,18 +82,13 @@ def run(program: Program, values: Sequence[Array], side: Side) -> Array:
 
     before, cpu.scratch_memory = cpu.scratch_memory, allocate
     try:
-        program.execute([held.ctypes.data for _, held in pairs], [0 for _ in program.variables])
+        numbers = [(given or {}).get(name, 0) for name in program.variables]
+        program.execute([held.ctypes.data for _, held in pairs], numbers)
     finally:
         cpu.scratch_memory = before
     assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
     assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
     return pairs[0][1].copy()
-
-
-def may_run(body: Sink, loops: Body) -> bool:
-    """Whether a kernel can be run by itself, and two right ways have to agree."""
-    has_variables = any(isinstance(n, Variable) for n in toposort([body]))
-    return not has_variables and settled(loops) != "open"
 
 
 def difference(found: Array, expected: Array, how: Settled) -> str:
