@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import asked, bindings, garbage, naming, sharding
+from compiler import asked, bindings, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
