@@ -29,7 +29,7 @@ from tests.search.choosing import (
     machines,
     plain_loops,
 )
-from tests.search.exactness import settled
+from tests.search.exactness import rounding, settled
 from tests.search.families import SHARES, Drawn, drawn
 from tests.search.terms import INPUT, program
 
@@ -214,7 +214,9 @@ def _run(
         side = source.choice(("left", "right"))
         try:
             code = running.machine_code(body, each.loops, level)
-            wrong = running.difference(running.run(code, values, side, given), expected, how)
+            wrong = running.difference(
+                running.run(code, values, side, given), expected, how, rounding(plain)
+            )
         except Exception as error:
             wrong = described(error)
         subject.count(each.machine.vector_bytes, RUN if how == "exact" else ROUNDED)

@@ -28,8 +28,6 @@ from tests.search.exactness import LARGEST, Settled
 
 Array = np.ndarray[Any, Any]
 Level = Literal[0, 2]
-ROUNDINGS = 256
-"""Units of the result's type, of its greatest value, that two orders of a fold may differ by."""
 FILL = 0x5B
 """What the output holds before a run, in every byte."""
 
@@ -91,12 +89,15 @@ def run(
     return pairs[0][1].copy()
 
 
-def difference(found: Array, expected: Array, how: Settled) -> str:
-    """What is wrong with a result, in words; empty where it is right."""
+def difference(found: Array, expected: Array, how: Settled, allowed: float = 0.0) -> str:
+    """What is wrong with a result, in words; empty where it is right.
+
+    What is rounded may differ by the share `allowed` of the greatest value.
+    """
     if found.dtype.kind != "f" or how == "exact":
         wrong = ~((found == expected) | ((found != found) & (expected != expected)))
     else:
-        wrong = _is_far(found.astype(np.float64), expected.astype(np.float64), found.dtype)
+        wrong = _is_far(found.astype(np.float64), expected.astype(np.float64), allowed)
     if not wrong.any():
         return ""
     at = int(wrong.argmax())
@@ -106,12 +107,11 @@ def difference(found: Array, expected: Array, how: Settled) -> str:
     )
 
 
-def _is_far(found: Array, expected: Array, dtype: np.dtype[Any]) -> Array:
-    """Where two values differ by more than rounding does."""
+def _is_far(found: Array, expected: Array, allowed: float) -> Array:
+    """Where two values differ by more than a share of the greatest."""
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max(initial=1.0))
-    allowed = ROUNDINGS * float(np.finfo(dtype).eps) * scale
     with np.errstate(invalid="ignore"):
-        near = np.abs(found - expected) <= allowed
+        near = np.abs(found - expected) <= allowed * scale
     same = (found == expected) | (np.isnan(found) & np.isnan(expected))
     return ~(near | same)
