@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, feeding, garbage, naming, sharding
+from compiler import asked, bindings, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
@@ -63,9 +63,9 @@ def compile(
     each rewrite. Raises `DataError` where there are no tensors, `PassError` where `passes` cannot
     run in their order.
     """
-    nodes, options = feeding.program_of("compile", program, options)
+    nodes, options = asked.program_of("compile", program, options)
     with garbage.put_off():
-        made = Compilation(nodes, options_of(options, passes), name)
+        made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
         made.build()
     return made
 

@@ -185,7 +185,8 @@ def _best(
             first = found.outside[0].extent
             batches = batches // first * -(-first // cores)
     most = min(ACCUMULATORS // vectors, TALLEST, rows)
-    heights = range(1, most + 1)
+    # two of a variable number leave over one turn or none, which looks like no loop
+    heights = [h for h in range(1, most + 1) if not (found.is_open and h == 2)]
     cycles, height = min((_column(found, rows, vectors, h, worth), -h) for h in heights)
     return cycles * panels * batches, -height
 

@@ -9,6 +9,7 @@ packed so that those of a tile are next to each other; what a pixel gives is the
 lane. Both are estimated in cycles, over all tiles that fit in registers, and the least is taken.
 """
 
+import math
 from collections.abc import Sequence
 
 from compiler.loops.accesses import Access, Accesses
@@ -155,7 +156,9 @@ def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str
     block = f"{found.channels.name}.0"
     moving = {block, *(r.name for r in weights.steps)}
     own = [name for name in names if name in moving and blocks[name] > 1]
-    whole = weights.argument.size // found.channels.extent * best.width * blocks[block]
+    # not from the size of the argument: where weights overlap, copies of them are more than that
+    turns = math.prod(r.extent for r in found.fold.ranges if weights.step(r))
+    whole = turns * best.width * math.prod(blocks[name] for name in own)
     words = f"weights of {best.width} channels next to each other, for all pixels"
     is_own = bool(own) and (names[0] == block or whole > MOST)
     why = Reason(words, Number("weights of all blocks", whole, "", "packed at a time", MOST))

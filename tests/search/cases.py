@@ -29,7 +29,7 @@ from tests.search.choosing import (
     machines,
     plain_loops,
 )
-from tests.search.exactness import settled
+from tests.search.exactness import rounding, settled
 from tests.search.families import SHARES, Drawn, drawn
 from tests.search.terms import INPUT, program
 
@@ -135,7 +135,7 @@ def tried_text(written: str) -> Outcome:
 
 def _is_little(written: str) -> bool:
     """Whether the inputs are so small that the program may be run."""
-    shapes = (found[3] for found in INPUT.finditer(written))
+    shapes = (found[4] for found in INPUT.finditer(written))
     return all(math.prod(map(int, filter(None, s.split(", ")))) <= 20_000 for s in shapes)
 
 
@@ -197,7 +197,7 @@ def _try_kernel(subject: _Subject, body: Sink, on: Sequence[Machine], seed: str)
             subject.failed(_where(each), each.error)
         elif not is_plain and all(each.loops is not other.loops for other in made):
             made.append(each)
-    if made and seed and running.may_run(body, plain):
+    if made and seed and settled(plain) != "open":
         _run(subject, body, plain, made, random.Random(seed))
 
 
@@ -207,18 +207,22 @@ def _run(
     """Every different form of a kernel, against its plain loops."""
     how, level = settled(plain), source.choice((0, 0, 0, 2))
     values = running.arguments(plain, source.getrandbits(32))
-    expected = running.run(running.machine_code(body, plain, 0), values, "right")
+    given = running.variables(body, source)
+    expected = running.run(running.machine_code(body, plain, 0), values, "right", given)
     for each in made:
         assert each.loops is not None
         side = source.choice(("left", "right"))
         try:
             code = running.machine_code(body, each.loops, level)
-            wrong = running.difference(running.run(code, values, side), expected, how)
+            wrong = running.difference(
+                running.run(code, values, side, given), expected, how, rounding(plain)
+            )
         except Exception as error:
             wrong = described(error)
         subject.count(each.machine.vector_bytes, RUN if how == "exact" else ROUNDED)
         if wrong:
-            subject.failed(f"{_where(each)}; LLVM at level {level}, memory {side}", wrong)
+            how_run = f"LLVM at level {level}, memory {side}, {given or 'no variables'}"
+            subject.failed(f"{_where(each)}; {how_run}", wrong)
 
 
 def _where(each: Chosen) -> str:

@@ -9,6 +9,8 @@ even that has to hold.
 import math
 from typing import Literal
 
+import numpy as np
+
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -34,6 +36,17 @@ KEPT = frozenset(("max", "min", "neg", "abs", "trunc", "floor", "ceil", "round")
 DECIDES = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "floor", "ceil", "round", "trunc", "mod"))
 WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}
 """Below these, floats of so many bits hold every whole number."""
+
+
+UNITS = {16: 32, 32: 256, 64: 256}
+"""Units in the last place, of floats of so many bits, that two orders of a fold may differ by."""
+
+
+def rounding(body: Body) -> float:
+    """By what share of the greatest value two right ways to run the plain loops may differ: the
+    type that rounds most decides, also where the result is of another."""
+    types = {node.dtype for node in toposort([body]) if node.dtype.is_float}
+    return max((UNITS[t.bits] * float(np.finfo(t.numpy).eps) for t in types), default=0.0)
 
 
 def settled(body: Body) -> Settled:

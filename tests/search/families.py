@@ -11,7 +11,7 @@ from tests.search.draw import Draw
 from tests.search.endings import ending
 from tests.search.moves import moves, transposes
 from tests.search.products import contractions, grams, heads, products
-from tests.search.statistics import composites, reductions
+from tests.search.statistics import composites, reductions, variables
 from tests.search.terms import Term
 from tests.search.windows import convolutions, sliding
 
@@ -20,12 +20,12 @@ FAMILIES: dict[str, Family] = {
     "convolutions": convolutions, "sliding": sliding, "products": products, "grams": grams,
     "contractions": contractions, "heads": heads, "reductions": reductions, "moves": moves,
     "transposes": transposes,
-    "composites": composites,
+    "composites": composites, "variables": variables,
 }  # fmt: skip
 SHARES = (
     *("convolutions",) * 4, *("sliding",) * 2, *("products",) * 3, "grams", *("contractions",) * 3,
     *("heads",) * 2, *("reductions",) * 3, *("moves",) * 2, *("transposes",) * 2,
-    "composites",
+    "composites", "variables",
 )  # fmt: skip
 """The families in turn, those whose choices are many more often."""
 
@@ -46,5 +46,7 @@ class Drawn:
 def drawn(family: str, seed: str) -> Drawn:
     """The program of a family and a seed."""
     draw = Draw(f"{family} {seed}")
-    term = ending(draw, FAMILIES[family](draw))
+    term = FAMILIES[family](draw)
+    if family != "variables":  # an axis of variable length is not merged or cut
+        term = ending(draw, term)
     return Drawn(family, seed, term, draw.inputs.written(term), draw.dtype, draw.is_small)

@@ -33,6 +33,11 @@ FORMER = {
     "a panel that the sum does not move":
         "x0 = uint16[8, 7, 8, 3]; x1 = uint16[1, 6, 7, 1]; "
         "Tensor.einsum('abcf,adef->cebad', x0, x1.expand(8, 6, 7, 3))",
+    "weights that overlap":
+        "x0 = uint16[1, 128, 223, 26]; x1 = uint16[48, 8, 3, 3]; "
+        "x0.pad([(0, 0), (0, 0), (2, 0), (0, 0)])"
+        ".conv2d(x1, stride=(2, 1), padding=2, groups=16).permute(3, 2, 1, 0)",
+    "one row or two": "x0 = uint8[n<=2, 40]; x1 = uint8[47, 40]; x0 @ x1.mT",
     "a fold in a fold": "x0 = float32[47]; x0.unfold(0, 6, 1).min(-1).min((0,))",
     "a long fold in a fold": "x0 = float32[147]; x0.unfold(0, 17, 1).max(-1).sum((0,))",
 }  # fmt: skip

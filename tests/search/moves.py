@@ -39,6 +39,10 @@ def transposes(draw: Draw) -> Term:
             return x if order != tuple(range(count)) else x.mT
 
 
+def _repeated(draw: Draw, x: Term) -> Term:
+    return x.repeat(*(draw.pick((1, 1, 2)) for _ in range(x.ndim)))
+
+
 MOVES: tuple[Callable[[Draw, Term], Term], ...] = (
     lambda draw, x: x.permute(*draw.order(x.ndim)),
     lambda draw, x: x.permute(*draw.order(x.ndim)) + operand(draw, (), x.dtype.name),
@@ -47,7 +51,7 @@ MOVES: tuple[Callable[[Draw, Term], Term], ...] = (
     lambda draw, x: x.flip(*draw.axes(x.ndim)),
     lambda draw, x: x.pad([(draw.pick((0, 1, 2)), draw.pick((0, 0, 3))) for _ in range(x.ndim)]),
     lambda draw, x: x.cat(operand(draw, x.shape, x.dtype.name), dim=draw.random.randrange(x.ndim)),
-    lambda draw, x: x.repeat(*(draw.pick((1, 1, 2, 3)) for _ in range(x.ndim))),
+    lambda draw, x: _repeated(draw, x.reshape(1, *x.shape)),
     lambda draw, x: x.roll(draw.pick((1, -2)), draw.random.randrange(x.ndim)),
     lambda draw, x: x + operand(draw, tuple(draw.pick((e, e, 1)) for e in x.shape), x.dtype.name),
     lambda draw, x: x.cast(draw.pick(("float32", "int8", "float64", "int32", "float16"))),

@@ -65,7 +65,7 @@ def _little(draw: Draw, m: int, n: int, k: int, work: int) -> tuple[int, int, in
 
 def grams(draw: Draw) -> Term:
     """A matrix, or a stack of matrices, times itself: `x @ x`, `x @ x.T`, `x.T @ x`."""
-    m, k, _ = _sides(draw)
+    m, k, _ = (min(side, 20_000) for side in _sides(draw))
     stack = draw.pick(((), (), (), (2,), (3,), (2, 3)))
     if draw.chance(0.4):
         m = k

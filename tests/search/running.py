@@ -5,7 +5,8 @@ An access outside its buffer ends the process. Inputs are small whole numbers, s
 have to agree to the last bit (`exactness.py`); what is rounded agrees up to a few units.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,12 +24,10 @@ from compiler.lowered.linearize import linearize
 from compiler.node import toposort
 from compiler.trace import Provenance
 from tests.loops.guarded import Guarded, Side, guarded
-from tests.search.exactness import LARGEST, Settled, settled
+from tests.search.exactness import LARGEST, Settled
 
 Array = np.ndarray[Any, Any]
 Level = Literal[0, 2]
-ROUNDINGS = 256
-"""Units of the result's type, of its greatest value, that two orders of a fold may differ by."""
 FILL = 0x5B
 """What the output holds before a run, in every byte."""
 
@@ -60,8 +59,16 @@ def _data(generator: np.random.Generator, argument: Argument) -> Array:
     return generator.integers(low, high, argument.size, endpoint=True).astype(dtype.numpy)
 
 
-def run(program: Program, values: Sequence[Array], side: Side) -> Array:
-    """What the first argument holds after a run on copies of `values`."""
+def variables(body: Sink, source: random.Random) -> dict[str, int]:
+    """A value for each variable of a kernel: the least, the greatest, or one between."""
+    found = sorted((n for n in toposort([body]) if isinstance(n, Variable)), key=lambda v: v.name)
+    return {v.name: source.choice((v.low, v.high, source.randint(v.low, v.high))) for v in found}
+
+
+def run(
+    program: Program, values: Sequence[Array], side: Side, given: Mapping[str, int] | None = None
+) -> Array:
+    """What the first argument holds after a run on copies of `values`; `given` are variables."""
     pairs = [guarded(value, side) for value in values]
     for memory, _ in pairs[1:]:
         memory.freeze()
@@ -73,7 +80,8 @@ def run(program: Program, values: Sequence[Array], side: Side) -> Array:
 
     before, cpu.scratch_memory = cpu.scratch_memory, allocate
     try:
-        program.execute([held.ctypes.data for _, held in pairs], [0 for _ in program.variables])
+        numbers = [(given or {}).get(name, 0) for name in program.variables]
+        program.execute([held.ctypes.data for _, held in pairs], numbers)
     finally:
         cpu.scratch_memory = before
     assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
@@ -81,18 +89,15 @@ def run(program: Program, values: Sequence[Array], side: Side) -> Array:
     return pairs[0][1].copy()
 
 
-def may_run(body: Sink, loops: Body) -> bool:
-    """Whether a kernel can be run by itself, and two right ways have to agree."""
-    has_variables = any(isinstance(n, Variable) for n in toposort([body]))
-    return not has_variables and settled(loops) != "open"
+def difference(found: Array, expected: Array, how: Settled, allowed: float = 0.0) -> str:
+    """What is wrong with a result, in words; empty where it is right.
 
-
-def difference(found: Array, expected: Array, how: Settled) -> str:
-    """What is wrong with a result, in words; empty where it is right."""
+    What is rounded may differ by the share `allowed` of the greatest value.
+    """
     if found.dtype.kind != "f" or how == "exact":
         wrong = ~((found == expected) | ((found != found) & (expected != expected)))
     else:
-        wrong = _is_far(found.astype(np.float64), expected.astype(np.float64), found.dtype)
+        wrong = _is_far(found.astype(np.float64), expected.astype(np.float64), allowed)
     if not wrong.any():
         return ""
     at = int(wrong.argmax())
@@ -102,12 +107,11 @@ def difference(found: Array, expected: Array, how: Settled) -> str:
     )
 
 
-def _is_far(found: Array, expected: Array, dtype: np.dtype[Any]) -> Array:
-    """Where two values differ by more than rounding does."""
+def _is_far(found: Array, expected: Array, allowed: float) -> Array:
+    """Where two values differ by more than a share of the greatest."""
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max(initial=1.0))
-    allowed = ROUNDINGS * float(np.finfo(dtype).eps) * scale
     with np.errstate(invalid="ignore"):
-        near = np.abs(found - expected) <= allowed
+        near = np.abs(found - expected) <= allowed * scale
     same = (found == expected) | (np.isnan(found) & np.isnan(expected))
     return ~(near | same)

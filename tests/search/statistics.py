@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.search.draw import FLOATS, Draw
-from tests.search.operands import operand
+from tests.search.operands import changed, operand
 from tests.search.terms import Term
 
 
@@ -52,6 +52,32 @@ def _short_rows(draw: Draw) -> Term:
 def changed_type(draw: Draw, x: Term) -> Term:
     """Folded in another type than it is stored in."""
     return x.cast(draw.pick(("float32", "float64", "int32", "int64", "float16")))
+
+
+def variables(draw: Draw) -> Term:
+    """Of as many rows as a run says: products, statistics of rows and columns, elementwise."""
+    rows, columns, others = draw.within([draw.extent() for _ in range(3)], 60_000)
+    rows = max(rows, 2)
+    x = draw.inputs.of_variable_length((rows, columns), draw.dtype)
+
+    def fixed(shape: tuple[int, ...]) -> Term:
+        made = draw.inputs.new(shape, draw.dtype)
+        return made.flip(0) if draw.chance(0.3) else made
+
+    makers: list[Callable[[], Term]] = [
+        lambda: x @ fixed((columns, others)),
+        lambda: x @ fixed((others, columns)).mT,
+        lambda: x.mT @ draw.inputs.of_variable_length((rows, others), draw.dtype),
+        lambda: x.mT @ x,
+        lambda: x @ x.mT,
+        lambda: getattr(x, draw.pick(("sum", "max", "min")))(draw.pick((0, 1))),
+        lambda: x + fixed((1, columns)),
+        lambda: x.mT + fixed((columns, 1)),
+    ]
+    if x.dtype.is_float:
+        makers += [lambda: x.softmax(1), lambda: x.layernorm(1), lambda: x.exp() * 2]
+    made = draw.pick(makers)()
+    return changed(draw, made) if draw.chance(0.3) else made
 
 
 def composites(draw: Draw) -> Term:

@@ -2,18 +2,21 @@
 
     x0 = float32[8, 1, 28, 28]; x1 = float32[16, 1, 3, 3]; x0.conv2d(x1).relu().flatten(1)
 
-Inputs are placeholders, so that a program of any size takes no memory. `program` makes the tensor
-of such a text: what a search found is repeated, and kept, as one line.
+Inputs are placeholders, so that a program of any size takes no memory; those whose first extent is
+a variable, `float32[n<=40, 7]`, hold data. `program` makes the tensor of such a text: what a search
+found is repeated, and kept, as one line.
 """
 
 import re
 from collections.abc import Callable
 from typing import Any
 
-from compiler import Tensor
+import numpy as np
+
+from compiler import Tensor, Variable
 from compiler.dtypes import DType
 
-INPUT = re.compile(r"(\w+) = (\w+)\[([\d, ]*)\]")
+INPUT = re.compile(r"(\w+) = (\w+)\[(n<=)?([\d, ]*)\]")
 
 
 class Term:
@@ -108,6 +111,11 @@ def _written(value: Any) -> str:
             return repr(value)
 
 
+def _rows(shape: tuple[int, ...], dtype: str) -> Tensor:
+    """Data whose first extent is n, a variable."""
+    return Tensor(np.zeros(shape, dtype), symbolic={0: Variable("n", 1, shape[0])})
+
+
 class Inputs:
     """The inputs of one program, in order."""
 
@@ -121,9 +129,21 @@ class Inputs:
         self.terms.append(made)
         return made
 
+    def of_variable_length(self, shape: tuple[int, ...], dtype: str) -> Term:
+        """Another input, of 1 to `shape[0]` rows."""
+        name = f"x{len(self.terms)}"
+        made = Term(_rows(shape, dtype), name)
+        self.terms.append(made)
+        return made
+
     def written(self, result: Term) -> str:
         """The whole program of a term over these inputs."""
-        lines = (f"{t.text} = {t.dtype.name}{list(t.shape)}" for t in self.terms)
+        extents = (", ".join(map(str, t.shape)) for t in self.terms)
+        marks = ("n<=" * bool(t.tensor.node.extents) for t in self.terms)
+        lines = (
+            f"{t.text} = {t.dtype.name}[{mark}{inside}]"
+            for t, mark, inside in zip(self.terms, marks, extents, strict=True)
+        )
         return "; ".join([*lines, result.text])
 
 
@@ -134,8 +154,9 @@ def program(text: str) -> Tensor:
     for line in lines:
         found = INPUT.fullmatch(line)
         assert found is not None, f"no input: {line}"
-        name, dtype, extents = found.groups()
-        shape = [int(n) for n in extents.split(",") if n.strip()]
-        names[name] = Tensor.placeholder(*shape, dtype=dtype, name=name)
+        name, dtype, mark, extents = found.groups()
+        shape = tuple(int(n) for n in extents.split(",") if n.strip())
+        whole = Tensor.placeholder(*shape, dtype=dtype, name=name) if not mark else None
+        names[name] = _rows(shape, dtype) if whole is None else whole
     made: Tensor = eval(result, names)
     return made

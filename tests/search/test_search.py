@@ -18,7 +18,7 @@ from compiler.origin import no_origin
 from tests.search import choosing, running
 from tests.search.cases import CHOSEN, PLAIN, ROUNDED, RUN, Case, Outcome, tried, tried_text
 from tests.search.choosing import bodies, digest, plain_loops
-from tests.search.exactness import settled
+from tests.search.exactness import rounding, settled
 from tests.search.families import FAMILIES, SHARES
 from tests.search.former import FORMER
 from tests.search.terms import program
@@ -144,13 +144,20 @@ def test_what_has_to_agree(text: str, how: str) -> None:
     assert settled(plain_loops(bodies(program(text))[-1])) == how
 
 
+def test_the_type_that_rounds_most_decides() -> None:
+    kinds = ("x0 * 0.3", "(x0 * 0.3).cast('float16').cast('float32')")
+    shares = [rounding(plain_loops(bodies(program(f"x0 = float32[9]; {k}"))[-1])) for k in kinds]
+    assert 1e-5 < shares[0] < 1e-4 < 1e-2 < shares[1] < 0.1
+
+
 def test_what_agrees() -> None:
     x = np.array([1, np.nan, np.inf, 4], np.float32)
-    assert running.difference(x, x, "exact") == "" == running.difference(x, x, "rounded")
+    assert running.difference(x, x, "exact") == "" == running.difference(x, x, "rounded", 0.0)
     near = x * np.float32(1 + 1e-6)
-    assert "1 of 4" not in running.difference(near, x, "rounded")
+    assert not running.difference(near, x, "rounded", 2e-6)
+    assert running.difference(near, x, "rounded", 1e-7).startswith("2 of 4 elements differ")
     assert running.difference(near, x, "exact").startswith("2 of 4 elements differ (exact)")
-    assert running.difference(x[::-1].copy(), x, "rounded").startswith("4 of 4")
+    assert running.difference(x[::-1].copy(), x, "rounded", 1e-3).startswith("4 of 4")
 
 
 def test_counts_are_those_of_each_kind() -> None:
