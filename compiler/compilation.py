@@ -59,10 +59,12 @@ def compile(
 ) -> "Compilation":  # fmt: skip
     """Compile tensors, or a list of them, or `f, x` for f(x), and return every stage of them.
 
-    `options` may also come last. Nothing is run. `options.trace` (on by default here) records
-    each rewrite. Raises `DataError` where there are no tensors, `PassError` where `passes` cannot
-    run in their order.
+    `options`, and a name after them, may also come last. Nothing is run. `options.trace` (on by
+    default here) records each rewrite. Raises `DataError` where there are no tensors, `PassError`
+    where `passes` cannot run in their order.
     """
+    if len(program) > 2 and isinstance(last := program[-1], str):
+        program, name = program[:-1], last
     nodes, options = asked.program_of("compile", program, options)
     with garbage.put_off():
         made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))

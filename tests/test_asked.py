@@ -60,3 +60,10 @@ def test_pages() -> None:
         "compile: only tensors can be compiled", "  got:      ndarray",
     ]  # fmt: skip
     assert page(lambda: prepare(x, 5))[0] == "compile: these are no options"
+
+
+def test_a_name_may_follow_the_options() -> None:
+    x = Tensor(A)
+    assert compile(x + 1, Options(), "first").name == "first"
+    assert compile(x + 1, None, "second").name == "second"
+    assert compile(both, A, x, Options(), "third").name == "third"
