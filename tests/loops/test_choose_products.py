@@ -12,6 +12,8 @@ from compiler.loops.choose_products import products
 from compiler.machine import DEFAULT
 from compiler.reason import Reason
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
+from tests.search.choosing import bodies, plain_loops
+from tests.search.terms import program
 
 NAMES = ("matmul", "matmul of integers", "x @ w.T", "x.T @ w", "bmm")
 ODD = ((251, 253, 13), (2, 19, 5), (17, 10, 33), (100, 3, 4), (33, 65, 3), (1, 64, 64), (19, 70, 2))
@@ -155,3 +157,24 @@ def test_any_number_of_rows(threads: int) -> None:
         plan = compiler.prepare(product, Options(threads=threads))
         np.testing.assert_array_equal(plan.run([x, weights])[0], x @ weights)
         assert "lanes" in str(compiler.compile(product, Options(threads=threads)).loops[0])
+
+
+def of_program(text_of_program: str) -> Choices:
+    """The choices for the one kernel of a program."""
+    (body,) = bodies(program(text_of_program))
+    return choose(plain_loops(body), DEFAULT)
+
+
+def test_a_panel_that_the_sum_does_not_move_is_not_packed() -> None:
+    product = "Tensor.einsum('abcf,adef->cebad', x0, x1.expand(8, 6, 7, 3))"
+    found = of_program(f"x0 = float32[8, 7, 8, 3]; x1 = float32[1, 6, 7, 1]; {product}")
+    assert found.of(Tile) and not found.of(Pack)
+    why = next(r.because for r in found.refused if r.kind == "pack")
+    assert "each column is one element for the whole sum" in why
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 9])
+def test_two_of_a_variable_number_of_rows_are_never_side_by_side(n: int) -> None:
+    found = of_program(f"x0 = float32[n<={n}, 40]; x1 = float32[40, 200]; x0 @ x1")
+    heights = [tile.size for tile in found.of(Tile) if tile.axis == "i0"]
+    assert heights and 2 not in heights

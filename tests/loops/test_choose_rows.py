@@ -9,6 +9,8 @@ from compiler.loops.choose import choose
 from compiler.loops.lanes import in_vectors
 from compiler.machine import DEFAULT
 from tests.loops.transformed import assert_close, body_of, on_machine
+from tests.search.choosing import bodies, plain_loops
+from tests.search.terms import program
 
 
 @pytest.mark.parametrize(("turns", "expected"), [
@@ -64,3 +66,17 @@ def test_long_rows_of_dear_passes_are_fetched_ahead(
 ) -> None:
     found = choose(body_of(name, m, n, 1), DEFAULT).of(Prefetch)
     assert [replace(row, because="") for row in found] == expected
+
+
+@pytest.mark.parametrize(("text_of_program", "lanes", "against"), [
+    ("x0 = float32[147]; x0.unfold(0, 17, 1).max(-1).sum((0,))", ["r0"], "r1 and on r0"),
+    ("x0 = float32[40]; x0.unfold(0, 30, 1).max(-1).sum((0,))", ["r1"], "r0 and on r1"),
+])  # fmt: skip
+def test_of_folds_that_stand_in_each_other_the_longer_one_has_lanes(
+    text_of_program: str, lanes: list[str], against: str
+) -> None:
+    (body,) = bodies(program(text_of_program))
+    found = choose(plain_loops(body), DEFAULT)
+    assert list(dict.fromkeys(v.axis[:2] for v in found.of(Vectorize))) == lanes
+    why = next(r.because for r in found.refused if r.kind == "vectorize")
+    assert why == f"a value depends on {against}, which takes more turns"

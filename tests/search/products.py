@@ -7,6 +7,9 @@ from tests.search.draw import FLOATS, WORK, Draw
 from tests.search.operands import operand
 from tests.search.terms import Term, called
 
+MOST = 10**13
+"""Products of all loops of a program that is not run: a value has fewer than 2^48 elements."""
+
 
 def products(draw: Draw) -> Term:
     """`@` of vectors, matrices and stacks, some of which have an extent of 1."""
@@ -14,8 +17,8 @@ def products(draw: Draw) -> Term:
         return _dots(draw)
     m, n, k = _sides(draw)
     stacks = draw.pick(((), (), (), (2,), (3,), (1,), (8,), (2, 3), (3, 1), (2, 2, 2)))
-    if draw.is_small:
-        m, n, k = _little(draw, m, n, k, WORK // math.prod(stacks))
+    work = WORK if draw.is_small else MOST
+    m, n, k = _little(draw, m, n, k, work // math.prod(stacks))
     if draw.chance(0.15):
         left = operand(draw, (*stacks, m, k), plain=0.7)
         return left @ operand(draw, (k,), plain=0.7)
@@ -65,12 +68,12 @@ def _little(draw: Draw, m: int, n: int, k: int, work: int) -> tuple[int, int, in
 
 def grams(draw: Draw) -> Term:
     """A matrix, or a stack of matrices, times itself: `x @ x`, `x @ x.T`, `x.T @ x`."""
-    m, k, _ = (min(side, 20_000) for side in _sides(draw))
+    m, k, _ = _sides(draw)
     stack = draw.pick(((), (), (), (2,), (3,), (2, 3)))
     if draw.chance(0.4):
         m = k
-    if draw.is_small:
-        m, k, _ = _little(draw, m, k, max(m, k), WORK // math.prod(stack))
+    work = WORK if draw.is_small else MOST
+    m, k, _ = _little(draw, m, k, max(m, k), work // math.prod(stack))
     x = operand(draw, (*stack, m, k), plain=0.8)
     y = draw.pick((x, x, x, x.flip(0), x * 2)) if draw.chance(0.3) else x
     square = [lambda: x @ y, lambda: x.mT @ y.mT] if m == k else []
@@ -84,14 +87,14 @@ def contractions(draw: Draw) -> Term:
     counts = [draw.pick(options) for options in ((0, 0, 1, 2), some, some, some[1:])]
     stacks, rows, columns, folded = ("".join(next(names) for _ in range(n)) for n in counts)
     every = stacks + rows + columns + folded
-    limit = WORK if draw.is_small else 10**13
+    limit = WORK if draw.is_small else MOST
     long = dict(zip(every, draw.extents(len(every), limit), strict=True))
     left, right = (_shuffled(draw, stacks + own + folded) for own in (rows, columns))
     result = _shuffled(draw, stacks + rows + columns)
     if draw.chance(0.12):
         long |= {b: long[a] for a, b in zip(rows, columns, strict=False)}
-        if draw.is_small:
-            long = {name: min(extent, 9) for name, extent in long.items()}
+        most = 9 if draw.is_small else 70
+        long = {name: min(extent, most) for name, extent in long.items()}
     x = operand(draw, tuple(long[n] for n in left))
     is_same = draw.chance(0.2) and sorted(long[n] for n in left) == sorted(long[n] for n in right)
     if is_same:
