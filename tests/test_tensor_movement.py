@@ -244,8 +244,6 @@ REFUSED: dict[str, tuple[type[CompileError], Callable[[Tensor], object], str]] =
     "index ellipses": (AxisError, lambda t: t[..., ...], "too many indices"),
     "index step 0": (AxisError, lambda t: t[::0], "zero"),
     "index float slice": (AxisError, lambda t: t[0.5:], "slice indices"),
-    "index bool": (DataError, lambda t: t[True], "cannot index with bool"),
-    "index numpy bool": (DataError, lambda t: t[np.True_], "cannot index with bool"),
     "index float": (DataError, lambda t: t[1.0], "cannot index with float"),
     "index text": (DataError, lambda t: t["a"], "cannot index with str"),
     "assignment": (AxisError, lambda t: t.__setitem__(9, 1), "out of range"),
