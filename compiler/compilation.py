@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import bindings, feeding, garbage, naming, sharding
+from compiler import asked, bindings, feeding, garbage, naming, sharding
 from compiler import kernels as kernel_cache
 from compiler.biography import Coverage, biography, coverage
 from compiler.check import Report, check
@@ -59,13 +59,15 @@ def compile(
 ) -> "Compilation":  # fmt: skip
     """Compile tensors, or a list of them, or `f, x` for f(x), and return every stage of them.
 
-    `options` may also come last. Nothing is run. `options.trace` (on by default here) records
-    each rewrite. Raises `DataError` where there are no tensors, `PassError` where `passes` cannot
-    run in their order.
+    `options`, and a name after them, may also come last. Nothing is run. `options.trace` (on by
+    default here) records each rewrite. Raises `DataError` where there are no tensors, `PassError`
+    where `passes` cannot run in their order.
     """
-    nodes, options = feeding.program_of("compile", program, options)
+    if len(program) > 2 and isinstance(last := program[-1], str):
+        program, name = program[:-1], last
+    nodes, options = asked.program_of("compile", program, options)
     with garbage.put_off():
-        made = Compilation(nodes, options_of(options, passes), name)
+        made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
         made.build()
     return made
 

@@ -1,4 +1,4 @@
-"""What a user gives: tensors as nodes; data for the inputs of a program, in place of their own.
+"""What a user gives: data for the inputs of a program, in place of their own.
 
     {x: array}   {"x": array}   [array, array]      by tensor, by name, by place
 
@@ -6,8 +6,7 @@ Places follow the program: inputs come in the order in which the user made the t
 arrays that operations brought in, such as the positions of `x[[0, 2]]` or w of `x @ w`.
 """
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -24,17 +23,13 @@ from compiler.graph.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode
 from compiler.graph.words import short
 from compiler.node import toposort
-from compiler.options import Options
-from compiler.origin import Origin, caller
+from compiler.origin import Origin
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Given: TypeAlias = Mapping[Any, Any] | Sequence[Any] | None
 Key: TypeAlias = tuple[int, str]
 SHOWN = 12
 """As many inputs are listed in a message."""
-
-makers: "list[Callable[[Array], object]]" = []
-"""What makes a tensor of an array: `Tensor`, which is made of what is here, says so."""
 
 
 def key_of(buffer: Buffer) -> Key:
@@ -223,6 +218,14 @@ class Inputs:
         return _listed([word_of(buffer) for buffer in self.buffers]) or "none"
 
 
+def name_of(name: object) -> str:
+    """What a program is called; an empty name is none. `DataError` for what is no text."""
+    if not isinstance(name, str):
+        what, got = "the name is no text", type(name).__name__
+        raise DataError("compile", what, got=got, expected="a str")
+    return name or "program"
+
+
 def _listed(words: list[str]) -> str:
     """The words, of many the first."""
     rest = len(words) - SHOWN
@@ -262,71 +265,3 @@ def _cut(order: Iterable[TensorNode]) -> dict[Buffer, Prefix]:
             else:
                 whole.add(source)
     return {buffer: cut for buffer, cut in found.items() if buffer not in whole}
-
-
-def program_of(
-    operation: str, program: Sequence[object], options: Options | None
-) -> tuple[list[TensorNode], Options | None]:
-    """What to compute, and the options, from what a call was given: tensors, or lists of them, or
-    a function and its example inputs; options may come last.
-
-    A realised tensor stands for the program it came from. Raises `DataError` for anything else.
-    """
-    last = program[-1] if program else None
-    if isinstance(last, Options):
-        program, options = program[:-1], _only(operation, last, options)
-    value: object = program[0] if len(program) == 1 else program
-    if program and callable(program[0]):
-        value = result_of(operation, program[0], program[1:])
-    given = value if isinstance(value, list | tuple) else [value]
-    if not given:
-        what = f"nothing to {operation}"
-        raise DataError(operation, what, got=repr(value), expected="a Tensor")
-    flat = [one for each in given for one in (each if isinstance(each, list | tuple) else [each])]
-    return [_node(operation, each) for each in flat], options
-
-
-def _only(operation: str, last: Options, named: Options | None) -> Options:
-    if named is None:
-        return last
-    raise DataError(operation, "options are given twice", got=f"{last} and options={named}",
-                    expected="one of them")  # fmt: skip
-
-
-def result_of(operation: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
-    """What a function gives for example inputs, arrays among them as tensors.
-
-    Raises `DataError` where so many inputs do not fit it.
-    """
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        signature = None
-    try:
-        if signature:
-            signature.bind(*inputs)
-    except TypeError as error:
-        raise DataError(
-            operation, f"the function needs other inputs: {error}",
-            got=f"{len(inputs)} inputs for {called(function)}{signature}",
-            expected="one example for each argument",
-            hint=f"give them after it: {operation}(function, x, …)", origin=caller(operation),
-        ) from None  # fmt: skip
-    return function(*(makers[0](v) if isinstance(v, np.ndarray) else v for v in inputs))
-
-
-def called(function: Callable[..., object]) -> str:
-    """The name of a function, in a sentence."""
-    name = str(getattr(function, "__name__", "the function"))
-    return "the function" if name == "<lambda>" else name
-
-
-def _node(operation: str, value: object) -> TensorNode:
-    """The graph node of a tensor."""
-    node = getattr(value, "recipe", value)
-    if isinstance(node, TensorNode):
-        return node
-    what, got = f"only tensors can be {operation}d", type(value).__name__
-    raise DataError(operation, what, got=got, expected="Tensor",
-                    hint="give a function and its inputs, or tensors and then the options by name"
-                    if isinstance(value, np.ndarray | str) else "")  # fmt: skip

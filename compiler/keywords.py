@@ -210,7 +210,7 @@ class Call:
 
 def _short(value: object) -> str:
     """`value` as users write it, cut to one line."""
-    if hasattr(value, "shape"):
+    if hasattr(value, "shape") and not isinstance(value, type):
         return f"{type(value).__name__}{tuple(value.shape)}"
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 40 else text[:39] + "…"

@@ -72,38 +72,54 @@ class Options:
 
     @located
     def __post_init__(self) -> None:
-        if self.optimize not in (0, 1, 2, 3):
-            what, got = "no such level of optimisation", repr(self.optimize)
-            raise DataError("Options", what, got=got, expected="0, 1, 2 or 3")
-        if self.mode not in get_args(Mode):
-            what, got = "no such mode", repr(self.mode)
-            raise DataError("Options", what, got=got, expected="fast or explain")
-        if not isinstance(self.cache, Cache):
-            what, got = "no such cache", repr(self.cache)
-            raise DataError("Options", what, got=got, expected="True, False or a folder")
-        if not isinstance(self.threads, int) or not 0 <= self.threads <= MOST_THREADS:
-            what, got = "no such number of threads", repr(self.threads)
-            expected = f"0 (all cores) … {MOST_THREADS}"
-            raise DataError("Options", what, got=got, expected=expected)
-        if not isinstance(self.tune, int | float) or not 0 <= self.tune < math.inf:
-            what, got = "no such time for a search", repr(self.tune)
-            raise DataError("Options", what, got=got, expected="seconds, 0 or more")
+        for name in ("trace", "verify", "plan_memory"):
+            is_sound = isinstance(getattr(self, name), bool)
+            self._check(name, is_sound, f"{name} is neither on nor off", "True or False")
+        is_level = self.optimize in range(4) and _is_count(self.optimize)
+        self._check("optimize", is_level, "no such level of optimisation", "0, 1, 2 or 3")
+        self._check("mode", self.mode in get_args(Mode), "no such mode", "fast or explain")
+        is_cache = isinstance(self.cache, Cache) and "\0" not in str(self.cache)
+        self._check("cache", is_cache, "no such cache", "True, False or a folder")
+        self._check("kernel_operations", _is_count(self.kernel_operations, 1),
+                    "no such number of operations", "1 or more")  # fmt: skip
+        is_kind = isinstance(self.device, str)
+        self._check("device", is_kind, "no such kind of device", 'a name, as "INTERPRET", or ""')
+        is_number = _is_count(self.threads) and self.threads <= MOST_THREADS
+        expected = f"0 (all cores) … {MOST_THREADS}"
+        self._check("threads", is_number, "no such number of threads", expected)
+        is_limit = self.memory_limit is None or _is_count(self.memory_limit)
+        self._check("memory_limit", is_limit, "no such number of bytes", "0 or more, or None")
+        is_model = isinstance(self.model, MachineModel)
+        self._check("model", is_model, "no model of a machine", "what compiler.calibrate() gives")
+        is_time = isinstance(self.tune, int | float) and not isinstance(self.tune, bool)
+        is_time = is_time and 0 <= self.tune < math.inf
+        self._check("tune", is_time, "no such time for a search", "seconds, 0 or more")
         if not isinstance(self.passes, Passes | None):
             what, got = "these are no passes", type(self.passes).__name__
             expected = "compiler.PASSES, or others made of them: PASSES.after('simplify', mine)"
             raise DataError("Options", what, got=got, expected=expected)
-        if isinstance(self.loops, Mapping):
-            if not isinstance(self.loops, Given):
-                object.__setattr__(self, "loops", Given(self.loops))
-        elif self.loops not in ("auto", "plain"):
-            what, got = "no such way to transform loops", repr(self.loops)
-            expected = "auto, plain or choices by name of kernel"
+        if isinstance(self.loops, Mapping) and not isinstance(self.loops, Given):
+            object.__setattr__(self, "loops", Given(self.loops))
+        is_way = isinstance(self.loops, Given) or (
+            isinstance(self.loops, str) and self.loops in ("auto", "plain")
+        )
+        self._check("loops", is_way, "no such way to transform loops",
+                    "auto, plain or choices by name of kernel")  # fmt: skip
+
+    def _check(self, name: str, is_sound: bool, what: str, expected: str) -> None:
+        """`DataError` for a field that cannot be what it is."""
+        if not is_sound:
+            got = f"{name}={getattr(self, name)!r}"
             raise DataError("Options", what, got=got, expected=expected)
 
 
-def options_of(given: Options | None, passes: Passes | None) -> Options:
+def _is_count(value: object, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def options_of(given: object, passes: Passes | None) -> Options:
     """The options of one compilation, whose rewrites are recorded where none are given."""
-    options = given or Options(trace=True)
+    options = Options(trace=True) if given is None else given
     if not isinstance(options, Options):
         what, got = "these are no options", type(given).__name__
         raise DataError("compile", what, got=got, expected="compiler.Options(…)")

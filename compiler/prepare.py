@@ -20,13 +20,14 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from compiler import numbers, plans, recompiled
+from compiler.asked import program_of
 from compiler.bindings import Values, bindings_of, sliced
 from compiler.budget import RefusedError
 from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.dropped import DROPPED
 from compiler.errors import located
-from compiler.feeding import Given, Inputs, inputs_of, key_of, program_of
+from compiler.feeding import Given, Inputs, inputs_of, key_of
 from compiler.graph.effects import Assign
 from compiler.graph.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Sink, TensorNode

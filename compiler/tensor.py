@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler import dtypes, feeding
+from compiler import asked, dtypes
 from compiler.dtypes import Scalar
 from compiler.errors import DataError, ShapeError
 from compiler.graph.devices import written as places
@@ -35,7 +35,8 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 class Tensor(Placement):
     """A lazy array of numbers or truth values; no operation changes its operands.
 
-    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it.
+    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it: `x[0]` is a tensor
+    of its own, so `x[0][1] = v`, which writes NumPy's x, leaves this one. Write `x[0, 1] = v`.
 
     Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
     of Python floats is float64, unless `set_default_dtype` says otherwise. An array that is
@@ -138,7 +139,7 @@ class Tensor(Placement):
 
     def numpy(self) -> Array:
         """The data, computed if they are not yet, gathered where they are in shards; read-only,
-        since tensors share them.
+        since tensors share them: `np.array(t)`, and what a run returns, is a copy of one's own.
 
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
@@ -213,12 +214,15 @@ class Tensor(Placement):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.numpy(),)  # a pickle holds the data, not how they are computed
+
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.asked(dtype, method), extents(method, shape)))
 
 
-feeding.makers.append(Tensor)
+asked.makers.append(Tensor)
 
 
 def _refuse_symbolic() -> None:

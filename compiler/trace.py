@@ -202,9 +202,8 @@ class PassRecord:
         """Whether the pass changed the program (`merge` always makes new nodes: not a change)."""
         if self.is_traced:
             return bool(self.matches)
-        if self.name == "merge":
-            return len(toposort([self.before])) != len(toposort([self.after]))
-        return self.before is not self.after
+        is_smaller = len(toposort([self.before])) > len(toposort([self.after]))
+        return is_smaller if self.name == "merge" else self.before is not self.after
 
     @property
     def applied(self) -> tuple[Rewrite, ...]:

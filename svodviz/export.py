@@ -103,7 +103,7 @@ def export_html(
 
 
 def _title(wire: dict[str, Any]) -> str:
-    return str(wire.get("name") or " and ".join(wire["names"]))
+    return str(wire["name"]) if "name" in wire else " and ".join(wire["names"])
 
 
 def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:

@@ -2,8 +2,8 @@
 
 from typing import Any, NoReturn
 
+from compiler.asked import called, result_of
 from compiler.errors import DataError
-from compiler.feeding import called, result_of
 from compiler.origin import caller
 
 _STAGES = ("graph", "passes", "kernels", "schedule")

@@ -22,7 +22,7 @@ LAYERS = (
                     "compiler.tune", "compiler.scheduling", "compiler.sharding",
                     "compiler.realize", "compiler.reading", "compiler.numbers",
                     "compiler.recompiled",
-                    "compiler.bindings", "compiler.feeding",
+                    "compiler.bindings", "compiler.feeding", "compiler.asked",
                     "compiler.running",
                     "compiler.summary", "compiler.widening",
                     "compiler.codegen", "compiler.allocation",

@@ -103,15 +103,6 @@ def test_a_reader_that_is_computed_makes_the_assign_happen_once() -> None:
     assert (x + 0).tolist() == [2, 4]
 
 
-def test_one_line_that_assigns_again_and_again() -> None:
-    x = realised(1, 2)
-    for turn in range(5):
-        before = Tensor(x)
-        x.assign(x * 2).realize()
-        assert x.tolist() == [2 * 2**turn, 4 * 2**turn]
-        assert before.tolist() == [2**turn, 2 * 2**turn]
-
-
 def test_assigns_in_a_row() -> None:
     x = realised(1, 2)
     first = x * 1

@@ -226,6 +226,15 @@ def test_what_einsum_makes_is_remembered() -> None:
     assert x.tolist() == [0, 0] and y.tolist() == [1, 2]
 
 
+def test_one_line_that_assigns_again_and_again() -> None:
+    x = realised(1, 2)
+    for turn in range(5):
+        before = Tensor(x)
+        x.assign(x * 2).realize()
+        assert x.tolist() == [2 * 2**turn, 4 * 2**turn]
+        assert before.tolist() == [2**turn, 2 * 2**turn]
+
+
 # --- work -------------------------------------------------------------------------------------
 
 

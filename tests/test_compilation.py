@@ -12,6 +12,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor, kernels, plans, values
+from compiler.asking.as_run import NAMES
 from compiler.compilation import Compilation
 from compiler.device import device
 from compiler.errors import DataError, ScheduleError, SizeError
@@ -39,11 +40,11 @@ def test_every_stage_agrees(name: str) -> None:
     assert report.ok, str(report)
     assert [row.stage for row in report.rows] == [
         "graph", "pass merge", "pass decompose", "pass shard", "pass simplify", "pass two_stage",
-        "kernels", "schedule", "loops", "lowered", "machine code",
+        "kernels", "schedule", "loops", "lowered", "machine code", *NAMES,
     ]  # fmt: skip
     assert all(row.ok for row in report.rows), "every stage could run"
     assert report.first_difference is None
-    assert str(report).count("✓") == 11
+    assert str(report).count("✓") == 17
 
 
 def test_one_tensor_or_a_list() -> None:

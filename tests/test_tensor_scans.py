@@ -75,3 +75,51 @@ def test_einsum_refusals(formula: str, text: str) -> None:
     with pytest.raises(ShapeError, match=text) as caught:
         Tensor.einsum(formula, Tensor(A), Tensor(B))
     assert "test_tensor_scans.py" in str(caught.value)
+
+
+def _formula(rng: np.random.Generator) -> tuple[str, list[np.ndarray[Any, Any]]]:
+    """A random einsum formula with `...`, and operands of small integers that fit it."""
+    extents = {"a": 2, "b": 3, "c": 4}
+    others = [int(n) for n in rng.choice([1, 2, 5], rng.integers(0, 3))]
+    names, operands = [], []
+    for _ in range(rng.integers(1, 4)):
+        letters = "".join(rng.permutation(list("abc"))[: rng.integers(0, 4)])
+        place = int(rng.integers(0, len(letters) + 1))
+        before, after = letters[:place], letters[place:]
+        count = int(rng.integers(0, len(others) + 1))
+        middle = [n if rng.random() < 0.7 else 1 for n in others[len(others) - count :]]
+        names.append(f"{before}...{after}")
+        shape = [*(extents[n] for n in before), *middle, *(extents[n] for n in after)]
+        operands.append(rng.integers(-4, 5, shape).astype(np.float32))
+    formula = ",".join(names)
+    if rng.random() < 0.6:
+        used = sorted(set("".join(names)) - {"."})
+        kept = "".join(rng.permutation(used)[: rng.integers(0, len(used) + 1)]) if used else ""
+        place = int(rng.integers(0, len(kept) + 1))
+        formula += f"->{kept[:place]}...{kept[place:]}"
+    return formula, operands
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_einsum_with_other_axes(seed: int) -> None:
+    formula, operands = _formula(np.random.default_rng(seed))
+    expected = np.asarray(np.einsum(formula, *operands))
+    made = Tensor.einsum(formula, *map(Tensor, operands)).numpy()
+    assert made.shape == expected.shape and np.array_equal(made, expected)
+
+
+def test_einsum_other_axes_that_clash() -> None:
+    with pytest.raises(ShapeError) as caught:
+        Tensor.einsum("...i,i...", Tensor(np.ones((2, 3))), Tensor(np.ones((3, 4))))
+    assert str(caught.value).startswith("einsum: axis ... has two extents in '...i,i...'\n")
+
+
+@pytest.mark.parametrize("formula", ["i..j", "......", "ij...->ij", "ijk...", "i.j..."])
+def test_einsum_dots_that_do_not_fit(formula: str) -> None:
+    rank = 3 if formula == "ij...->ij" else 2
+    with pytest.raises(ShapeError) as caught:
+        Tensor.einsum(formula, Tensor(np.ones((2,) * rank)))
+    assert str(caught.value).splitlines()[2] == (
+        "  expected: a letter per axis of each operand, or ... for the others; the result names "
+        "some of them, once each, and has ... where an operand has it"
+    )

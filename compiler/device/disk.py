@@ -22,12 +22,14 @@ from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.dtypes import DType
 from compiler.errors import DataError
 from compiler.graph.devices import DISK
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import LARGEST, MOST_AXES, Buffer
 from compiler.options import Cache, Mode
 
 LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000
 """Bytes: what the format allows."""
+_NPY = b"\x93NUMPY"
+"""How a .npy file begins. NumPy would take an archive, or a pickle, for one as well."""
 ELEMENTS = {
     "BOOL": dtypes.bool_, "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32,
     "I64": dtypes.int64, "U8": dtypes.uint8, "U16": dtypes.uint16, "U32": dtypes.uint32,
@@ -52,12 +54,18 @@ def read_npy(path: str | Path) -> Buffer:
     Raises `DataError` for a file of another kind and `DTypeError` for an unknown element type.
     """
     path = Path(path)
+    with path.open("rb") as file:
+        begin = file.read(len(_NPY))
+    if begin != _NPY:
+        _refuse(path, "no .npy file", f"a file that begins with {begin!r}", repr(_NPY))
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):
+    except OSError:
+        raise
+    except Exception:
         array = _without_map(path)
-    if not isinstance(array, np.ndarray):
-        _refuse(path, "no .npy file", type(array).__name__, "one array")
+    if not all(type(extent) is int for extent in array.shape):
+        _refuse(path, "no .npy file", f"shape {array.shape}", "a shape of whole numbers")
     dtype = dtypes.parse(array.dtype, "read")
     return new_buffer(_native(np.asarray(array), dtype), path.stem, DISK)
 
@@ -66,8 +74,11 @@ def _without_map(path: Path) -> Any:
     """An array without elements cannot be mapped, but can be read."""
     try:
         return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        _refuse(path, "no .npy file", str(error), "one array of numbers")
+    except OSError:
+        raise
+    except Exception as error:  # NumPy has Python read the header: it fails in many ways
+        got = f"{type(error).__name__}: {error}".rstrip(": ")
+        _refuse(path, "no .npy file", got, "one array of numbers")
 
 
 def read_safetensors(path: str | Path) -> dict[str, Buffer]:
@@ -134,7 +145,7 @@ def _header(path: Path, text: bytes) -> dict[str, Any]:
         import json
 
         header = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         _refuse(path, "the header is no JSON", str(error))
     if not isinstance(header, dict):
         _refuse(path, "the header is no JSON object", type(header).__name__)
@@ -152,6 +163,15 @@ def _entry(path: Path, name: str, row: Any, start: int) -> Entry:
         _refuse(path, f"tensor {name} has an unknown element type", element, ", ".join(ELEMENTS))
     if not all(type(extent) is int and extent >= 0 for extent in shape):
         _refuse(path, f"tensor {name} has no shape", str(shape), "whole numbers, 0 or more")
+    if len(shape) > MOST_AXES:
+        got, expected = f"{len(shape)} axes", f"at most {MOST_AXES} axes"
+        _refuse(path, f"tensor {name} has too many axes", got, expected)
+    if not all(type(place) is int for place in (first, last)):
+        got = f"{first}, {last}"
+        _refuse(path, f"tensor {name} has no place", got, "whole numbers, 0 or more")
+    if math.prod(filter(None, shape)) > LARGEST:
+        got, expected = f"shape {shape}", f"at most {LARGEST:,} elements"
+        _refuse(path, f"tensor {name} is too large", got, expected)
     dtype = ELEMENTS[element]
     nbytes = math.prod(shape) * dtype.itemsize
     if first < 0 or last - first != nbytes:

@@ -18,9 +18,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from compiler.errors import DataError, ShapeError
+from compiler.errors import DataError, ShapeError, SizeError
 
 Shape: TypeAlias = tuple[int, ...]
+LARGEST = 2**48
+"""Elements one tensor may have: what a 48-bit address can reach, were each a byte."""
+MOST_AXES = 64
+"""Axes one tensor may have: as many as an array of NumPy."""
+
+
+def refuse_shape(operation: str, shape: Shape) -> None:
+    """`SizeError` for a tensor of more axes, or more elements, than there may be."""
+    if len(shape) > MOST_AXES:
+        what, got = "the tensor has too many axes", f"{len(shape)} axes"
+        raise SizeError(operation, what, got=got, expected=f"at most {MOST_AXES}")
+    if math.prod(shape) > LARGEST:
+        what = "the tensor has too many elements"
+        got = f"shape {shape}, {math.prod(shape):,} elements"
+        raise SizeError(operation, what, got=got, expected=f"at most {LARGEST:,}")
 
 
 @dataclass(frozen=True, slots=True)

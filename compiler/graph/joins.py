@@ -22,6 +22,7 @@ from compiler.graph.composite import (
 )
 from compiler.graph.effects import Scatter
 from compiler.graph.nodes import (
+    Contiguous,
     Index,
     Pad,
     Pairs,
@@ -39,6 +40,9 @@ from compiler.graph.shaping import (
     reshaped,
     zero_padded,
 )
+
+AT_ONCE = 16
+"""Operands that one kernel joins: of more, each element would be chosen from all of them."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -71,6 +75,8 @@ class Cat(Composite):
 
     def expansion(self) -> TensorNode:
         """cat(x, y) = where(mask of x, x padded, y padded)"""
+        if len(self.sources) > AT_ONCE:
+            return self._in_groups()
         # Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
         total = end = self.shape[self.axis]
         made: TensorNode | None = None
@@ -86,6 +92,14 @@ class Cat(Composite):
             made, end = part, begin
         assert made is not None
         return made
+
+    def _in_groups(self) -> TensorNode:
+        """Each element asks all operands whether it is theirs, so few are asked at once: groups
+        are joined in memory, then the groups. Groups of equal shapes are one kernel."""
+        starts = range(0, len(self.sources), AT_ONCE)
+        parts = [self.sources[start : start + AT_ONCE] for start in starts]
+        joined = [Contiguous((Cat(part, self.axis),)) if part[1:] else part[0] for part in parts]
+        return Cat(tuple(joined), self.axis)
 
     def describe(self) -> str:
         """The axis."""

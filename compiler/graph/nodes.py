@@ -32,10 +32,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from compiler.dtypes import DType, Scalar, bool_, int64
-from compiler.errors import SizeError
 from compiler.graph import extents as rules
 from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.devices import DISK, Devices, common_devices
+from compiler.graph.extents import LARGEST as LARGEST
+from compiler.graph.extents import MOST_AXES as MOST_AXES
 from compiler.graph.extents import Extents
 from compiler.node import Node
 from compiler.ops import OPS
@@ -45,8 +46,6 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 Parts: TypeAlias = tuple[tuple[int, int, int], ...]
 """For each axis begin, count and step of the elements written; none where all are."""
 
-LARGEST = 2**48
-"""Elements one tensor may have: what a 48-bit address can reach, were each a byte."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -67,13 +66,8 @@ class TensorNode(Node):
 
     def __post_init__(self) -> None:
         shape, dtype = self._infer()
-        if math.prod(shape) > LARGEST:
-            raise SizeError(
-                type(self).__name__.lower(),
-                "the tensor has too many elements",
-                got=f"shape {shape}, {math.prod(shape):,} elements",
-                expected=f"at most {LARGEST:,}",
-            )
+        if math.prod(shape) > LARGEST or len(shape) > MOST_AXES:
+            rules.refuse_shape(type(self).__name__.lower(), shape)
         assign = object.__setattr__
         assign(self, "shape", shape)
         assign(self, "dtype", dtype)

@@ -253,7 +253,12 @@ def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
     if isinstance(given, Choices):
         return given
     if not isinstance(given, str):
-        return Choices(tuple(given))
+        is_known = isinstance(given, Iterable)
+        made = tuple(given) if is_known else ()
+        if not is_known or not all(isinstance(each, KINDS) for each in made):
+            what, got = "these are no choices about loops", repr(given)
+            raise ScheduleError("choices", what, got=got, expected="a text, or choices")
+        return Choices(made)
     if given.strip() == str(PLAIN):
         return PLAIN
     return Choices(tuple(choice for line in given.splitlines() for choice in _line(line)))

@@ -52,7 +52,7 @@ def scalar(value: Scalar, dtype: DType, operation: str) -> Const:
     """A Python number as a constant of `dtype`; `DataError` where it does not fit (NumPy's rule:
     integers must be in range, floats overflow to infinity)."""
     if dtype.is_integer and not dtype.minimum <= value <= dtype.maximum:
-        raise _out_of_range(operation, str(value), dtype)
+        raise _out_of_range(operation, str(value), dtype, type(value))
     try:
         return const(value, dtype)
     except OverflowError as error:
@@ -146,11 +146,11 @@ def _check_range(array: Array, dtype: DType) -> None:
             raise _out_of_range("Tensor", str(value), dtype)
 
 
-def _out_of_range(operation: str, value: str, dtype: DType) -> DataError:
+def _out_of_range(operation: str, value: str, dtype: DType, kind: type = int) -> DataError:
     limits = f"{dtype.minimum} … {dtype.maximum}" if dtype.is_integer else "a finite float64"
     return DataError(
         operation,
-        f"the Python integer does not fit into {dtype}",
+        f"the Python {'float' if kind is float else 'integer'} does not fit into {dtype}",
         got=value,
         expected=limits,
         hint=f"convert the tensor to a wider type first, e.g. cast({_wider(dtype)})",

@@ -71,6 +71,8 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
 
 def _checked(operation: str, path: str | Path) -> Path:
     """The path, if its suffix says that we know the format."""
+    if not isinstance(path, str | Path) or "\0" in str(path):
+        raise DataError(operation, "no path of a file", got=repr(path), expected="a str or a Path")
     place = Path(path)
     if place.suffix not in SUFFIXES:
         raise DataError(

@@ -89,14 +89,18 @@ _MODULES = {
 
 def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
     """The error for a name that a package does not have; plain for private names."""
-    what = f"the module {module} has no attribute {name}"
     if name.startswith("_"):
-        return AttributeError(what)
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
     instead = _MODULES[module].get(name, "").format(name)
     hint = f"write {instead}" if instead else nearest(name, known)
     if not hint and hasattr(tensor, SAME.get(name, name)):
         hint = f"write x.{SAME.get(name, name)}(...): it is a method of tensors"
-    return NameMistake(name, what, hint=hint, origin=caller(name))
+    return _mistake(module, name, f"a name of {module}: dir({module}) has them all", hint)
+
+
+def _mistake(owner: str, name: str, expected: str, hint: str) -> NameMistake:
+    what = f"there is no attribute {name}"
+    return NameMistake(owner, what, got=name, expected=expected, hint=hint, origin=caller(name, 3))
 
 
 class Named(type):
@@ -111,10 +115,11 @@ class Named(type):
 def missing(cls: type, name: str) -> AttributeError:
     """The error for an attribute that `cls` does not have; plain, and quick, for private names,
     which Python, IPython and `copy` look for."""
-    what = f"a {cls.__name__} has no attribute {name}"
+    kind = cls.__name__
     if name.startswith("_"):
-        return AttributeError(what)
-    return NameMistake(name, what, hint=_hint(cls, name), origin=caller(name))
+        return AttributeError(f"{kind!r} object has no attribute {name!r}")
+    expected = f"an attribute of {kind}: dir({kind}) has them all"
+    return _mistake(kind, name, expected, _hint(cls, name))
 
 
 @cache

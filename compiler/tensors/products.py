@@ -8,8 +8,6 @@ A product is an elementwise multiplication over […, m, n, k], of which the las
 
 from typing import Self
 
-import numpy as np
-
 from compiler.dtypes import float16, float32
 from compiler.errors import ShapeError
 from compiler.graph.nodes import Reduce, TensorNode, elementwise
@@ -65,15 +63,14 @@ def _check(method: str, x: TensorNode, y: TensorNode) -> None:
             expected="(…, m, k) and (…, k, n)",
             hint="transpose one operand with .mT if its axes are the other way round",
         )
-    try:
-        np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    except ValueError as error:
+    stacks = zip(x.shape[-3::-1], y.shape[-3::-1], strict=False)
+    if not all(m == n or 1 in (m, n) for m, n in stacks):
         raise ShapeError(
             method,
             "the axes before the last two do not fit together",
             got=f"{written(x.shape)} and {written(y.shape)}",
             expected="equal extents, or 1, on each of them counted from the last",
-        ) from error
+        )
 
 
 def _multiplied(method: str, x: TensorNode, y: TensorNode) -> TensorNode:

@@ -5,10 +5,10 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from compiler.errors import AxisError, ShapeError, SizeError
-from compiler.graph.extents import Extent, symbolic
+from compiler.errors import AxisError, ShapeError
+from compiler.graph.extents import Extent, refuse_shape, symbolic
 from compiler.graph.extents import written as written_extents
-from compiler.graph.nodes import LARGEST, Shape, TensorNode
+from compiler.graph.nodes import Shape, TensorNode
 from compiler.tensors.variables import Variable
 
 Axes: TypeAlias = int | Sequence[int] | None
@@ -52,14 +52,8 @@ def extents(operation: str, values: Iterable[object]) -> Shape:
 
 def within_memory(operation: str, shape: Shape) -> Shape:
     """`shape`, or `SizeError` if no memory can hold so many elements."""
-    if math.prod(shape) <= LARGEST:
-        return shape
-    raise SizeError(
-        operation,
-        "the tensor has too many elements",
-        got=f"shape {written(shape)}, {math.prod(shape):,} elements",
-        expected=f"at most {LARGEST:,}",
-    )
+    refuse_shape(operation, shape)
+    return shape
 
 
 def axis_of(operation: str, axis: object, rank: int) -> int:

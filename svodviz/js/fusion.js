@@ -10,8 +10,8 @@ const OPPORTUNITIES = [
   ["item", "as the schedule names it", WORDS],
   ["and item, or value", "what it could be one kernel with, or computes within itself", WORDS],
   ["type", "of what ends the first item", WORDS],
-  ["time saved", "of the program's estimated time; one kernel costs time where it repeats more work "
-    + "than it saves"],
+  ["time saved", "of the program's estimated time; one kernel costs time where it repeats more "
+    + "work than it saves"],
   ["bytes saved", "written and read again where the two are apart"],
   ["reason", "why, with the figures that decided", WORDS],
 ];

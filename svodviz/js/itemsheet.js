@@ -7,8 +7,8 @@ import { rateOf, ratioOf } from "./measured.js";
 import { numbersTable } from "./reasons.js";
 
 const LISTED = 24;
-const COUNTED = "Of flops a division counts 4, an exponential 12. Bytes are those of whole buffers, "
-  + "of which a kernel may read a part.";
+const COUNTED = "Of flops a division counts 4, an exponential 12. Bytes are those of whole "
+  + "buffers, of which a kernel may read a part.";
 
 /** The kind and the sections of an entity of the schedule; null for any other entity. */
 export function scheduleSections(inspector, entity) {

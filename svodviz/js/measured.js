@@ -13,7 +13,8 @@
  * @property {(Time & {finish: number, slack: number}) | null} [run]
  *
  * @typedef {{items: Item[], measuredPath?: number[] | null}} Schedule
- * @typedef {{problem?: string, items: (Time | null)[], path?: number[], whole: number | null, call: number,
+ * @typedef {{problem?: string, items: (Time | null)[], path?: number[], whole: number | null,
+ *   call: number,
  *   rounds: number, machine: string, notes: string[], results: any[]}} Answer
  */
 

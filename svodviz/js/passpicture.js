@@ -22,7 +22,7 @@ import { counted } from "./words.js";
  */
 
 /**
- * Whether the rewrites of a pass are known: one that changed the program without any was not traced.
+ * Whether the rewrites of a pass are known: one that made a change without any was not traced.
  * @param {{changed: boolean, rewrites: any[]}} record
  */
 export function isTraced(record) {

@@ -124,7 +124,8 @@ class QuizPage {
 function codeLine(line, language) {
   const isTarget = line.startsWith("→");
   return h("code", { class: isTarget ? "target" : null },
-    ...tokens(line, language).map(([text, kind]) => (kind ? h("span", { class: `t-${kind}` }, text) : text)),
+    ...tokens(line, language).map(([text, kind]) =>
+      (kind ? h("span", { class: `t-${kind}` }, text) : text)),
     "\n");
 }
 

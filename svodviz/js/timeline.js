@@ -179,7 +179,7 @@ export class TimelineView {
       }),
       h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
         title: label }, isFolded && turns.some((it) => this.when(it).critical)
-        && h("span", { class: "loop-sign", title: "critical: no time to spare" }, "◆ "), `↻ ${label}`),
+        && h("span", { class: "loop-sign", title: "critical: no slack" }, "◆ "), `↻ ${label}`),
       ...bars.map((bar) => this.turnBar(bar, "")),
       ...runs.map((bar) => this.turnBar(bar, " measured")),
       ...(isFolded ? this.loopTimes(turns) : []),

@@ -49,7 +49,8 @@ export function timeWords({ hasTimes, isMeasured, store }) {
 export function pathWords(schedule, isMeasured) {
   const lengths = (by) => {
     const path = by === "measured" ? schedule.measuredPath : schedule.path;
-    const times = path.map((at) => schedule.items[at]).map((it) => (by === "measured" ? it.run : it));
+    const items = path.map((at) => schedule.items[at]);
+    const times = by === "measured" ? items.map((it) => it.run) : items;
     return [path.length, times.reduce((sum, it) => sum + (it ? it.finish - it.start : 0), 0)];
   };
   const [items, length] = lengths("estimated");

@@ -55,7 +55,7 @@ def test_items_stand_in_order_of_time(page: Any) -> None:
         assert words in shown, words
     assert page.locator(".run-view .value-picture").count() == 1
     assert page.get_by_role("button", name="Measure").count() == 0  # nobody would answer
-    assert "10 items · 28 µs" in page.locator('[data-stage="run"].stage').inner_text()
+    assert "10 items\n28 µs in all" in page.locator('[data-stage="run"].stage').inner_text()
 
 
 def test_a_row_is_selected_everywhere(page: Any) -> None:

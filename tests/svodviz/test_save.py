@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from compiler import Tensor
+from compiler import Tensor, compile
 from svodviz.rasterize import rasterize
 from svodviz.save import ENDINGS, encode, form_of, save
 from tests.svodviz.sample import hostile, sample
@@ -59,3 +59,10 @@ def test_what_graphviz_cannot_draw_is_told() -> None:
         rasterize("digraph { a -> ")
     with pytest.raises(ValueError, match=r"too large to be laid out in 0\.01 s"):
         rasterize("digraph { a -> b }", 0.01)
+
+
+@pytest.mark.parametrize("name", ("", "program", "a <b>"))
+def test_a_page_of_a_program_of_any_name(name: str, tmp_path: Path) -> None:
+    page = save(compile(Tensor([1.0]) + 1, name=name), tmp_path / "page.html")
+    title = re.search("<title>(.+) · svodviz</title>", page.read_text("utf-8"))
+    assert title and title[1].strip() and "<b>" not in title[1]

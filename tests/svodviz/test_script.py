@@ -38,7 +38,7 @@ def test_a_module_comes_after_what_it_imports() -> None:
 
 def test_the_script_may_stand_in_a_page() -> None:
     assert "</script" not in page_script()
-    assert widget_module().endswith("export default { render };\n")
+    assert widget_module().endswith("export default { initialize, render };\n")
 
 
 def test_every_rule_stays_inside_the_explorer() -> None:

@@ -1,0 +1,202 @@
+"""NumPy's functions on tensors: as lazy as the methods, with NumPy's values; or a page."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import Tensor
+from compiler.errors import DataError
+from compiler.graph.nodes import Buffer
+from compiler.tensors.numpy_calls import METHODS, UFUNCS
+from compiler.tensors.numpy_functions import ARRANGED
+
+A = np.arange(6, dtype=np.float32).reshape(2, 3) + 1
+I = np.array([[3, -1, 4], [1, 5, -2]], np.int32)  # noqa: E741
+INTEGERS = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
+                      "right_shift"))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(UFUNCS - {"matmul"}))
+def test_elementwise(name: str) -> None:
+    function: Any = getattr(np, name)
+    array: Any = np.abs(I) if name in INTEGERS else A / 2
+    operands = (array, array[::-1].copy())[: function.nin]
+    expected = function(*operands)
+    for place in range(function.nin):
+        mixed = [Tensor(v) if i == place else v for i, v in enumerate(operands)]
+        made = function(*mixed)
+        assert isinstance(made, Tensor) and not isinstance(made.node, Buffer)
+        assert made.dtype == expected.dtype
+        np.testing.assert_allclose(made.numpy(), expected, rtol=1e-6)
+    assert function(*map(Tensor, operands)).node.origin.line > 0
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "maximum of a number": lambda t: np.maximum(0, t - 3),
+    "power of a number": lambda t: np.power(2, t),
+    "array + t": lambda t: A + t,
+    "array @ t": lambda t: A.T @ t,
+    "array - t": lambda t: A - t,
+    "array / t": lambda t: A / t,
+    "array < t": lambda t: A[::-1] < t,
+    "array == t": lambda t: t == A,
+    "array ** t": lambda t: A**t,
+    "number of NumPy": lambda t: np.float32(2) * t,
+    "wider number of NumPy": lambda t: np.float64(2) * t,
+    "list": lambda t: np.add([1, 2, 3], t),
+    "sum": lambda t: np.sum(t, 0),
+    "sum keepdims": lambda t: np.sum(t, axis=1, keepdims=True),
+    "sum dtype": lambda t: np.sum(t, 0, np.float64),
+    "add.reduce": lambda t: np.add.reduce(t),
+    "maximum.reduce": lambda t: np.maximum.reduce(t, axis=1, keepdims=True),
+    "mean": lambda t: np.mean(t, 0, None, None, True),
+    "std": lambda t: np.std(t, axis=0),
+    "std ddof": lambda t: np.std(t, 0, ddof=1),
+    "var": lambda t: np.var(t),
+    "max": lambda t: np.max(t, axis=(0, 1)),
+    "amin": lambda t: np.amin(t, 1),
+    "all": lambda t: np.all(t > 0),
+    "argmax": lambda t: np.argmax(t, 1),
+    "cumsum": lambda t: np.cumsum(t),
+    "cumsum axis": lambda t: np.cumsum(t, 1),
+    "concatenate": lambda t: np.concatenate([t, A], 1),
+    "concatenate array first": lambda t: np.concatenate([A, t], axis=None),
+    "stack": lambda t: np.stack([A, t], -1),
+    "vstack": lambda t: np.vstack([t[0], A]),
+    "hstack": lambda t: np.hstack([t, A]),
+    "where": lambda t: np.where(A > 2, 0, t),
+    "where of t": lambda t: np.where(t > 2, t, 0),
+    "nonzero": lambda t: np.nonzero(t > 2)[1],
+    "transpose": lambda t: np.transpose(t),
+    "transpose order": lambda t: np.transpose(t, (0, 1)),
+    "reshape": lambda t: np.reshape(t, (3, 2)),
+    "reshape flat": lambda t: np.reshape(t, -1),
+    "swapaxes": lambda t: np.swapaxes(t, 0, 1),
+    "moveaxis": lambda t: np.moveaxis(t, 0, 1),
+    "squeeze": lambda t: np.squeeze(t[None]),
+    "expand_dims": lambda t: np.expand_dims(t, 1),
+    "broadcast_to": lambda t: np.broadcast_to(t, (2, 2, 3)),
+    "clip": lambda t: np.clip(t, 2, 4),
+    "clip names": lambda t: np.clip(t, a_min=2, a_max=None),
+    "repeat": lambda t: np.repeat(t, 2, 0),
+    "repeat flat": lambda t: np.repeat(t, 2),
+    "tile": lambda t: np.tile(t, (2, 1)),
+    "tile a row": lambda t: np.tile(t[0], 2),
+    "roll": lambda t: np.roll(t, 1),
+    "flip": lambda t: np.flip(t),
+    "rot90": lambda t: np.rot90(t),
+    "pad": lambda t: np.pad(t, (1, 2)),
+    "pad value": lambda t: np.pad(t, ((1, 0), (0, 2)), constant_values=7),
+    "split": lambda t: np.split(t, 3, axis=1)[1],
+    "array_split": lambda t: np.array_split(t, 2, axis=1)[0],
+    "array_split at": lambda t: np.array_split(t, [1], axis=1)[1],
+    "sort": lambda t: np.sort(-t, 1),
+    "argsort": lambda t: np.argsort(-t, 1),
+    "median": lambda t: np.median(t),
+    "quantile": lambda t: np.quantile(t, 0.3, axis=0),
+    "take": lambda t: np.take(t, [1, 0], axis=1),
+    "tril": lambda t: np.tril(t),
+    "triu": lambda t: np.triu(t, k=1),
+    "diag": lambda t: np.diag(t[0], 1),
+    "diagonal": lambda t: np.diagonal(t),
+    "trace": lambda t: np.trace(t),
+    "dot": lambda t: np.dot(A, t.T),
+    "matmul": lambda t: np.matmul(A.T, t),
+    "einsum": lambda t: np.einsum("ij,kj->ik", t, A),
+    "outer": lambda t: np.outer(t[0], A[1]),
+    "inner": lambda t: np.inner(t, A),
+    "tensordot": lambda t: np.tensordot(t, A, 2),
+    "kron": lambda t: np.kron(t, A),
+    "cross": lambda t: np.cross(t, A[::-1].copy()),
+    "norm": lambda t: np.linalg.norm(t),
+    "norm axis": lambda t: np.linalg.norm(t, axis=1, keepdims=True),
+    "round": lambda t: np.round(t / 3, 2),
+    "diff": lambda t: np.diff(t),
+    "zeros_like": lambda t: np.zeros_like(t),
+    "full_like": lambda t: np.full_like(t, 3),
+    "isclose": lambda t: np.isclose(A, t),
+    "count_nonzero": lambda t: np.count_nonzero(t),
+    "atleast_2d": lambda t: np.atleast_2d(t[0]),
+    "searchsorted": lambda t: np.searchsorted(t[0], [1.5]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whole_arrays(name: str) -> None:
+    expected = np.asarray(CALLS[name](A))
+    made = CALLS[name](Tensor(A))
+    assert isinstance(made, Tensor)
+    assert made.shape == expected.shape and made.dtype == expected.dtype
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-6)
+
+
+def test_what_is_no_array_is_computed() -> None:
+    t = Tensor(A)
+    assert np.allclose(t, A) is True and np.array_equal(t + 1, A) is False
+    assert np.shape(t) == (2, 3) and np.ndim(t) == 2 and np.size(t) == 6
+    assert np.asarray(t + 1).tolist() == (A + 1).tolist()
+
+
+@pytest.mark.parametrize("name", [*METHODS, *ARRANGED])
+def test_rows_are_functions_of_numpy(name: str) -> None:
+    owner: Any = np
+    for part in name.split("."):
+        owner = getattr(owner, part)
+    assert callable(owner)
+    assert name not in METHODS or (hasattr(Tensor, METHODS[name]) and inspect.signature(owner))
+
+
+def test_lines_are_the_users() -> None:
+    t = Tensor(A)
+    made = [np.exp(t), A + t, np.sum(t), np.concatenate([t, t])]
+    origins = [each.node.origin for each in made]
+    assert [each.method for each in origins if each] == ["exp", "add", "sum", "concatenate"]
+    assert {each.file for each in origins if each} == {__file__}
+
+
+def page(call: Callable[[], object]) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        call()
+    rows = str(caught.value).splitlines()
+    assert sum(row.startswith("  line:     ") and "test_numpy_calls.py" in row for row in rows) == 1
+    return [row for row in rows if not row.startswith("  line:")]
+
+
+def test_in_place() -> None:
+    array, t = A.copy(), Tensor(A)
+
+    def in_place() -> None:
+        nonlocal array
+        array += t
+
+    assert page(in_place) == [
+        "add: a result that is not computed yet cannot be written into an array",
+        "  got:      out=, or an operator in place, as array += x",
+        "  expected: a new tensor: array = array + x",
+        "  hint:     array += x.numpy() computes x now",
+    ]
+    assert page(lambda: np.exp(t, out=array))[0].startswith("exp: a result that is not computed")
+    assert page(lambda: np.sum(t, out=array))[0].startswith("sum: a result that is not computed")
+    assert np.array_equal(array, A)
+
+
+def test_what_would_leave_the_graph() -> None:
+    t: Any = Tensor(A)
+    assert page(lambda: np.histogram(t)) == [
+        "np.histogram: this would leave the graph: it is no operation on tensors",
+        "  got:      a Tensor",
+        "  expected: an array, or an operation of tensors",
+        "  hint:     write x.histogram(...); np.histogram(x.numpy()) computes x now",
+    ]
+    hint = "  hint:     np.linalg.svd(x.numpy()) computes x now"
+    assert page(lambda: np.linalg.svd(t))[-1] == hint
+    assert page(lambda: np.arctan2(t, t))[-1] == "  hint:     np.arctan2(x.numpy()) computes x now"
+    assert page(lambda: np.exp(t, dtype=np.float64))[1] == "  got:      a Tensor and dtype="
+    assert page(lambda: np.multiply.outer(t, t))[0].startswith("np.multiply.outer: this would")
+    assert page(lambda: np.sum(t, where=A > 2))[0] == "sum: there is no argument where"
+    assert page(lambda: np.split(t, 2, axis=1))[0] == "np.split: axis 1 has no such equal parts"
+    assert page(lambda: np.pad(t, 1, "edge"))[0].startswith("np.pad: only one constant value")
+    assert page(lambda: np.linalg.norm(t, 2))[0].startswith("np.linalg.norm: there are no such")
