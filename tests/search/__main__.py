@@ -55,7 +55,7 @@ def _arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--run-share", type=float, default=0.3, help="of small kernels")
+    parser.add_argument("--run-share", type=float, default=0.4, help="of small kernels")
     parser.add_argument("--every", type=float, default=60.0, help="seconds between reports")
     parser.add_argument("--only", default="", help="the name of a case, e.g. 7.1234")
     parser.add_argument("--program", default="", help="the text of a program")

@@ -119,7 +119,6 @@ def _fitting(draw: Draw, shape: tuple[int, ...], names: str, long: dict[str, int
 
 def heads(draw: Draw) -> Term:
     """Attention, or a part of it: heads cut off an axis, multiplied, merged again."""
-    draw.dtype = draw.pick(FLOATS)
     batch, count = draw.pick((1, 2, 3)), draw.pick((1, 2, 3, 4, 8))
     width, queries = draw.pick((1, 3, 4, 5, 8, 16, 32)), draw.extent()
     keys = queries if draw.chance(0.5) else draw.extent()
@@ -128,6 +127,7 @@ def heads(draw: Draw) -> Term:
         queries, keys = draw.within([queries, keys], most)
     if draw.chance(0.3):
         return _merged_product(draw, batch, count, queries, keys, width)
+    draw.dtype = draw.pick(FLOATS)
     shared = draw.pick([n for n in (1, 1, 2, 4) if count % n == 0])
     q = operand(draw, (batch, queries, count * width), plain=0.7)
     k, v = (operand(draw, (batch, keys, count // shared * width), plain=0.7) for _ in range(2))
