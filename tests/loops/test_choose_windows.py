@@ -145,3 +145,10 @@ def test_a_batch_of_variable_size() -> None:
     made = compile(Tensor(x)[: n.bind(4)].conv2d(Tensor(w), padding=1))
     assert any("16 channels by" in d.reason for d in made.decisions)
     np.testing.assert_allclose(made.run()[0], expected(x[:4], w, PADDED), rtol=1e-4, atol=1e-4)
+
+
+def test_few_lanes_change_places_to_be_stored() -> None:
+    """64 lanes of one byte fit in a vector, but LLVM takes 25 s to write their exchange."""
+    x, y = Tensor(np.ones((129, 200), np.uint8)), Tensor(np.ones((3, 200), np.uint8))
+    (choices,) = compile((x @ y.mT).reshape(387)).choices.values()
+    assert "3 vectors of 32 channels by 3 pixels" in str(choices)
