@@ -54,7 +54,7 @@ MISTAKES: tuple[tuple[str, str, str, str], ...] = (
     ("compile(a + 1, passes='simplify')", "Options: these are no passes", "str", "cell 2:1"),
     ("compile(a + 1, passes=['simplify'])", "Options: these are no passes", "list", "cell 2:1"),
     ("PASSES.without('simplfy')", "passes: there is no pass simplfy", "simplfy", "cell 2:1"),
-    ("compile(a + 1).run(a.numpy())", "run: data are given by the names of placeholders",
+    ("compile(a + 1).run(a.numpy())", "run: these are no inputs",
      "ndarray", "cell 2:1"),
     (RULE.format(arguments="node", body="return elementwise('add', node, node)") + USE,
      "mine: the rule's own code fails on mul f32[3,4]",

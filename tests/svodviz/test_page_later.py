@@ -44,7 +44,7 @@ def arrive(page: Any, explorer: Explorer) -> None:
     """What a notebook does with the trait."""
     explorer.arrive()
     page.evaluate("(it) => window.svodviz.model.set('later', it)", packed(explorer.later))
-    page.wait_for_function("!document.querySelector('.ribbon').textContent.includes('made')")
+    page.wait_for_function("!document.querySelector('.ribbon').textContent.match(/being made|not made/)")
 
 
 def ribbon(page: Any) -> dict[str, str]:
