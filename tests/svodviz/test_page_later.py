@@ -44,7 +44,8 @@ def arrive(page: Any, explorer: Explorer) -> None:
     """What a notebook does with the trait."""
     explorer.arrive()
     page.evaluate("(it) => window.svodviz.model.set('later', it)", packed(explorer.later))
-    page.wait_for_function("!document.querySelector('.ribbon').textContent.match(/being made|not made/)")
+    waits = "document.querySelector('.ribbon').textContent.match(/being made|not made/)"
+    page.wait_for_function(f"!{waits}")
 
 
 def ribbon(page: Any) -> dict[str, str]:
