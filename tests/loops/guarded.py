@@ -2,9 +2,13 @@
 
 import ctypes
 import mmap
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+
+from compiler.device import cpu
+from compiler.device.program import Program
 
 Array = np.ndarray[Any, Any]
 Side = Literal["left", "right"]
@@ -55,3 +59,27 @@ def guarded(values: Array, side: Side) -> tuple[Guarded, Array]:
 def _protect(address: int, nbytes: int, how: int) -> None:
     if _libc.mprotect(address, nbytes, how):
         raise OSError(ctypes.get_errno(), "mprotect")
+
+
+def run(
+    program: Program, values: Sequence[Array], side: Side, given: Mapping[str, int] | None = None
+) -> Array:
+    """What the first argument holds after a run on copies of `values`; `given` are variables."""
+    pairs = [guarded(value, side) for value in values]
+    for memory, _ in pairs[1:]:
+        memory.freeze()
+    scratch: list[Guarded] = []
+
+    def allocate(nbytes: int) -> Array:
+        scratch.append(Guarded(-(-nbytes // 64) * 64, side))
+        return scratch[-1].bytes
+
+    before, cpu.scratch_memory = cpu.scratch_memory, allocate
+    try:
+        numbers = [(given or {}).get(name, 0) for name in program.variables]
+        program.execute([held.ctypes.data for _, held in pairs], numbers)
+    finally:
+        cpu.scratch_memory = before
+    assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
+    assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
+    return pairs[0][1].copy()

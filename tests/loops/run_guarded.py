@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from compiler.device import cpu
 from compiler.device.device import CPU
 from compiler.graph.nodes import Sink, Variable
 from compiler.kernels import CompiledKernel, compile_kernel, program_spec
@@ -28,7 +27,8 @@ from compiler.lowered.run_tasks import run_tasks
 from compiler.lowered.verify import verify as verify_lowered
 from compiler.node import toposort
 from compiler.options import Mode, Options
-from tests.loops.guarded import Guarded, Side, guarded
+from tests.loops import guarded
+from tests.loops.guarded import Side
 from tests.loops.kernel_programs import PROGRAMS, bodies
 from tests.loops.programs import random as random_data
 from tests.loops.random_choices import random_choices
@@ -122,22 +122,8 @@ def on_machine(
     kernel: CompiledKernel, values: list[Array], variables: dict[str, int], side: Side
 ) -> Array:
     """The same from machine code, every buffer and scratch memory guarded."""
-    pairs = [guarded(value, side) for value in values]
-    for memory, _ in pairs[1:]:
-        memory.freeze()
-    scratch: list[Guarded] = []
-
-    def allocate(nbytes: int) -> Array:
-        scratch.append(Guarded(-(-nbytes // 64) * 64, side))
-        return scratch[-1].bytes
-
-    cpu.scratch_memory = allocate
     program = CPU.load(CPU.compile(program_spec(kernel, CPU), 3, kernel_mode(kernel)))
-    addresses = [held.ctypes.data for _, held in pairs]
-    program.execute(addresses, [variables.get(name, 0) for name in program.variables])
-    assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
-    assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
-    return pairs[0][1].copy()
+    return guarded.run(program, values, side, variables)
 
 
 def kernel_mode(kernel: CompiledKernel) -> Mode:

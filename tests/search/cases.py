@@ -17,6 +17,7 @@ from compiler.graph.nodes import Sink
 from compiler.loops.choices import text
 from compiler.loops.nodes import Body
 from compiler.origin import no_origin
+from tests.loops import guarded
 from tests.search import running
 from tests.search.choosing import (
     Chosen,
@@ -208,14 +209,14 @@ def _run(
     how, level = settled(plain), source.choice((0, 0, 0, 2))
     values = running.arguments(plain, source.getrandbits(32))
     given = running.variables(body, source)
-    expected = running.run(running.machine_code(body, plain, 0), values, "right", given)
+    expected = guarded.run(running.machine_code(body, plain, 0), values, "right", given)
     for each in made:
         assert each.loops is not None
         side = source.choice(("left", "right"))
         try:
             code = running.machine_code(body, each.loops, level)
             wrong = running.difference(
-                running.run(code, values, side, given), expected, how, rounding(plain)
+                guarded.run(code, values, side, given), expected, how, rounding(plain)
             )
         except Exception as error:
             wrong = described(error)

@@ -6,12 +6,10 @@ have to agree to the last bit (`exactness.py`); what is rounded agrees up to a f
 """
 
 import random
-from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from compiler.device import cpu
 from compiler.device.device import CPU
 from compiler.device.program import Program
 from compiler.graph.nodes import Sink, Variable
@@ -23,7 +21,6 @@ from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import linearize
 from compiler.node import toposort
 from compiler.trace import Provenance
-from tests.loops.guarded import Guarded, Side, guarded
 from tests.search.exactness import LARGEST, Settled
 
 Array = np.ndarray[Any, Any]
@@ -63,30 +60,6 @@ def variables(body: Sink, source: random.Random) -> dict[str, int]:
     """A value for each variable of a kernel: the least, the greatest, or one between."""
     found = sorted((n for n in toposort([body]) if isinstance(n, Variable)), key=lambda v: v.name)
     return {v.name: source.choice((v.low, v.high, source.randint(v.low, v.high))) for v in found}
-
-
-def run(
-    program: Program, values: Sequence[Array], side: Side, given: Mapping[str, int] | None = None
-) -> Array:
-    """What the first argument holds after a run on copies of `values`; `given` are variables."""
-    pairs = [guarded(value, side) for value in values]
-    for memory, _ in pairs[1:]:
-        memory.freeze()
-    scratch: list[Guarded] = []
-
-    def allocate(nbytes: int) -> Array:
-        scratch.append(Guarded(-(-nbytes // 64) * 64, side))
-        return scratch[-1].bytes
-
-    before, cpu.scratch_memory = cpu.scratch_memory, allocate
-    try:
-        numbers = [(given or {}).get(name, 0) for name in program.variables]
-        program.execute([held.ctypes.data for _, held in pairs], numbers)
-    finally:
-        cpu.scratch_memory = before
-    assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
-    assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
-    return pairs[0][1].copy()
 
 
 def difference(found: Array, expected: Array, how: Settled, allowed: float = 0.0) -> str:

@@ -15,6 +15,7 @@ from compiler.loops.nodes import Alu, Body
 from compiler.machine import MachineModel
 from compiler.node import substitute, toposort
 from compiler.origin import no_origin
+from tests.loops import guarded
 from tests.search import choosing, running
 from tests.search.cases import CHOSEN, PLAIN, ROUNDED, RUN, Case, Outcome, tried, tried_text
 from tests.search.choosing import bodies, digest, plain_loops
@@ -76,9 +77,9 @@ def test_what_is_written_beside_a_buffer_is_a_failure() -> None:
     (body,) = bodies(program(LITTLE))
     loops = plain_loops(body)
     code, values = running.machine_code(body, loops, 0), running.arguments(loops, 0)
-    assert running.run(code, values, "left").size == values[0].size
+    assert guarded.run(code, values, "left").size == values[0].size
     with pytest.raises(AssertionError, match="beside a buffer"):
-        running.run(code, [values[0][:-1], *values[1:]], "left")
+        guarded.run(code, [values[0][:-1], *values[1:]], "left")
 
 
 def dies(case: Case, known: set[bytes]) -> Outcome:
