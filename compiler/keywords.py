@@ -89,9 +89,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
                 return function(*found, **named)
             return function(*args, **given)
         except TypeError as error:
-            trace = error.__traceback__
-            if trace is None or trace.tb_next is not None:
-                raise  # from inside the function
+            if _is_from_inside(error):
+                raise
             raise call.misfit(args, given, str(error)) from None
         finally:
             if not is_inside:
@@ -109,12 +108,17 @@ def program_call(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **given)
         except TypeError as error:
-            trace = error.__traceback__
-            if trace is None or trace.tb_next is not None:
+            if _is_from_inside(error):
                 raise
             raise call.misfit(args, given, str(error)) from None
 
     return located(wrapper)
+
+
+def _is_from_inside(error: TypeError) -> bool:
+    """Whether the function called raised it, and not the call itself."""
+    trace = error.__traceback__
+    return trace is None or trace.tb_next is not None
 
 
 class Call:

@@ -1,14 +1,13 @@
 """What `compile` and `prepare` take: tensors, lists of them, functions and their inputs."""
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile, prepare
-from compiler.errors import DataError
+from tests.pages import page
 
 A = np.arange(4, dtype=np.float32).reshape(2, 2)
 
@@ -34,14 +33,6 @@ def test_forms(make: Any, form: str) -> None:
         assert [r.tolist() for r in results] == [(A + A).tolist(), (A * A).tolist()]
     last = make(*given[form], Options(loops="plain"))
     assert last.options.loops == "plain" and len(last.run()) == 2
-
-
-def page(call: Callable[[], object]) -> list[str]:
-    with pytest.raises(DataError) as caught:
-        call()
-    rows = str(caught.value).splitlines()
-    assert sum(row.startswith("  line:     ") and "test_asked.py" in row for row in rows) == 1
-    return [row for row in rows if not row.startswith("  line:")]
 
 
 def test_pages() -> None:

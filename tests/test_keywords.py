@@ -9,8 +9,9 @@ import pytest
 
 import compiler
 from compiler import Tensor, compile
-from compiler.errors import AxisError, DataError
+from compiler.errors import AxisError
 from compiler.keywords import SYNONYMS
+from tests.pages import page
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 T: Any = Tensor
@@ -60,15 +61,6 @@ def test_every_synonym_is_an_argument_of_a_method() -> None:
             used.update(inspect.signature(member).parameters)
     assert [row for row in SYNONYMS if not used.intersection(row)] == []
     assert [row for row in SYNONYMS if row[0] not in used] == []
-
-
-def page(call: Callable[[], object], kind: type[Exception] = DataError) -> list[str]:
-    """The rows of the page but the user's line."""
-    with pytest.raises(kind) as caught:
-        call()
-    rows = str(caught.value).splitlines()
-    assert sum(row.startswith("  line:     ") and "test_keywords.py" in row for row in rows) == 1
-    return [row for row in rows if not row.startswith("  line:")]
 
 
 def test_no_such_argument() -> None:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import timeit
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import svodviz
 from compiler import Tensor
 from compiler.errors import NameMistake
 from compiler.tensors.names import ABSENT, INSTEAD, SAME
+from tests import pages
 
 T: Any = Tensor
 
@@ -57,12 +59,7 @@ def test_what_is_written_instead_works(text: str) -> None:
         eval(text, known)
 
 
-def page(call: Any) -> list[str]:
-    with pytest.raises(NameMistake) as caught:
-        call()
-    rows = str(caught.value).splitlines()
-    assert sum(row.startswith("  line:     ") and "test_names.py" in row for row in rows) == 1
-    return [row for row in rows if not row.startswith("  line:")]
+page = partial(pages.page, kind=NameMistake)
 
 
 def test_did_you_mean() -> None:

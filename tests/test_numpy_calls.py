@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from compiler import Tensor
-from compiler.errors import DataError
 from compiler.graph.nodes import Buffer
 from compiler.tensors.numpy_calls import METHODS, UFUNCS
 from compiler.tensors.numpy_functions import ARRANGED
+from tests.pages import page
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3) + 1
 I = np.array([[3, -1, 4], [1, 5, -2]], np.int32)  # noqa: E741
@@ -155,14 +155,6 @@ def test_lines_are_the_users() -> None:
     origins = [each.node.origin for each in made]
     assert [each.method for each in origins if each] == ["exp", "add", "sum", "concatenate"]
     assert {each.file for each in origins if each} == {__file__}
-
-
-def page(call: Callable[[], object]) -> list[str]:
-    with pytest.raises(DataError) as caught:
-        call()
-    rows = str(caught.value).splitlines()
-    assert sum(row.startswith("  line:     ") and "test_numpy_calls.py" in row for row in rows) == 1
-    return [row for row in rows if not row.startswith("  line:")]
 
 
 def test_in_place() -> None:

@@ -23,10 +23,10 @@ from compiler import (
 from compiler.asking.as_run import NAMES
 from compiler.bindings import hold
 from compiler.errors import InternalError
-from compiler.loops import index
 from compiler.prepare import ExecutionPlan
 from compiler.schedule import host, pitch
 from compiler.schedule.share import MemoryPlan, share
+from tests.faults import unflip
 
 rng = np.random.default_rng(5)
 OPTIONS = Options(cache=False, trace=True)
@@ -153,12 +153,7 @@ def test_a_value_that_is_held_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fault_in_index_is_not_blamed_on_the_passes_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    usual = index.move
-
-    def unflipped(node: Any, indices: Any) -> Any:
-        return indices if type(node).__name__ == "Flip" else usual(node, indices)
-
-    monkeypatch.setattr(index, "move", unflipped)
+    unflip(monkeypatch)
     made = compile((random(40, 33).flip(1) * 1.0 + 0.0).exp(), OPTIONS)
     found = bisect(made)
     assert found.record is None and found.row is not None

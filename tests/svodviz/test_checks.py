@@ -11,11 +11,11 @@ import compiler
 import svodviz
 from compiler import assemble, kernels, plans
 from compiler.graph.nodes import elementwise
-from compiler.loops import index
 from svodviz.check_text import check_text
 from svodviz.checks import AFTER_REWRITE, check_all, check_rows, tried
 from svodviz.explorer import Explorer
 from svodviz.requests import respond
+from tests.faults import unflip
 
 x = compiler.Tensor(np.linspace(-2, 2, 48 * 32, dtype=np.float32).reshape(48, 32), name="x")
 
@@ -70,12 +70,7 @@ def test_what_users_run_has_a_mark_that_says_what_is_wrong(monkeypatch: pytest.M
 def test_passes_on_loops_that_were_never_right_are_not_judged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    usual = index.move
-
-    def unflipped(node: Any, indices: Any) -> Any:
-        return indices if type(node).__name__ == "Flip" else usual(node, indices)
-
-    monkeypatch.setattr(index, "move", unflipped)
+    unflip(monkeypatch)
     options = compiler.Options(trace=True, cache=False)
     made = compiler.compile((x.flip(0) * 7.5).exp(), options)
     checks = check_all(made)
