@@ -234,13 +234,14 @@ def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
 def _divided_no_more(
     body: Body, axis: Range, provenance: Provenance[Any], matches: list[Match] | None
 ) -> Body:
-    """`body` simplified, where that may end a division of a part of an axis that gets a mask.
+    """`body` simplified, where that may end a division of an axis that gets a mask.
 
-    The part itself stays below the divisor; the turns past it that a mask takes need not.
+    The axis, beside a part of another one or as a part itself, stays below the divisor; the turns
+    past it that a mask takes need not.
     """
     needs = dependencies(body)
     divided = (n for n in needs if isinstance(n, Alu) and n.op in ("idiv", "mod"))
-    if axis.part and any(axis in needs[n] for n in divided):
+    if any(axis in needs[n] for n in divided):
         return simplified(body, provenance, matches)
     return body
 
