@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from compiler.dtypes import DType
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -39,14 +40,25 @@ WHOLE = {16: 2.0**11, 32: 2.0**24, 64: 2.0**53}
 
 
 UNITS = {16: 32, 32: 256, 64: 256}
-"""Units in the last place, of floats of so many bits, that two orders of a fold may differ by."""
+"""Units in the last place, of floats of so many bits, that two orders of a short fold may differ
+by. Each step of a fold rounds by half a unit, so a long one that starts with its first element
+and ends with its last, as plain loops do, may be off by half a unit for each of its iterations."""
 
 
 def rounding(body: Body) -> float:
     """By what share of the greatest value two right ways to run the plain loops may differ: the
-    type that rounds most decides, also where the result is of another."""
-    types = {node.dtype for node in toposort([body]) if node.dtype.is_float}
-    return max((UNITS[t.bits] * float(np.finfo(t.numpy).eps) for t in types), default=0.0)
+    type that rounds most decides, also where the result is of another, and the longest fold."""
+    nodes = [node for node in toposort([body]) if node.dtype.is_float]
+    long = {node.dtype: 0.0 for node in nodes}
+    for node in nodes:
+        if isinstance(node, Reduce) and node.op in ("sum", "prod"):
+            steps = math.prod(r.extent for r in node.ranges)
+            long[node.dtype] = max(long[node.dtype], steps / 2)
+    return max((max(UNITS[t.bits], n) * _unit(t) for t, n in long.items()), default=0.0)
+
+
+def _unit(dtype: DType) -> float:
+    return float(np.finfo(dtype.numpy).eps)
 
 
 def settled(body: Body) -> Settled:

@@ -151,6 +151,14 @@ def test_the_type_that_rounds_most_decides() -> None:
     assert 1e-5 < shares[0] < 1e-4 < 1e-2 < shares[1] < 0.1
 
 
+def test_a_long_fold_rounds_once_for_each_iteration() -> None:
+    def share(count: int, fold: str) -> float:
+        text = f"x0 = float32[{count}]; (x0 * 0.3).{fold}()"
+        return rounding(plain_loops(bodies(program(text))[-1]))
+
+    assert share(300, "sum") == share(12_864, "max") < share(12_864, "sum") < 1e-3
+
+
 def test_what_agrees() -> None:
     x = np.array([1, np.nan, np.inf, 4], np.float32)
     assert running.difference(x, x, "exact") == "" == running.difference(x, x, "rounded", 0.0)
