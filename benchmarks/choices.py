@@ -20,8 +20,8 @@ import numpy as np
 
 import compiler
 from compiler import ExecutionPlan, Options, Tensor
-from compiler.native import NativePlan
-from compiler.runtime.workers import native
+from compiler.run.native import NativePlan
+from compiler.threads.workers import native
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Program: TypeAlias = Callable[..., Tensor]
@@ -174,7 +174,7 @@ def kernels_of(plan: ExecutionPlan) -> Callable[[], None]:
 
     driver = SimpleNamespace(run=kept(native().run))
     with (
-        unittest.mock.patch("compiler.native.native", lambda: driver),
+        unittest.mock.patch("compiler.run.native.native", lambda: driver),
         unittest.mock.patch.object(NativePlan, "run", noted),
     ):
         results = plan.run()

@@ -2,7 +2,7 @@
 
     the transformer   12 layers in the shape of GPT-2: time from `explore()` to a painted page
                       (beyond compiling) and until the stages that LLVM makes have arrived there
-                      (see `svodviz.later`), from a click to the highlight, from step to step,
+                      (see `svodviz.wire.later`), from a click to the highlight, from step to step,
                       memory of the page, size of what is recorded, and what recording costs
     synthetic graphs  10,000 nodes and 100,000 nodes: time until their page is painted
 
@@ -28,8 +28,8 @@ from unittest import mock
 
 from IPython.core.events import EventManager, available_events
 
-from svodviz import cells
-from svodviz.later import joined
+from svodviz.widget import cells
+from svodviz.wire.later import joined
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
          "--enable-precise-memory-info", "--js-flags=--expose-gc"]  # fmt: skip
@@ -77,7 +77,7 @@ def seconds(action: Callable[[], object]) -> float:
 def tracing(tensor: Any, runs: int) -> list[Figure]:
     """What recording adds to compiling; off, against a compiler that keeps no origins at all."""
     import compiler
-    from compiler.trace import Provenance
+    from compiler.core.trace import Provenance
 
     nothing = {name: lambda *_: None for name in ("add", "rebuilt", "replaced")}
     times: dict[str, list[float]] = {"on": [], "off": [], "none": []}
@@ -120,9 +120,9 @@ def cell() -> Iterator[Callable[[], None]]:
 
 def opened(browser: Any, compilation: Any) -> Opening:
     """One opening. The cell ends while the page is being painted, as it does in a notebook."""
-    from svodviz.explorer import Explorer
-    from svodviz.export import export_html
-    from svodviz.packing import packed
+    from svodviz.exporting.export import export_html
+    from svodviz.foundation.packing import packed
+    from svodviz.widget.explorer import Explorer
 
     with cell() as end, tempfile.TemporaryDirectory() as folder:
         gc.collect()

@@ -78,7 +78,8 @@ PROGRAMS: dict[str, Callable[[int], object]] = {
 def seconds(program: str, count: int, device: str) -> float:
     """The time to compile one program in this process, imports done, nothing cached."""
     import compiler
-    from compiler import Options, plans
+    from compiler import Options
+    from compiler.run import plans
 
     (compiler.Tensor([1.0]) + 1.0).numpy()
     compiler.cache_clear()

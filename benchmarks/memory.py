@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import compiler
-from compiler import Options, Tensor, plans
+from compiler import Options, Tensor
+from compiler.run import plans
 
 FACTOR, FIXED = 1.2, 150e6
 

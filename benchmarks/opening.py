@@ -97,7 +97,7 @@ def open_ours(strangers: Strangers, folder: Path) -> Opening:
     program.write_text(OURS)
     with strangers.page() as page:
         start = time.perf_counter()
-        command = [sys.executable, "-m", "svodviz.cli", "explore", str(program)]
+        command = [sys.executable, "-m", "svodviz.cli.main", "explore", str(program)]
         subprocess.run([*command, "-o", str(page_file)], check=True, capture_output=True,
                        env=environment(folder, os.cpu_count() or 1), cwd=folder)  # fmt: skip
         made = time.perf_counter()

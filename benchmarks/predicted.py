@@ -16,10 +16,10 @@ import numpy as np
 
 import compiler
 from compiler import MachineModel, Options, Tensor
-from compiler.allocation import allocate
-from compiler.compilation import Compilation
-from compiler.execution import bind
-from compiler.machine import DEFAULT
+from compiler.core.machine import DEFAULT
+from compiler.program.compilation import Compilation
+from compiler.run.allocation import allocate
+from compiler.run.execution import bind
 from compiler.schedule.host import Host
 
 SECONDS = 0.15

@@ -1,13 +1,32 @@
-"""A small tensor compiler whose every stage can be printed, verified, run and looked at."""
+"""A small tensor compiler whose every stage can be printed, verified, run and looked at.
+
+In order: each imports only what stands before it.
+
+    core/        underneath all stages: nodes and their history, types, errors, options
+    ops/         operations: one row for each, with everything that is known of it
+    graph/       stage 1 and 2: the tensor graph, its passes, and how it is verified
+    schedule/    stages 3 and 4: the kernel graph, and the schedule of its calls
+    loops/       stage 5: one kernel as scalar expressions over ranges
+    lowered/     stage 6: one kernel as linear instructions
+    llvm/        from lowered programs to LLVM IR text and machine code
+    threads/     running compiled kernels: one foreign call for many of them
+    device/      devices: where data lives and programs run
+    pipeline/    the rows of the compiler, each with its reason, and the driver that runs them
+    tune/        a search, by measurement, over the loop choices of each kernel of a program
+    run/         programs that run: inputs, memory, steps, execution plans, tensors as data
+    program/     one program with all its stages: what `compile` returns
+    ask/         questions to a compilation: is it right, where not, why not
+    tensors/     what users write, in layers by noun: each file adds methods to the one before it
+    tensor.py    `Tensor`, what users write
+    custom.py    functions of your own in a tensor program
+    playground/  the playground: one kernel with choices of one's own, tried, timed
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from compiler import custom
-from compiler.compilation import Compilation, compile
-from compiler.device.device import Device
-from compiler.device.measure import calibrate
-from compiler.dtypes import (
+from compiler.core.dtypes import (
     DType,
     bool_,
     default_dtype,
@@ -25,7 +44,7 @@ from compiler.dtypes import (
     uint32,
     uint64,
 )
-from compiler.errors import (
+from compiler.core.errors import (
     AxisError,
     CompileError,
     DataError,
@@ -37,15 +56,18 @@ from compiler.errors import (
     ShapeError,
     SizeError,
 )
+from compiler.core.machine import MachineModel
+from compiler.core.options import Options
+from compiler.core.passes import Passes
+from compiler.device.calibration import calibrate
+from compiler.device.device import Device
 from compiler.graph.builder import GraphBuilder
-from compiler.graph.views import Strided
-from compiler.machine import MachineModel
-from compiler.options import Options
-from compiler.passes import Passes
-from compiler.pipeline import PASSES
-from compiler.prepare import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
-from compiler.recompiled import RecompiledWarning
-from compiler.rule import rule
+from compiler.graph.kinds.views import Strided
+from compiler.pipeline.rows import PASSES
+from compiler.pipeline.user_rule import rule
+from compiler.program.compilation import Compilation, compile
+from compiler.run.execution_plan import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
+from compiler.run.recompiled import RecompiledWarning
 from compiler.tensor import Tensor
 from compiler.tensors.files import save_tensors as save
 from compiler.tensors.names import missing_name
@@ -53,10 +75,10 @@ from compiler.tensors.repeat import repeat
 from compiler.tensors.variables import Variable
 
 if TYPE_CHECKING:
-    from compiler.asking.bisect import Bisection, bisect
-    from compiler.asking.check_passes import check_passes
-    from compiler.asking.effect import effect
-    from compiler.asking.why_not import WhyNot, why_not
+    from compiler.ask.bisect import Bisection, bisect
+    from compiler.ask.check_passes import check_passes
+    from compiler.ask.effect import effect
+    from compiler.ask.why_not import WhyNot, why_not
 
 __all__ = [
     "PASSES",
@@ -128,5 +150,5 @@ _ASKING = {
 
 def __getattr__(name: str) -> Any:
     if name in _ASKING:
-        return getattr(import_module(f"compiler.asking.{_ASKING[name]}"), name)
+        return getattr(import_module(f"compiler.ask.{_ASKING[name]}"), name)
     raise missing_name("compiler", name, __all__, Tensor)

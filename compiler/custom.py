@@ -17,16 +17,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from compiler import dtypes, functions
-from compiler.dtypes import DType
-from compiler.errors import CompileError, DTypeError, located
-from compiler.functions import Attributes, Function, Instance, Type
-from compiler.graph import effects
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.errors import CompileError, DTypeError, located
+from compiler.core.origin import user_call
+from compiler.graph.kinds import effects
 from compiler.graph.nodes import TensorNode
 from compiler.llvm import foreign
 from compiler.llvm.types import register_type
 from compiler.lowered import custom as lowered
-from compiler.origin import user_call
+from compiler.ops import functions
+from compiler.ops.functions import Attributes, Function, Instance, Type
 from compiler.tensor import Tensor
 from compiler.tensors.shapes import broadcast
 from compiler.tensors.value import as_node, broadcast_node, operand_of

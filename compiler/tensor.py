@@ -12,15 +12,16 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler import asked, dtypes
-from compiler.dtypes import Scalar
-from compiler.errors import DataError, ShapeError
+from compiler.core import dtypes
+from compiler.core.dtypes import Scalar
+from compiler.core.errors import DataError, ShapeError
+from compiler.core.origin import user_call
 from compiler.graph.devices import written as places
+from compiler.graph.kinds.placement import Multi, copy_to
 from compiler.graph.nodes import Iota, TensorNode, const, elementwise
-from compiler.graph.placement import Multi, copy_to
 from compiler.graph.words import short
-from compiler.origin import user_call
-from compiler.realize import realize
+from compiler.pipeline import asked
+from compiler.run.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
 from compiler.tensors.placement import Placement

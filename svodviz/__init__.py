@@ -1,32 +1,45 @@
 """A visual explorer of the tensor compiler: every stage of one compilation, linked.
 
-    import svodviz
-    svodviz.explore(y)              # a Tensor, a Compilation, or a function with example inputs
-    svodviz.explore(a, b)           # two side by side; print(svodviz.compare(a, b)) in words
-    svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
-    svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
-    svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
-    svodviz.measure(y)              # what each item of one run takes, beside its estimate
-    svodviz.bisect(y)               # opened at the first wrong pass and rewrite
-    %load_ext svodviz               # then %explore expression, and %%explore over a cell
-    svodviz explore program.py -o page.html       # on the command line
+import svodviz
+svodviz.explore(y)              # a Tensor, a Compilation, or a function with example inputs
+svodviz.explore(a, b)           # two side by side; print(svodviz.compare(a, b)) in words
+svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
+svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
+svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
+svodviz.measure(y)              # what each item of one run takes, beside its estimate
+svodviz.bisect(y)               # opened at the first wrong pass and rewrite
+%load_ext svodviz               # then %explore expression, and %%explore over a cell
+svodviz explore program.py -o page.html       # on the command line
+
+In order: each imports only what stands before it.
+
+    foundation/  underneath everything: what is explored, its entities, escapes
+    drawing/     graphs as boxes and arrows: palette, labels, and where each stands
+    wire/        one compilation as data for the page
+    exporting/   pages and pictures as files
+    comparing/   two compilations side by side
+    texts/       the same in words, for the command line
+    widget/      the explorer in a notebook, and the calls that open it
+    cli/         the command line
+    quizzes/     predict, then reveal: questions about a compilation
+    offline.py   an executed notebook as a page that stays interactive without a kernel
 """
 
 from typing import Any
 
 from compiler import PASSES, effect, rule, why_not
-from compiler.origin import count_as_ours
+from compiler.core.origin import count_as_ours
 from compiler.tensor import Tensor as _Tensor
 from compiler.tensors.names import missing_name
-from svodviz.bisect import bisect
-from svodviz.compare import compare
-from svodviz.explorer import Explorer, explore
-from svodviz.export import FORMATS, export_stage
-from svodviz.measured import measure
-from svodviz.playground import playground, simulate_cache, try_loops
-from svodviz.quiz import Quiz, quiz
-from svodviz.save import save
-from svodviz.summary import summary
+from svodviz.comparing.compare import compare
+from svodviz.exporting.export import FORMATS, export_stage
+from svodviz.exporting.save import save
+from svodviz.quizzes.quiz import Quiz, quiz
+from svodviz.texts.summary import summary
+from svodviz.widget.bisect import bisect
+from svodviz.widget.explorer import Explorer, explore
+from svodviz.widget.playground import playground, simulate_cache, try_loops
+from svodviz.wire.measured import measure
 
 __all__ = [
     "FORMATS",
@@ -59,6 +72,6 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """Registers `%explore` and `%%explore`; IPython calls this for `%load_ext svodviz`."""
-    from svodviz.magics import ExplorerMagics
+    from svodviz.widget.magics import ExplorerMagics
 
     shell.register_magics(ExplorerMagics)

@@ -20,16 +20,16 @@ from nbconvert.preprocessors import Preprocessor
 from traitlets import default
 from traitlets.config import Config
 
-from svodviz.comparison_wire import FORMAT as COMPARISON
-from svodviz.comparison_wire import VERSION as COMPARISON_VERSION
-from svodviz.escape import markup, visible
-from svodviz.export import export_html
-from svodviz.later import joined
-from svodviz.packing import unpacked
-from svodviz.picture import stand_ins
-from svodviz.quiz import FORMAT as QUIZ
-from svodviz.quiz import VERSION as QUIZ_VERSION
-from svodviz.wire import FORMAT, VERSION
+from svodviz.comparing.comparison_wire import FORMAT as COMPARISON
+from svodviz.comparing.comparison_wire import VERSION as COMPARISON_VERSION
+from svodviz.exporting.export import export_html
+from svodviz.exporting.picture import stand_ins
+from svodviz.foundation.escape import markup, visible
+from svodviz.foundation.packing import unpacked
+from svodviz.quizzes.quiz import FORMAT as QUIZ
+from svodviz.quizzes.quiz import VERSION as QUIZ_VERSION
+from svodviz.wire.later import joined
+from svodviz.wire.payload import FORMAT, VERSION
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SAVED = "application/vnd.jupyter.widget-state+json"

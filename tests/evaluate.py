@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.check import run_bodies
-from compiler.compilation import Compilation
+from compiler.ask.check import run_bodies
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.machine import MachineModel
+from compiler.core.node import toposort
+from compiler.core.options import Options
 from compiler.device.buffers import PLACEHOLDER, data
-from compiler.dtypes import DType
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
     MOVEMENT,
@@ -30,9 +32,7 @@ from compiler.graph.nodes import (
     Reduce,
     TensorNode,
 )
-from compiler.machine import MachineModel
-from compiler.node import toposort
-from compiler.options import Options
+from compiler.program.compilation import Compilation
 from compiler.tensor import Tensor
 
 Array = np.ndarray[Any, Any]

@@ -1,8 +1,8 @@
 """Programs of several tasks, written by hand: task i negates every element k with k % tasks = i."""
 
+from compiler.core.dtypes import float32, int64, uint8
 from compiler.device import cpu, device
 from compiler.device.program import CompiledSpec, Program, program_spec
-from compiler.dtypes import float32, int64, uint8
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 

@@ -35,7 +35,7 @@ def test_pytest_gets_what_follows_and_leaves_out_what_is_said() -> None:
     called = cpus.command(["--collect-only", "-n", "0"])
     assert called[-10:-7] == ["--collect-only", "-n", "0"] and called[-1] == "notebooks"
     done = subprocess.run(
-        [*called[:-7], "tests/device/test_c_source.py", "tests/device/test_cpu.py"],
+        [*called[:-7], "tests/device/c/test_source.py", "tests/device/test_cpu.py"],
         cwd=cpus.ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "test_cpu.py" in done.stdout and "test_c_source.py::" not in done.stdout

@@ -6,18 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import Tensor, compile, custom, dtypes, functions
-from compiler.compilation import Compilation
+from compiler import Tensor, compile, custom
+from compiler.core import dtypes
+from compiler.core.errors import CompileError, DTypeError, InternalError, ShapeError
+from compiler.core.options import Options
 from compiler.custom import CustomFunction
 from compiler.device import device
-from compiler.errors import CompileError, DTypeError, InternalError, ShapeError
-from compiler.functions import Type
-from compiler.graph.effects import Custom
+from compiler.graph.kinds.effects import Custom
 from compiler.graph.nodes import Sink
 from compiler.graph.verify import verify
-from compiler.kernels import program_spec
 from compiler.llvm import jit
-from compiler.options import Options
+from compiler.ops import functions
+from compiler.ops.functions import Type
+from compiler.pipeline.kernels import program_spec
+from compiler.program.compilation import Compilation
 from compiler.schedule.items import HostCallback, Kernel
 from tests.evaluate import assert_same, evaluate, every_engine
 

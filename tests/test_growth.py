@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Options, Tensor, allocation, plans
-from compiler.compilation import Compilation
+from compiler import Options, Tensor
+from compiler.core.trace import Provenance
 from compiler.graph import verify as verify_graph
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.loops import collapse
-from compiler.pipeline import run_passes
-from compiler.schedule import opportunities, share
+from compiler.pipeline.rows import run_passes
+from compiler.program.compilation import Compilation
+from compiler.run import allocation, plans
 from compiler.schedule import verify as verify_schedule
-from compiler.trace import Provenance
+from compiler.schedule.analysis import opportunities, share
 
 
 def calls(work: Callable[[], object]) -> int:
@@ -129,7 +130,7 @@ def test_a_run_looks_for_no_opportunity_and_verifies_nothing_unless_asked_to(
     def refused(*arguments: object, **named: object) -> None:
         raise AssertionError("this is not needed to run")
 
-    monkeypatch.setattr("compiler.costing.opportunities", refused)
+    monkeypatch.setattr("compiler.pipeline.costing.opportunities", refused)
     compiler.cache_clear()
     x = Tensor(np.arange(4.0))
     np.testing.assert_array_equal((x * 7.0 - 5.0).numpy(), np.arange(4.0) * 7.0 - 5.0)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.device.buffers import new_buffer
-from compiler.dtypes import DType
 from compiler.graph.nodes import Cast, Elementwise, Reduce, TensorNode
-from compiler.ops import OPS, REDUCTIONS, Op
+from compiler.ops.table import OPS, REDUCTIONS, Op
 from tests.evaluate import ENGINES, samples
 
 Array = np.ndarray[Any, Any]
@@ -132,7 +132,7 @@ def _plain_reduction(name: str, values: Array, axes: tuple[int, ...]) -> Array:
 @pytest.mark.parametrize("source", dtypes.ALL, ids=lambda d: d.short)
 def test_every_cast_equals_its_reference(source: DType, target: DType, engine: str) -> None:
     """Integers wrap, floats saturate into integers, NaN becomes 0."""
-    from compiler import references
+    from compiler.ops import references
 
     values = samples(source, 12)
     if source.is_float:

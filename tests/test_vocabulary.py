@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from compiler import GraphBuilder, Strided, Tensor, Variable, compile, custom
-from compiler.compilation import Compilation
+from compiler.core.node import toposort
 from compiler.device.buffers import data
-from compiler.graph import effects, joins, kernel, markers, nodes, placement, vectors, views
+from compiler.graph import nodes
+from compiler.graph.kinds import effects, joins, kernel, markers, placement, vectors, views
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import operation
-from compiler.node import toposort
-from svodviz.wire import wire
+from compiler.program.compilation import Compilation
+from svodviz.wire.payload import wire
 
 Array = np.ndarray[Any, Any]
 G = GraphBuilder()

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
 from compiler.llvm import jit
 from compiler.llvm.processors import VARIABLE, X86, named
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("loops", "lowered", "llvm", "device", "tune", "playground")
 LEFT_OUT = {
-    "tests/device/test_c_source.py": "the code is a C compiler's",
+    "tests/device/c/test_source.py": "the code is a C compiler's",
     "tests/llvm/test_cache.py": "it is about files",
     "tests/llvm/test_processors.py": "it names processors itself",
-    "tests/llvm/test_structured.py": "the code is WebAssembly",
+    "tests/llvm/looking/test_structured.py": "the code is WebAssembly",
     "tests/loops/test_simplify.py": "interpreters run it",
     "tests/loops/test_random_choices.py::test_random_choices_compute_the_same": "the same",
 }

@@ -135,12 +135,12 @@ SECTIONS = (
         (
             _other(
                 "memory planner",
-                "compiler.schedule.share:share",
+                "compiler.schedule.analysis.share:share",
                 "schedule/test_share.py::test_the_peak_is_close_to_what_is_alive",
             ),
             _other(
                 "peak by liveness",
-                "compiler.schedule.memory:peak_bytes",
+                "compiler.schedule.analysis.footprint:peak_bytes",
                 "schedule/test_memory.py::test_the_peak_counts_what_is_alive_at_once",
             ),
             _other(
@@ -150,17 +150,17 @@ SECTIONS = (
             ),
             _other(
                 "levels and overlap",
-                "compiler.overlap:plan_levels",
+                "compiler.run.overlap:plan_levels",
                 "test_overlap.py::test_items_that_conflict_run_one_after_the_other",
             ),
             _other(
                 "schedule cache",
-                "compiler.plans:structure_of",
+                "compiler.run.plans:structure_of",
                 "test_prepare.py::test_the_same_structure_is_neither_scheduled_nor_compiled_again",
             ),
             _other(
                 "machine model",
-                "compiler.device.measure:calibrate",
+                "compiler.device.calibration:calibrate",
                 "device/test_measure.py::test_a_model_is_measured_once_and_read_back",
             ),
             _other(

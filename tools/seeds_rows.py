@@ -32,13 +32,14 @@ def _kind(concept: str, name: str) -> Row:
 def _operation(concept: str, op: str, dtype: str = "f32") -> Row:
     """A row of the table of operations: run for each type, of which one is named."""
     test = f"test_every_operation_equals_its_reference[{op}-{dtype}-machine]"
-    return Row(concept, (f"compiler.ops:OPS.{op}",), f"tests/test_operations.py::{test}")
+    return Row(concept, (f"compiler.ops.table:OPS.{op}",), f"tests/test_operations.py::{test}")
 
 
 def _reduction(concept: str, op: str) -> Row:
     """A row of the table of reductions, likewise."""
     test = f"test_every_reduction_equals_its_reference[(0,)-{op}-f32-machine]"
-    return Row(concept, (f"compiler.ops:REDUCTIONS.{op}",), f"tests/test_operations.py::{test}")
+    where = f"compiler.ops.table:REDUCTIONS.{op}"
+    return Row(concept, (where,), f"tests/test_operations.py::{test}")
 
 
 def _instruction(concept: str, name: str, program: str) -> Row:
@@ -50,14 +51,14 @@ def _instruction(concept: str, name: str, program: str) -> Row:
 SECTIONS = (
     Section("Node kinds of the graph", "seeds 000, 001: node", (
         _kind("Buffer", "compiler.graph.nodes:Buffer"),
-        _kind("Buffer_View", "compiler.graph.views:BufferView"),
-        _kind("Placeholder", "compiler.graph.markers:Placeholder"),
+        _kind("Buffer_View", "compiler.graph.kinds.views:BufferView"),
+        _kind("Placeholder", "compiler.graph.kinds.markers:Placeholder"),
         _kind("Const_Scalar", "compiler.graph.nodes:Const"),
-        _kind("Vconst", "compiler.graph.vectors:VConst"),
+        _kind("Vconst", "compiler.graph.kinds.vectors:VConst"),
         _kind("Binop", "compiler.graph.nodes:Elementwise"),
         _kind("Unary", "compiler.graph.nodes:Elementwise"),
         _kind("Ternary", "compiler.graph.nodes:Elementwise"),
-        _kind("View", "compiler.graph.views:View"),
+        _kind("View", "compiler.graph.kinds.views:View"),
         _kind("Reshape", "compiler.graph.nodes:Reshape"),
         _kind("Permute", "compiler.graph.nodes:Permute"),
         _kind("Expand", "compiler.graph.nodes:Expand"),
@@ -65,34 +66,34 @@ SECTIONS = (
         _kind("Shrink", "compiler.graph.nodes:Shrink"),
         _kind("Flip", "compiler.graph.nodes:Flip"),
         _kind("Reduce_Axis", "compiler.graph.nodes:Reduce"),
-        _kind("Valid", "compiler.graph.views:Valid"),
+        _kind("Valid", "compiler.graph.kinds.views:Valid"),
         _kind("Index", "compiler.graph.nodes:Index"),
-        _kind("Gep", "compiler.graph.vectors:Gep"),
-        _kind("Vectorize", "compiler.graph.vectors:Vectorize"),
-        _kind("Wmma", "compiler.graph.vectors:Wmma"),
+        _kind("Gep", "compiler.graph.kinds.vectors:Gep"),
+        _kind("Vectorize", "compiler.graph.kinds.vectors:Vectorize"),
+        _kind("Wmma", "compiler.graph.kinds.vectors:Wmma"),
         _kind("Cast", "compiler.graph.nodes:Cast"),
         _kind("Bitcast", "compiler.graph.nodes:Bitcast"),
         _kind("Contiguous", "compiler.graph.nodes:Contiguous"),
-        _kind("Copy", "compiler.graph.placement:Copy"),
-        _kind("Assign", "compiler.graph.effects:Assign"),
+        _kind("Copy", "compiler.graph.kinds.placement:Copy"),
+        _kind("Assign", "compiler.graph.kinds.effects:Assign"),
         _kind("Define_Var", "compiler.graph.nodes:Variable"),
         _kind("Bind", "compiler.graph.nodes:Bind"),
-        _kind("Detach", "compiler.graph.markers:Detach"),
-        _kind("Contiguous_Backward", "compiler.graph.markers:ContiguousBackward"),
+        _kind("Detach", "compiler.graph.kinds.markers:Detach"),
+        _kind("Contiguous_Backward", "compiler.graph.kinds.markers:ContiguousBackward"),
         _kind("Sink", "compiler.graph.nodes:Sink"),
-        _kind("Kernel", "compiler.graph.kernel:Kernel"),
-        _kind("Unique", "compiler.graph.placement:Unique"),
-        _kind("Device", "compiler.graph.placement:Device"),
-        _kind("Multi", "compiler.graph.placement:Multi"),
-        _kind("Fuse", "compiler.graph.markers:Fuse"),
-        _kind("Unroll", "compiler.graph.markers:Unroll"),
-        _kind("Contract", "compiler.graph.joins:Contract"),
-        _kind("Cat", "compiler.graph.joins:Cat"),
+        _kind("Kernel", "compiler.graph.kinds.kernel:Kernel"),
+        _kind("Unique", "compiler.graph.kinds.placement:Unique"),
+        _kind("Device", "compiler.graph.kinds.placement:Device"),
+        _kind("Multi", "compiler.graph.kinds.placement:Multi"),
+        _kind("Fuse", "compiler.graph.kinds.markers:Fuse"),
+        _kind("Unroll", "compiler.graph.kinds.markers:Unroll"),
+        _kind("Contract", "compiler.graph.kinds.joins:Contract"),
+        _kind("Cat", "compiler.graph.kinds.joins:Cat"),
         _kind("Threefry", "compiler.graph.nodes:Threefry"),
-        _kind("Gather", "compiler.graph.joins:Gather"),
-        _kind("Scatter", "compiler.graph.joins:ScatterAxis"),
-        _kind("Custom", "compiler.graph.effects:Custom"),
-        _kind("Noop", "compiler.graph.markers:Noop"),
+        _kind("Gather", "compiler.graph.kinds.joins:Gather"),
+        _kind("Scatter", "compiler.graph.kinds.joins:ScatterAxis"),
+        _kind("Custom", "compiler.graph.kinds.effects:Custom"),
+        _kind("Noop", "compiler.graph.kinds.markers:Noop"),
     )),
     Section("Binary operations", "seeds 000, 001: binop_kind", (
         _operation("Add", "add"),

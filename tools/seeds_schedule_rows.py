@@ -15,8 +15,8 @@ def _prepared(concept: str, test: str, name: str = "prepare:create_pre_schedule"
 
 def _instantiated(concept: str, test: str) -> Row:
     """A behaviour of the scheduler when data and variables come in."""
-    name = "compiler.schedule.instantiate:instantiate_schedule"
-    return Row(concept, (name,), f"tests/schedule/test_instantiate.py::{test}")
+    name = "compiler.schedule.strict.instantiate:instantiate_schedule"
+    return Row(concept, (name,), f"tests/schedule/strict/test_instantiate.py::{test}")
 
 
 SECTIONS = (

@@ -113,7 +113,7 @@ def _transformer_page(path: Path) -> None:
 
 
 def _large_page(path: Path) -> None:
-    from svodviz.explorer import Explorer
+    from svodviz.widget.explorer import Explorer
     from tests.svodviz.sample import large
 
     Explorer(large(100_000)).export_html(path)

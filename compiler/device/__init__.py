@@ -1,1 +1,18 @@
-"""Devices: where data lives and programs run."""
+"""Devices: where data lives and programs run.
+
+In order: each imports only what stands before it.
+
+    allocator.py     host memory: blocks aligned to 64 bytes
+    buffers.py       the data behind `Buffer` nodes
+    launch_sizes.py  small whole-number expressions, worked out when a program is run
+    metadata.py      what a program says about itself
+    program.py       programs: a kernel's source with its metadata, compiled, and ready to run
+    c/               a kernel as C, to be read
+    cpu.py           the host CPU: memory from its allocator, machine code from LLVM
+    calibration.py   how fast this machine runs generated code, as a `MachineModel`
+    disk.py          tensors in files: .npy and safetensors
+    interpreter.py   the safe device: runs a program's lowered instructions, checking every access
+    device.py        devices: what owns memory and runs programs, found by name
+    limits.py        kernels that run at the machine's limits, as LLVM IR written by hand
+    save.py          arrays to files that `disk.py` reads
+"""

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import forking
-from compiler.dtypes import DType
-from compiler.errors import SizeError
+from compiler.core import forking
+from compiler.core.dtypes import DType
+from compiler.core.errors import SizeError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

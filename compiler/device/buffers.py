@@ -6,9 +6,9 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.errors import DataError, InternalError
-from compiler.graph.markers import PLACEHOLDER
+from compiler.core import dtypes
+from compiler.core.errors import DataError, InternalError
+from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
 
 Array: TypeAlias = "np.ndarray[Any, Any]"

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import DType, uint8
+from compiler.core.options import Cache, Mode
 from compiler.device.allocator import Allocator, Array
-from compiler.device.launch import LaunchDims
+from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import (
     CompiledSpec,
     Program,
@@ -19,7 +21,6 @@ from compiler.device.program import (
     program_spec,
     runs,
 )
-from compiler.dtypes import DType, uint8
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
@@ -28,8 +29,7 @@ from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import LINE, Instruction, Store
 from compiler.lowered.machine import Special
-from compiler.options import Cache, Mode
-from compiler.runtime.launch import Launch
+from compiler.threads.launch import Launch
 
 MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""

@@ -10,11 +10,11 @@ import functools
 from dataclasses import dataclass
 from typing import Protocol
 
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError
 from compiler.device import cpu, disk, interpreter
 from compiler.device.allocator import Allocator, Array
 from compiler.device.program import Compiler, Renderer, RuntimeFactory
-from compiler.dtypes import DType
-from compiler.errors import DataError
 
 
 class Allocate(Protocol):

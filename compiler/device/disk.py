@@ -15,15 +15,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError
+from compiler.core.options import Cache, Mode
 from compiler.device.allocator import Array
 from compiler.device.buffers import new_buffer
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
-from compiler.dtypes import DType
-from compiler.errors import DataError
 from compiler.graph.devices import DISK
 from compiler.graph.nodes import LARGEST, MOST_AXES, Buffer
-from compiler.options import Cache, Mode
 
 LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
-from compiler.device.launch import INT64_MAX, ProgramError, Size, printed, size_of
+from compiler.core.node import toposort
+from compiler.device.launch_sizes import INT64_MAX, ProgramError, Size, printed, size_of
 from compiler.llvm.thunk import CORE
 from compiler.loops import nodes
 from compiler.loops.nodes import ScalarNode
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
-from compiler.node import toposort
-from compiler.updates import UPDATES
+from compiler.ops.updates import UPDATES
 
 KINDS = {"g": "group", "l": "local", "i": "direct"}
 LAUNCHES = {"workgroup": "group", "local": "local", "global": "direct"}

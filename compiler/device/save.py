@@ -12,10 +12,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.errors import DataError
 from compiler.device.allocator import Array
 from compiler.device.disk import ELEMENTS, LENGTH_BYTES
-from compiler.errors import DataError
 
 ALIGNMENT = 8
 """Bytes: where the data of a safetensors file begins is a multiple of this, so that every tensor

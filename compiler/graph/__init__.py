@@ -1,1 +1,25 @@
-"""Stage 1 and 2: the tensor graph, its passes, and how it is verified, printed and run."""
+"""Stage 1 and 2: the tensor graph, its passes, and how it is verified, printed and run.
+
+In order: each imports only what stands before it.
+
+    bits.py        constants as bits: 0.0 and -0.0 differ, a NaN equals itself and keeps its payload
+    devices.py     where tensors are: the names of devices, and whether operands are in one place
+    extents.py     extents known only when the program runs
+    nodes.py       the tensor graph: what is to be computed
+    kinds/         composite kinds and effects
+    words.py       how printed programs and pictures name tensor nodes
+    parts.py       parts of a tensor that an Assign or a Store writes
+    verify.py      the invariants of the tensor graph
+    builder.py     tensor graphs written by hand
+    rewrite.py     the one rewrite engine
+    decompose.py   operations that are no machine instruction become those that are
+    dependence.py  under which index a node is read, axis by axis, pushed from a node to its sources
+    interpret.py   the NumPy reference interpreter of the tensor graph
+    merge.py       equal expressions written on different lines become one node
+    strides.py     how far apart in memory the elements of a value are, along each axis
+    printer.py     the printed form and the picture of a tensor graph
+    reshard.py     other shards of the same value
+    shard.py       operations on values in shards become operations on each device's shard
+    simplify.py    algebra that never changes a bit of the answer
+    two_stage.py   a long reduction with few results is cut into parts that cores can share
+"""

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from compiler.dtypes import DType, Scalar
+from compiler.core.dtypes import DType, Scalar
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:

@@ -17,27 +17,20 @@ operand is converted or broadcast: that is what `Tensor` is for.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from compiler.dtypes import Scalar, parse
-from compiler.errors import CompileError, GraphError, InternalError
+from compiler.core.dtypes import Scalar, parse
+from compiler.core.errors import CompileError, GraphError, InternalError
+from compiler.core.origin import caller, state
 from compiler.graph import nodes
 from compiler.graph.bits import to_bits
-from compiler.graph.composite import checked
-from compiler.graph.effects import Scatter
-from compiler.graph.joins import Cat, Contract, Gather, ScatterAxis
-from compiler.graph.kernel import Kernel, plain
-from compiler.graph.markers import (
-    ContiguousBackward,
-    Detach,
-    Fuse,
-    Noop,
-    Placeholder,
-    Unroll,
-)
+from compiler.graph.kinds.composite import checked
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
+from compiler.graph.kinds.kernel import Kernel, plain
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Noop, Placeholder, Unroll
+from compiler.graph.kinds.vectors import Gep, VConst, Vectorize, Wmma
+from compiler.graph.kinds.views import BufferView, Strided, Valid, View
 from compiler.graph.nodes import Pairs, Shape, TensorNode
-from compiler.graph.vectors import Gep, VConst, Vectorize, Wmma
 from compiler.graph.verify import verify_node
-from compiler.graph.views import BufferView, Strided, Valid, View
-from compiler.origin import caller, state
 
 Operand: TypeAlias = Any
 """A node, or a tensor, which stands for its node."""

@@ -15,15 +15,15 @@ no value of this run: what is compiled for one value of a variable serves for al
 
 from typing import Any
 
-from compiler import random_bits
-from compiler.dtypes import Scalar
-from compiler.graph.composite import Composite
-from compiler.graph.kernel import Kernel
-from compiler.graph.kinds import EXPANDED
+from compiler.core.dtypes import Scalar
+from compiler.core.trace import Match, Provenance
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.every_kind import EXPANDED
+from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
-from compiler.ops import OPS, Expansion
-from compiler.trace import Match, Provenance
+from compiler.ops import random_bits
+from compiler.ops.table import OPS, Expansion
 
 
 class _GraphBuild:

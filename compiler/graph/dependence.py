@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from compiler.core.node import Node
 from compiler.graph.nodes import (
     Expand,
     Flip,
@@ -20,7 +21,6 @@ from compiler.graph.nodes import (
     Shrink,
     TensorNode,
 )
-from compiler.node import Node
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -9,7 +9,7 @@
 
 from typing import Any, TypeAlias
 
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
 
 Devices: TypeAlias = tuple[str, ...]
 

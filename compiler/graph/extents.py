@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from compiler.errors import DataError, ShapeError, SizeError
+from compiler.core.errors import DataError, ShapeError, SizeError
 
 Shape: TypeAlias = tuple[int, ...]
 LARGEST = 2**48

@@ -13,13 +13,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import functions, random_bits, references, updates
-from compiler.errors import DataError, InternalError
-from compiler.graph.composite import Composite
-from compiler.graph.effects import Assign, Custom, Scatter
+from compiler.core.errors import DataError, InternalError
+from compiler.core.node import toposort
 from compiler.graph.extents import part_of, shape_of
-from compiler.graph.kernel import Kernel
-from compiler.graph.markers import Placeholder
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.markers import Placeholder
+from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -47,11 +49,9 @@ from compiler.graph.nodes import (
     Variable,
 )
 from compiler.graph.parts import written
-from compiler.graph.placement import Copy, Device, Multi, Unique
-from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS
+from compiler.ops import functions, random_bits, references, updates
+from compiler.ops.table import OPS, REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Inputs: TypeAlias = Mapping[Any, Array]

@@ -12,10 +12,10 @@ Relies on: nodes carry the line that made them, so equal nodes of two lines are 
 Ensures: no node carries a line; `Provenance` has each node's set of lines; equal nodes are one.
 """
 
+from compiler.core.node import toposort
+from compiler.core.origin import Origin, no_origin
+from compiler.core.trace import Match, Provenance
 from compiler.graph.nodes import TensorNode
-from compiler.node import toposort
-from compiler.origin import Origin, no_origin
-from compiler.trace import Match, Provenance
 
 
 def merge(

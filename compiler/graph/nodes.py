@@ -17,7 +17,7 @@
          | Contiguous(x)                              x, in memory
          | Device | Unique | Copy | Multi             where a value is: `placement.py`
          | Store(param, x; parts)                     writes x, element by element, to a Param
-         | Scatter | Custom | Assign                  see `graph/effects.py`
+         | Scatter | Custom | Assign                  see `graph/kinds/effects.py`
          | Sink(sources)                              the roots of a program or of a kernel body
          | Composite                                  the kinds listed in `kinds.py`
 
@@ -31,15 +31,15 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from compiler.dtypes import DType, Scalar, bool_, int64
+from compiler.core.dtypes import DType, Scalar, bool_, int64
+from compiler.core.node import Node
 from compiler.graph import extents as rules
 from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.devices import DISK, Devices, common_devices
 from compiler.graph.extents import LARGEST as LARGEST
 from compiler.graph.extents import MOST_AXES as MOST_AXES
 from compiler.graph.extents import Extents
-from compiler.node import Node
-from compiler.ops import OPS
+from compiler.ops.table import OPS
 
 Shape: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]

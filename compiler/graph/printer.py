@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.node import toposort
+from compiler.core.origin import Origin
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, Numbering, Provenance, empty_graph
 from compiler.graph.extents import written
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
-from compiler.graph.repeat import Repeat
 from compiler.graph.strides import strides
 from compiler.graph.words import describe_argument, kind, operation, short
-from compiler.node import toposort
-from compiler.origin import Origin
-from compiler.stage import Stage
-from compiler.trace import Line, Numbering, Provenance, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,7 +10,8 @@ from typing import Any
 
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
-from compiler.graph.joins import Cat
+from compiler.graph.kinds.joins import Cat
+from compiler.graph.kinds.placement import Copy, Device, Multi
 from compiler.graph.nodes import (
     MOVEMENT,
     Buffer,
@@ -26,7 +27,6 @@ from compiler.graph.nodes import (
     Shrink,
     TensorNode,
 )
-from compiler.graph.placement import Copy, Device, Multi
 
 
 @dataclass(frozen=True, slots=True)

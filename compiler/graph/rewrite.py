@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from compiler.errors import InternalError
-from compiler.node import Node, toposort
-from compiler.origin import short_name
-from compiler.passes import StageName, Step
-from compiler.trace import Match, Provenance
+from compiler.core.errors import InternalError
+from compiler.core.node import Node, toposort
+from compiler.core.origin import short_name
+from compiler.core.passes import StageName, Step
+from compiler.core.trace import Match, Provenance
 
 _ROOT = Path(__file__).resolve().parents[2]
 N = TypeVar("N", bound=Node)

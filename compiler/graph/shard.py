@@ -34,10 +34,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import written
-from compiler.graph.markers import Fuse
+from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.nodes import (
     Bitcast,
     Cast,
@@ -57,12 +60,9 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
-from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, Moves, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
-from compiler.node import toposort
-from compiler.ops import REDUCTIONS
-from compiler.trace import Match, Provenance
+from compiler.ops.table import REDUCTIONS
 
 ShardRule = Callable[[Moves, Any], TensorNode | None]
 MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]

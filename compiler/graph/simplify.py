@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from compiler import references
-from compiler.dtypes import Scalar
-from compiler.graph.kernel import Kernel
+from compiler.core.dtypes import Scalar
+from compiler.core.trace import Match, Provenance
+from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.placement import Copy
 from compiler.graph.nodes import (
     Cast,
     Const,
@@ -35,10 +36,9 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.graph.placement import Copy
 from compiler.graph.rewrite import RuleSet, rewrite, rule
-from compiler.ops import OPS, REDUCTIONS
-from compiler.trace import Match, Provenance
+from compiler.ops import references
+from compiler.ops.table import OPS, REDUCTIONS
 
 
 def _is_const(node: TensorNode, value: Scalar) -> bool:

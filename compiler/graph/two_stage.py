@@ -30,7 +30,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.graph.markers import Fuse
+from compiler.core.machine import DEFAULT
+from compiler.core.node import toposort, users
+from compiler.core.reason import Number, Reason, shown
+from compiler.core.trace import Match, Provenance
+from compiler.graph.kinds.markers import Fuse
 from compiler.graph.nodes import (
     MOVEMENT,
     Bitcast,
@@ -43,11 +47,7 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
-from compiler.machine import DEFAULT
-from compiler.node import toposort, users
-from compiler.ops import REDUCTIONS
-from compiler.reason import Number, Reason, shown
-from compiler.trace import Match, Provenance
+from compiler.ops.table import REDUCTIONS
 
 LONG = 20_000.0
 """Nanoseconds of one core from which a reduction is worth the second kernel, which takes some 7 µs

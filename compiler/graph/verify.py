@@ -41,12 +41,14 @@ that a graph computes what the user wrote (the interpreters and tests do).
 
 from typing import NoReturn
 
-from compiler import functions
-from compiler.dtypes import DType, bool_, int64, uint64
-from compiler.errors import InternalError
-from compiler.graph.composite import Composite
-from compiler.graph.effects import Assign, Custom, Scatter
-from compiler.graph.kernel import Kernel
+from compiler.core.dtypes import DType, bool_, int64, uint64
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -72,12 +74,10 @@ from compiler.graph.nodes import (
     Variable,
 )
 from compiler.graph.parts import problem
-from compiler.graph.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
-from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation, short
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS, Op
-from compiler.updates import UPDATES
+from compiler.ops import functions
+from compiler.ops.table import OPS, REDUCTIONS, Op
+from compiler.ops.updates import UPDATES
 
 
 def verify(

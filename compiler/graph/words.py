@@ -3,9 +3,11 @@
 from typing import Any
 
 from compiler.graph import devices
-from compiler.graph.composite import Composite
-from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.extents import written
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -29,8 +31,6 @@ from compiler.graph.nodes import (
     Threefry,
     Variable,
 )
-from compiler.graph.placement import Copy, Device, Multi, Unique
-from compiler.graph.repeat import Repeat
 
 
 def short(node: TensorNode) -> str:

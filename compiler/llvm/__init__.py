@@ -1,1 +1,30 @@
-"""From lowered programs to LLVM IR text and machine code."""
+"""From lowered programs to LLVM IR text and machine code.
+
+In order: each imports only what stands before it.
+
+    cache.py          machine code and tunings kept on disk
+    level.py          how much LLVM does to a kernel
+    processors.py     processors that this host can be taken for
+    unlocked.py       LLVM's two long calls, on several threads at once
+    jit.py            machine code from LLVM IR text
+    answer.py         answers one question to LLVM and ends
+    apart.py          questions to LLVM in a process of its own
+    types.py          LLVM types and constants of our element types
+    target.py         what the processor of this host has that the text of a kernel makes use of
+    writer.py         the lines of one LLVM function, with the instructions they belong to
+    control.py        control flow as LLVM IR
+    conversions.py    LLVM IR for conversions
+    extremes.py       max and min of floats in vectors, as IEEE 754's maximum and minimum
+    integer_power.py  integer powers as an LLVM function
+    mathematics/      exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR
+    remainder.py      the remainder of floats in vectors, exact
+    vectors.py        LLVM IR for vectors
+    operations.py     LLVM IR for each operation of the table, with the semantics of the rulings
+    scratch.py        LLVM IR for scratch memory, on the stack or behind an argument
+    emit.py           lowered instructions as the text of one LLVM module
+    flow.py           control flow of a text of instructions
+    foreign.py        LLVM IR that users wrote, held to what it may be
+    source.py         stage 7: the LLVM IR of one kernel as generated
+    looking/          LLVM looked at: its passes one by one, assembly, other machines
+    thunk.py          one signature for all kernels, so that one driver can run any of them
+"""

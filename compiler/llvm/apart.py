@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compiler import isolated
-from compiler.errors import InternalError
+from compiler.core import isolated
+from compiler.core.errors import InternalError
 
 SECONDS_ALLOWED = 120.0
 # The package is found where this one is, whatever the environment says; an empty module stands for

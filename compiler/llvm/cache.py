@@ -1,6 +1,6 @@
 """What was made before: in this process's memory, and on disk for the next ones.
 
-There are two kinds: object code, and the loops that a search found (`tune/memory.py`). A key stands
+There are two kinds: object code, and loops that a search found (`tune/remembered.py`). A key stands
 for everything that an entry depends on. On disk every entry is a file of its own:
 
     magic · SHA-256 of all that follows · key · content
@@ -18,9 +18,9 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler import forking
-from compiler.options import Cache
-from compiler.user_cache import Untrusted, no_user_cache, read, user_cache, write
+from compiler.core import forking
+from compiler.core.options import Cache
+from compiler.core.user_cache import Untrusted, no_user_cache, read, user_cache, write
 
 DIGEST = 32
 """Bytes of a hash, so of a key."""
@@ -259,4 +259,4 @@ class Objects:
 OBJECTS = Objects()
 """Object code."""
 TUNINGS = Objects()
-"""Tuned loops, as `tune/memory.py` writes them."""
+"""Tuned loops, as `tune/remembered.py` writes them."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from compiler.dtypes import DType, int64
+from compiler.core.dtypes import DType, int64
 from compiler.llvm.types import register_type
 from compiler.llvm.writer import SourceLine, Writer
 from compiler.lowered.instructions import (
@@ -15,7 +15,7 @@ from compiler.lowered.instructions import (
 )
 
 FIRST_METADATA = 1_000_000
-"""The numbers below are left to the debug locations that `llvm/listing.py` adds."""
+"""The numbers below are left to the debug locations that `llvm/looking/listing.py` adds."""
 
 
 @dataclass(slots=True)

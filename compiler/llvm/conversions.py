@@ -3,7 +3,7 @@
 All of them work on any number of lanes at once.
 """
 
-from compiler.dtypes import DType, bool_, float32, float64
+from compiler.core.dtypes import DType, bool_, float32, float64
 from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
 from compiler.llvm.writer import Writer
 

@@ -23,7 +23,7 @@ Relies on: invariants of `lowered/verify.py`.
 Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
 """
 
-from compiler.dtypes import DType, int64
+from compiler.core.dtypes import DType, int64
 from compiler.graph.bits import from_bits
 from compiler.llvm import conversions, operations, scratch, vectors
 from compiler.llvm.control import Control

@@ -6,7 +6,7 @@ there: joined by `or` they are NaN if one is, and of two zeros the negative one:
 the maximum the sign bit is joined by `and`. Each join is one instruction of AVX-512.
 """
 
-from compiler.dtypes import DType, float32
+from compiler.core.dtypes import DType, float32
 from compiler.llvm.types import (
     float_constant,
     in_all_lanes,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from compiler.trace import Line, empty_graph
+from compiler.core.trace import Line, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -12,7 +12,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from compiler.errors import CompileError
+from compiler.core.errors import CompileError
 from compiler.llvm import jit
 
 CHECK = "sv.check"

@@ -1,6 +1,6 @@
 """Integer powers as an LLVM function: square and multiply; a negative exponent truncates."""
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 from compiler.llvm.types import register_type
 
 

@@ -6,7 +6,7 @@ Floating-point flags: `contract` anywhere, `reassoc` only on a reduction's combi
 """
 
 
-from compiler.dtypes import DType, float32
+from compiler.core.dtypes import DType, float32
 from compiler.llvm import integer_power, mathematics
 from compiler.llvm.extremes import extreme
 from compiler.llvm.remainder import float_remainder

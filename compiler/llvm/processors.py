@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
 
 VARIABLE = "SVODVIZ_CPU"
 """The environment variable that names the processor, in every process that a run starts."""

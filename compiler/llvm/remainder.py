@@ -6,7 +6,7 @@ infinities, NaN and zeros as divisors are rare: a vector that has one is left to
 which calls the C library for each lane, in a block of its own.
 """
 
-from compiler.dtypes import DType, float32
+from compiler.core.dtypes import DType, float32
 from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
 from compiler.llvm.writer import Writer
 

@@ -7,7 +7,7 @@ the caller gives as the last argument, `%scratch`, each part at an address of it
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 from compiler.llvm.types import memory_type
 from compiler.llvm.writer import SourceLine, Writer
 from compiler.lowered.instructions import Instruction

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.stage import Stage
+from compiler.core.trace import Line
 from compiler.llvm.flow import control_flow
 from compiler.llvm.writer import SourceLine
-from compiler.stage import Stage
-from compiler.trace import Line
 
 if TYPE_CHECKING:
     import networkx as nx

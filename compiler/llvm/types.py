@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 from compiler.graph.bits import from_bits
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}

@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite.binding import ffi
 
-from compiler import forking
+from compiler.core import forking
 
 Functions = tuple[Any, Any]
 _GATE = forking.Gate()

@@ -6,7 +6,7 @@ Elements in a row need no more alignment than one of them. A gate of one lane is
 
 from collections.abc import Callable, Sequence
 
-from compiler.dtypes import DType, bool_
+from compiler.core.dtypes import DType, bool_
 from compiler.llvm.types import memory_type, splat, suffix, vector_type
 from compiler.llvm.writer import Writer
 

@@ -1,1 +1,27 @@
-"""Stage 5: one kernel as scalar expressions over ranges."""
+"""Stage 5: one kernel as scalar expressions over ranges.
+
+In order: each imports only what stands before it.
+
+    bounds.py              what is known of an integer before it is computed
+    choices.py             how the loops of one kernel are transformed, as data
+    nodes.py               kernel loops
+    placement.py           the loop nest of a body
+    symbolic.py            integer expressions as sums of multiples
+    indices.py             index arithmetic: bounds of axes
+    invariants.py          the invariants of a kernel's loops, as `verify.py` checks them
+    pick.py                a sum of which one turn at most counts is that turn
+    simplify.py            index arithmetic is brought to sums
+    transforms/            what is done to loops: a pass for each kind of choice
+    choosing/              who decides what is done to loops: a function for each kind of kernel
+    collapse.py            two neighbouring loops become one where no index tells them apart
+    count.py               what running a kernel's loops takes
+    gates.py               what a condition says about ranges
+    index.py               a kernel body becomes scalar expressions
+    interpreted_memory.py  memory as the interpreters see it
+    interpret.py           the NumPy interpreter of a kernel's loops
+    printer.py             the printed form and the picture of a kernel's loops
+    space.py               the iteration space of a kernel, read off its loops
+    verify_accesses.py     invariants 8 and 9 of `invariants.py`
+    verify_nests.py        invariants 11 to 14 of `invariants.py`
+    verify.py              check the invariants of a kernel's loops, which `invariants.py` lists
+"""

@@ -33,8 +33,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from compiler.errors import ScheduleError
-from compiler.printable import ShownAsText
+from compiler.core.errors import ScheduleError
+from compiler.core.printable import ShownAsText
 
 Tail = Literal["peel", "mask"]
 

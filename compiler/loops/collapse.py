@@ -24,7 +24,9 @@ Ensures: the same elements in the same order; no division that was not there bef
 
 from typing import Any, TypeGuard
 
-from compiler.dtypes import int64
+from compiler.core.dtypes import int64
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.loops.nodes import (
     Alu,
     Body,
@@ -40,8 +42,6 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import Sum, as_sum
-from compiler.node import toposort
-from compiler.trace import Match, Provenance
 
 Nest = Store | Update | Reduce
 

@@ -1,4 +1,4 @@
-"""count: what running a kernel's loops takes, as `schedule/work.py` describes it.
+"""count: what running a kernel's loops takes, as `schedule/analysis/work.py` describes it.
 
     Before:  for i0 in 64, i1 in 10               After:  trips 501,760  fma  in1 +1  in2 +10
                acc %9 = 0.0                               trips 640      out +1
@@ -18,7 +18,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
+from compiler.core.machine import FMA, NEVER_VECTOR
+from compiler.core.node import toposort
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -45,10 +47,8 @@ from compiler.loops.placement import (
     is_loop,
     place,
 )
-from compiler.machine import FMA, NEVER_VECTOR
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS
-from compiler.schedule.work import LINE, Access, Footprint, Operation, Stretch, Work
+from compiler.ops.table import OPS, REDUCTIONS
+from compiler.schedule.analysis.work import LINE, Access, Footprint, Operation, Stretch, Work
 
 UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away."""

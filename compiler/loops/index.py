@@ -29,12 +29,13 @@ Ensures: every load is inside its buffer or gated; one range per axis of extent 
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler import functions
-from compiler.dtypes import bool_, int64
-from compiler.errors import InternalError
-from compiler.graph import effects
+from compiler.core.dtypes import bool_, int64
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
+from compiler.core.trace import Provenance
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
+from compiler.graph.kinds import effects
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.words import short
 from compiler.loops.indices import (
@@ -71,9 +72,8 @@ from compiler.loops.nodes import (
 from compiler.loops.nodes import (
     index as index_const,
 )
-from compiler.node import toposort
+from compiler.ops import functions
 from compiler.schedule.in_place import reads_what_it_writes
-from compiler.trace import Provenance
 
 Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import functions, references, updates
-from compiler.errors import DataError, InternalError
-from compiler.loops.memory import Scratch, check_inside, gather, scatter
+from compiler.core.errors import DataError, InternalError
+from compiler.core.node import toposort
+from compiler.loops.interpreted_memory import Scratch, check_inside, gather, scatter
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -40,8 +40,8 @@ from compiler.loops.nodes import (
     memory,
 )
 from compiler.loops.placement import dependencies
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS
+from compiler.ops import functions, references, updates
+from compiler.ops.table import OPS, REDUCTIONS
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

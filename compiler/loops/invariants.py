@@ -51,7 +51,7 @@ found as the node is made, and tested in `simplify`'s tests).
 
 from typing import NoReturn
 
-from compiler.errors import InternalError
+from compiler.core.errors import InternalError
 from compiler.loops.nodes import (
     Alu,
     Argument,

@@ -40,11 +40,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from compiler.dtypes import DType, Scalar, bool_, int64
+from compiler.core.dtypes import DType, Scalar, bool_, int64
+from compiler.core.node import Node
 from compiler.graph.bits import from_bits, to_bits
 from compiler.loops.bounds import INT64_MAX, Bounds, alu_bounds
-from compiler.node import Node
-from compiler.ops import OPS
+from compiler.ops.table import OPS
 
 Role = Literal["normal", "reduction", "serial"]
 Level = Literal["loop", "unroll", "vector", "core"]

@@ -16,7 +16,8 @@ So the loss of each row reads the score of its class, where a one-hot row would 
 all classes. An index that is none of the turns counts as no turn.
 """
 
-from compiler.dtypes import int64
+from compiler.core.dtypes import int64
+from compiler.core.node import toposort
 from compiler.graph.rewrite import rule
 from compiler.loops.nodes import (
     Alu,
@@ -30,7 +31,6 @@ from compiler.loops.nodes import (
     const,
     index,
 )
-from compiler.node import toposort
 
 
 @rule((Reduce, "sum"))

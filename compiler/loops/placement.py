@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from compiler.core.node import toposort, users
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -36,7 +37,6 @@ from compiler.loops.nodes import (
     Update,
     memory,
 )
-from compiler.node import toposort, users
 
 
 @dataclass(slots=True, eq=False)

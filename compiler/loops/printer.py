@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.node import toposort
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, Numbering, empty_graph
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -41,11 +44,8 @@ from compiler.loops.nodes import (
     memory,
 )
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, is_loop, place
-from compiler.node import toposort
-from compiler.ops import REDUCTIONS
-from compiler.stage import Stage
-from compiler.trace import Line, Numbering, empty_graph
-from compiler.updates import UPDATES
+from compiler.ops.table import REDUCTIONS
+from compiler.ops.updates import UPDATES
 
 if TYPE_CHECKING:
     import networkx as nx

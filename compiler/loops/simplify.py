@@ -15,7 +15,8 @@ Ensures: the same value for every value of the ranges; conditions that bounds de
 
 from typing import Any
 
-from compiler.dtypes import bool_, int64
+from compiler.core.dtypes import bool_, int64
+from compiler.core.trace import Match, Provenance
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.loops.nodes import (
     After,
@@ -31,7 +32,6 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.pick import pick
 from compiler.loops.symbolic import Sum, as_sum
-from compiler.trace import Match, Provenance
 
 
 def _divisor(node: Alu) -> int | None:

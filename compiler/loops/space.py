@@ -11,12 +11,12 @@ read and write one element after the other (`count.py`).
 
 import math
 
+from compiler.core.node import toposort
 from compiler.loops.count import count, lanes
 from compiler.loops.gates import limits
 from compiler.loops.nodes import Body, DefineVar, Load, Range, ScalarNode, Store, axis_name
 from compiler.loops.symbolic import at_greatest
-from compiler.node import toposort
-from compiler.schedule.space import (
+from compiler.schedule.analysis.iteration_space import (
     Axis,
     IterationSpace,
     KernelSpace,
@@ -27,7 +27,7 @@ from compiler.schedule.space import (
     Unroll,
     Vectorize,
 )
-from compiler.schedule.work import Work
+from compiler.schedule.analysis.work import Work
 
 Tiles = list[Range]
 """The parts of one axis, outer to inner."""

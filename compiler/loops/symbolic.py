@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
-from compiler.dtypes import int64
+from compiler.core.dtypes import int64
+from compiler.core.node import toposort
 from compiler.loops.bounds import truncate
 from compiler.loops.nodes import Alu, Const, DefineVar, ScalarNode, alu, index
-from compiler.node import toposort
 
 _DIVIDES = frozenset(("idiv", "mod"))
 _EXACT: dict[str, Callable[[int, int], int]] = {

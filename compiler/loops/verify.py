@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
-from compiler import functions
-from compiler.dtypes import bool_, int64
+from compiler.core.dtypes import bool_, int64
+from compiler.core.node import toposort
 from compiler.loops.invariants import broken, describe
 from compiler.loops.nodes import (
     After,
@@ -27,9 +27,9 @@ from compiler.loops.nodes import (
 from compiler.loops.placement import Nest, dependencies
 from compiler.loops.verify_accesses import verify_accesses
 from compiler.loops.verify_nests import verify_nests
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS
-from compiler.updates import UPDATES
+from compiler.ops import functions
+from compiler.ops.table import OPS, REDUCTIONS
+from compiler.ops.updates import UPDATES
 
 
 def verify(body: Body) -> None:

@@ -1,1 +1,25 @@
-"""Stage 6: one kernel as linear instructions."""
+"""Stage 6: one kernel as linear instructions.
+
+In order: each imports only what stands before it.
+
+    machine.py             lowered instructions close to a machine
+    instructions.py        lowered instructions: a kernel as a list, one register written by each
+    tiles.py               of how many registers a scalar node consists
+    values.py              the registers that hold the nodes of a body
+    transpose.py           n registers of n lanes, lanes and registers exchanged, in log2(n) stages
+    access.py              the instructions that read and write memory
+    joins.py               the parts of one reduction, as a tile and its rest leave them
+    accumulate.py          the instructions of a reduction, over loops, registers side by side
+    counts.py              what a run of lowered instructions did, in numbers
+    custom.py              operations from outside the table
+    interpreted_memory.py  memory as the interpreter sees it
+    plan.py                what the interpreter knows of a kernel before it runs
+    interpret.py           the interpreter of lowered instructions
+    scratch.py             in which loop the scratch memory of a body is made
+    linearize.py           the loop nest of a body as a list of instructions
+    printer.py             the printed form and the picture of lowered instructions
+    registers.py           what a check of lowered instructions knows
+    machine_rules.py       the invariants of the instructions in `lowered/machine.py`
+    run_tasks.py           a kernel on the interpreter, its tasks one after the other
+    verify.py              the invariants of lowered instructions
+"""

@@ -10,14 +10,14 @@ turn is for. What cannot be stored in a row is stored lane by lane.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compiler.dtypes import bool_, int64
+from compiler.core.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
 from compiler.lowered.instructions import LINE, Alu, Load, Store
 from compiler.lowered.tiles import Tile, Turns
 from compiler.lowered.transpose import transpose
 from compiler.lowered.values import Values
-from compiler.updates import UPDATES
+from compiler.ops.updates import UPDATES
 
 
 def is_true(gate: ScalarNode) -> bool:

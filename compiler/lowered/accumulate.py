@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compiler.dtypes import DType, bool_
+from compiler.core.dtypes import DType, bool_
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode, const
 from compiler.lowered.instructions import Acc, Alu, Assign
@@ -26,7 +26,7 @@ from compiler.lowered.joins import folded_later
 from compiler.lowered.machine import Gep
 from compiler.lowered.tiles import Key, Tile, Tiles, Turns
 from compiler.lowered.values import Values
-from compiler.ops import REDUCTIONS
+from compiler.ops.table import REDUCTIONS
 
 BUSY = 16
 """Vector registers of sums that keep two units of a latency of four busy, with some to spare."""

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.dtypes import DType
-from compiler.errors import CompileError
+from compiler.core.dtypes import DType
+from compiler.core.errors import CompileError
 
 
 @dataclass(frozen=True, slots=True)

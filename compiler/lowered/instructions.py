@@ -30,7 +30,7 @@ lane unless its instruction says otherwise; a Load or Store of n lanes is n elem
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.dtypes import DType, int64
+from compiler.core.dtypes import DType, int64
 from compiler.loops.nodes import Role, argument_name, axis_name
 from compiler.lowered import machine
 

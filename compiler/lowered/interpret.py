@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
-from compiler.errors import DataError, InternalError, SizeError
+from compiler.core.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
 from compiler.lowered import custom
 from compiler.lowered.counts import Counts
@@ -38,6 +37,7 @@ from compiler.lowered.instructions import (
     Store,
     writes,
 )
+from compiler.lowered.interpreted_memory import Cells, scratch
 from compiler.lowered.machine import (
     Buffer,
     Custom,
@@ -53,9 +53,9 @@ from compiler.lowered.machine import (
     Vectorize,
     Wmma,
 )
-from compiler.lowered.memory import Cells, scratch
 from compiler.lowered.plan import Plan
-from compiler.ops import OPS
+from compiler.ops import references
+from compiler.ops.table import OPS
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Address: TypeAlias = tuple[int, int, bool]

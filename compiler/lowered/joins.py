@@ -10,10 +10,10 @@ once, behind the last join: a fold is several steps that wait for one another, a
 
 from collections.abc import Collection, Mapping, Sequence
 
+from compiler.core.node import users
 from compiler.loops.nodes import Alu, Reduce, ScalarNode
 from compiler.lowered.tiles import Tiles
-from compiler.node import users
-from compiler.ops import REDUCTIONS
+from compiler.ops.table import REDUCTIONS
 
 
 def folded_later(tiles: Tiles, products: Collection[ScalarNode]) -> dict[ScalarNode, int]:

@@ -24,7 +24,8 @@ of products is one `mulacc`. A body without tagged ranges has registers of one l
 from collections.abc import Callable
 from typing import TypeAlias
 
-from compiler.dtypes import bool_, int64
+from compiler.core.dtypes import bool_, int64
+from compiler.core.node import toposort
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
@@ -42,7 +43,6 @@ from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local, Unroll
 from compiler.lowered.scratch import homes
 from compiler.lowered.tiles import Tile, Tiles, Turns, is_tagged
 from compiler.lowered.values import Linear, Values
-from compiler.node import toposort
 
 CORE = "core_id"
 """The variable that says which of several runs of a kernel this is."""

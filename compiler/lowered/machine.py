@@ -7,7 +7,7 @@ A register holds one value of its dtype, or several: `lanes` says how many.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 
 Launch: TypeAlias = Literal["global", "local", "workgroup"]
 

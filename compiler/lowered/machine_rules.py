@@ -1,6 +1,6 @@
 """The invariants of the instructions in `lowered/machine.py`; `lowered/verify.py` lists them."""
 
-from compiler.dtypes import bool_
+from compiler.core.dtypes import bool_
 from compiler.lowered import custom, machine
 from compiler.lowered.custom import CustomOperation
 from compiler.lowered.instructions import DefineGlobal, Range

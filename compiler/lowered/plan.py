@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from compiler.dtypes import DType, int64
-from compiler.errors import InternalError
+from compiler.core.dtypes import DType, int64
+from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
@@ -25,7 +25,7 @@ from compiler.lowered.instructions import (
     writes,
 )
 from compiler.lowered.machine import Buffer, Custom, DefineVar, EndIf, If, Local, Wmma
-from compiler.ops import OPS
+from compiler.ops.table import OPS
 
 
 class Plan:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, empty_graph
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
 from compiler.lowered.instructions import (
@@ -46,8 +48,6 @@ from compiler.lowered.machine import (
     Vectorize,
     Wmma,
 )
-from compiler.stage import Stage
-from compiler.trace import Line, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
 
-from compiler.dtypes import DType, int64
-from compiler.errors import InternalError
+from compiler.core.dtypes import DType, int64
+from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered.instructions import (
     Acc,

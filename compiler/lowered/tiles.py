@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.dtypes import int64
-from compiler.errors import InternalError
+from compiler.core.dtypes import int64
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
 from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode
 from compiler.loops.placement import dependencies
-from compiler.node import toposort
 
 Turns: TypeAlias = Mapping[Range, int]
 """One combination: the turn of each unrolled range."""

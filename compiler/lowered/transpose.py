@@ -9,7 +9,7 @@ are as far apart as the squares are wide.
 
 from collections.abc import Sequence
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 from compiler.lowered.machine import Shuffle
 from compiler.lowered.values import Values
 

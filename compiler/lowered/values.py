@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from compiler.dtypes import DType, int64
-from compiler.errors import InternalError
+from compiler.core.dtypes import DType, int64
+from compiler.core.errors import InternalError
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
 from compiler.lowered.instructions import Alu, Const, Instruction

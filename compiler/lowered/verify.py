@@ -47,7 +47,7 @@ Not checked: that indices are inside their buffers (`loops/verify.py` proves it,
 
 from collections.abc import Sequence
 
-from compiler.dtypes import DType, bool_, int64
+from compiler.core.dtypes import DType, bool_, int64
 from compiler.lowered import machine_rules
 from compiler.lowered.instructions import (
     LINE,
@@ -68,7 +68,7 @@ from compiler.lowered.instructions import (
 from compiler.lowered.machine import Custom, PtrCat, Wmma
 from compiler.lowered.printer import describe
 from compiler.lowered.registers import Registers
-from compiler.ops import OPS, REDUCTIONS
+from compiler.ops.table import OPS, REDUCTIONS
 
 _COMBINING = {row.combine for row in REDUCTIONS.values()} | {"mulacc"}
 

@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import references
 from compiler.loops.interpret import constant
 from compiler.lowered.instructions import Alu, Cast, Const, Instruction, Load, Range, Store
 from compiler.lowered.linearize import CORE
 from compiler.lowered.machine import DefineVar, Gep, If, Shuffle, Special, VConst, Vectorize, Wmma
 from compiler.lowered.plan import Plan
-from compiler.ops import OPS
+from compiler.ops import references
+from compiler.ops.table import OPS
 from compiler.playground.sites import Region, Site, Sites, refused, sites
 
 Array: TypeAlias = np.ndarray[Any, Any]

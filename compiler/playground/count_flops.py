@@ -6,7 +6,7 @@ has lanes), without running it.
 
 from collections.abc import Sequence
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 from compiler.lowered.instructions import Alu, EndRange, Instruction, Range
 from compiler.lowered.machine import Wmma
 from compiler.lowered.plan import Plan

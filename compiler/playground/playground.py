@@ -12,25 +12,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from compiler.compilation import Compilation
-from compiler.errors import CompileError, DataError
+from compiler.core.errors import CompileError, DataError
+from compiler.core.node import toposort
+from compiler.core.options import Options
 from compiler.graph.nodes import Param, Sink
-from compiler.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
 from compiler.loops.count import count
 from compiler.loops.nodes import Role
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.instructions import Instruction
-from compiler.node import toposort
-from compiler.options import Options
+from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of
 from compiler.playground.caches import Cache, CacheReport, caches_of
 from compiler.playground.count_flops import count_flops
 from compiler.playground.film import Film, film
 from compiler.playground.point import Point, Timing, timing
 from compiler.playground.simulate_cache import simulate_cache
+from compiler.program.compilation import Compilation
+from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel
-from compiler.schedule.work import estimate
 from compiler.tune.neighbours import Space, space
 from compiler.tune.obstacle import obstacle
 from compiler.tune.trials import Refused, duration

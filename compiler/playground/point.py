@@ -5,15 +5,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compiler.kernels import CompiledKernel
-from compiler.llvm import listing
-from compiler.llvm.listing import Listing
+from compiler.core.printable import printout
+from compiler.llvm.looking import listing
+from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices, text
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
+from compiler.pipeline.kernels import CompiledKernel
 from compiler.playground.caches import CacheReport
-from compiler.printable import printout
 from compiler.tune.trials import duration
 
 

@@ -11,7 +11,7 @@ on, as arrays do that were allocated so.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compiler.errors import DataError
+from compiler.core.errors import DataError
 from compiler.lowered.instructions import (
     DefineGlobal,
     EndRange,

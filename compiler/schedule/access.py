@@ -6,8 +6,8 @@ A value stored may read the very parameter it is written to: then the kernel wor
 from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
+from compiler.core.node import toposort
 from compiler.graph.nodes import Param, Sink, TensorNode
-from compiler.node import toposort
 
 SynchronizationKind = Literal["barrier", "fence", "event"]
 Scope = Literal["threadgroup", "device", "system"]

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.node import Node, toposort
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, Numbering, empty_graph
 from compiler.graph.nodes import Buffer, Param, TensorNode
 from compiler.graph.words import short
-from compiler.node import Node, toposort
 from compiler.schedule.kinds import (
     After,
     Bind,
@@ -35,8 +37,6 @@ from compiler.schedule.kinds import (
     Transfer,
     buffer_of,
 )
-from compiler.stage import Stage
-from compiler.trace import Line, Numbering, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 
 from compiler.graph.dependence import Dependence, gathered, loop_index, source_dependence, union
-from compiler.graph.effects import Assign, Scatter
+from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.nodes import Elementwise, Index, Prefix, Reduce, TensorNode
 
 

@@ -25,10 +25,10 @@ result is the target of an assign.
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.graph.effects import Assign
+from compiler.core.node import toposort, users
+from compiler.core.reason import Number, Reason
+from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Contiguous, Sink, TensorNode
-from compiler.node import toposort, users
-from compiler.reason import Number, Reason
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.kahn import never_free
 from compiler.schedule.partition import Choice, is_in_memory

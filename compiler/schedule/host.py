@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from compiler.errors import CompileError, ScheduleError
-from compiler.functions import registered
+from compiler.core.errors import CompileError, ScheduleError
+from compiler.ops.functions import registered
 from compiler.schedule.items import HostCallback, MemoryTransfer, Synchronization
 from compiler.schedule.regions import copy
 

@@ -10,7 +10,8 @@ those that are written, in the same order.
 
 from collections.abc import Collection
 
-from compiler.graph.effects import Custom
+from compiler.core.node import toposort
+from compiler.graph.kinds.effects import Custom
 from compiler.graph.nodes import (
     Bitcast,
     Cast,
@@ -22,7 +23,6 @@ from compiler.graph.nodes import (
     Shrink,
     TensorNode,
 )
-from compiler.node import toposort
 from compiler.schedule.pitch import CHOOSING, moved
 from compiler.schedule.regions import contiguous_strides
 

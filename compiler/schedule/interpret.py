@@ -5,14 +5,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from compiler.errors import ScheduleError
+from compiler.core.errors import ScheduleError
+from compiler.core.node import toposort
 from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable
 from compiler.graph.parts import slices
-from compiler.node import toposort
 from compiler.schedule.host import Array, Functions, Host
-from compiler.schedule.instantiate import ScheduledCall, ScheduleResult
 from compiler.schedule.items import Kernel, Operation, ScheduleItem
 from compiler.schedule.kinds import (
     CALLABLE,
@@ -28,6 +27,7 @@ from compiler.schedule.kinds import (
 from compiler.schedule.operations import operations, synchronization
 from compiler.schedule.prepare import create_pre_schedule
 from compiler.schedule.regions import copy
+from compiler.schedule.strict.instantiate import ScheduledCall, ScheduleResult
 
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
 

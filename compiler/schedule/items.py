@@ -16,8 +16,8 @@ the order they run in. `depends_on` and `dependencies` agree (verified).
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, Shape, Sink, TensorNode, Variable
-from compiler.node import toposort
 from compiler.schedule.access import Scope, SynchronizationKind, slots_of
 from compiler.schedule.kinds import Region
 

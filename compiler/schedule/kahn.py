@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from compiler.errors import InternalError
+from compiler.core.errors import InternalError
 
 Name: TypeAlias = Callable[[int], str]
 """How messages call an item."""

@@ -27,9 +27,9 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
+from compiler.core.node import Node
 from compiler.graph.nodes import Buffer, Param, Shape, Sink
-from compiler.node import Node
 from compiler.schedule.access import Scope, Slots, SynchronizationKind, slots_of
 
 

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.errors import InternalError, ScheduleError
-from compiler.node import Node
+from compiler.core.errors import InternalError, ScheduleError
+from compiler.core.node import Node
 from compiler.schedule.kahn import Name, kahn
 from compiler.schedule.kinds import CALLABLE, Bind, Callable, DefineVar, End, Range
 from compiler.schedule.sources import Names, callable_of

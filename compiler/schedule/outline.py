@@ -25,17 +25,17 @@ is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from compiler import functions
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
+from compiler.core.node import Node, toposort
 from compiler.graph.devices import DEFAULT, is_disk
-from compiler.graph.effects import Assign, Custom
-from compiler.graph.kernel import Kernel, plain
-from compiler.graph.markers import Fuse
+from compiler.graph.kinds.effects import Assign, Custom
+from compiler.graph.kinds.kernel import Kernel, plain
+from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.placement import Copy, Device, Unique, is_computed
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
-from compiler.graph.placement import Copy, Device, Unique, is_computed
-from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
-from compiler.node import Node, toposort
+from compiler.ops import functions
 from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import (
     After,

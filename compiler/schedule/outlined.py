@@ -4,14 +4,14 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from compiler.errors import DataError
+from compiler.core.errors import DataError
+from compiler.core.node import Node
+from compiler.core.origin import Origin
+from compiler.core.trace import PassRecord, Provenance
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
-from compiler.node import Node
-from compiler.origin import Origin
 from compiler.schedule.kinds import Bind, KernelSink
 from compiler.schedule.partition import Choice, Partition
-from compiler.trace import PassRecord, Provenance
 
 
 @dataclass(frozen=True, slots=True)

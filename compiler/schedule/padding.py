@@ -8,8 +8,8 @@ output channel. Written to memory with its zeros, the image is read without any.
 
 from dataclasses import dataclass
 
+from compiler.core.reason import Number, Reason
 from compiler.graph.nodes import MOVEMENT, Elementwise, Expand, Pad, Reduce, TensorNode
-from compiler.reason import Number, Reason
 from compiler.schedule.demand import Demand
 
 GATE_NS = 0.02

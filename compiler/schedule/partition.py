@@ -31,11 +31,15 @@ unless `Fuse` or `Kernel` asks for it. What else is repeated has both costs (`re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from compiler import functions
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.reason import Number, Reason, numbers_of
 from compiler.graph.dependence import is_data, union
-from compiler.graph.effects import Assign, Custom, Scatter
-from compiler.graph.kernel import Kernel
-from compiler.graph.markers import Fuse
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, is_computed
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
     MOVEMENT,
     Const,
@@ -46,12 +50,8 @@ from compiler.graph.nodes import (
     TensorNode,
     Variable,
 )
-from compiler.graph.placement import WITHOUT_SOURCES, Copy, is_computed
-from compiler.graph.repeat import Repeat
 from compiler.graph.words import operation
-from compiler.node import toposort
-from compiler.options import Options
-from compiler.reason import Number, Reason, numbers_of
+from compiler.ops import functions
 from compiler.schedule import padding, repeating
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched

@@ -17,8 +17,8 @@ Ensures: producers before consumers; every refusal is a `ScheduleError` that nam
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compiler.core.node import Node
 from compiler.graph.nodes import Sink
-from compiler.node import Node
 from compiler.schedule.kinds import (
     EFFECTS,
     Call,

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.printable import printable
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, empty_graph
 from compiler.graph.nodes import Buffer
-from compiler.printable import printable
-from compiler.schedule.analysis import is_critical
+from compiler.schedule.analysis.buffer_layout import BufferInfo
+from compiler.schedule.analysis.costs import is_critical
+from compiler.schedule.analysis.footprint import Lifetime
+from compiler.schedule.analysis.iteration_space import KernelSpace
+from compiler.schedule.analysis.opportunities import FusionOpportunity
+from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.items import (
     WORDS,
     Dependency,
@@ -23,13 +30,6 @@ from compiler.schedule.items import (
     ScheduleItem,
     Synchronization,
 )
-from compiler.schedule.layout import BufferInfo
-from compiler.schedule.memory import Lifetime
-from compiler.schedule.opportunities import FusionOpportunity
-from compiler.schedule.share import MemoryPlan
-from compiler.schedule.space import KernelSpace
-from compiler.stage import Stage
-from compiler.trace import Line, empty_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -4,18 +4,18 @@
     in memory           each element once, written; then one read for each evaluation saved
 
 Both in nanoseconds of the machine model. A row that one kernel goes over several times, as softmax
-does, counts once if it is near: what is dear about it is kept (`loops/keep.py`).
+does, counts once if it is near: what is dear about it is kept (`loops/transforms/keep.py`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.graph.effects import Assign, Scatter
-from compiler.graph.markers import Fuse
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.graph.kinds.effects import Assign, Scatter
+from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.placement import WITHOUT_SOURCES
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
-from compiler.graph.placement import WITHOUT_SOURCES
-from compiler.machine import MachineModel
-from compiler.reason import Number, Reason
 from compiler.schedule.demand import Demand
 
 MOST_NS = 1e6

@@ -13,9 +13,9 @@ Numbers in messages are those of the printed kernel graph: `%3` is the fourth no
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from compiler.errors import ScheduleError
+from compiler.core.errors import ScheduleError
+from compiler.core.node import Node, toposort
 from compiler.graph.nodes import Store
-from compiler.node import Node, toposort
 from compiler.schedule.kinds import (
     CALLABLE,
     STORAGE,

@@ -10,9 +10,9 @@ counter or not. A state that no turn changes is not carried over.
 
 from collections.abc import Callable
 
+from compiler.core.node import Node, toposort
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Param, TensorNode
-from compiler.graph.repeat import Repeat
-from compiler.node import Node, toposort
 from compiler.schedule.kinds import After, Bind, DefineVar, End, Range, Transfer, buffer_of
 from compiler.schedule.operations import device_of
 from compiler.schedule.outlined import Outlined

@@ -37,9 +37,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from compiler.core.node import Node, toposort
 from compiler.graph.nodes import Buffer, Const, Param, Sink, Store, TensorNode
 from compiler.graph.words import short
-from compiler.node import Node, toposort
 from compiler.schedule.calls import calls_of
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.items import Dependency, ItemAnalysis, ScheduleItem

@@ -6,7 +6,7 @@ The numbers go on from those of the kernel graph in `verify.py`, which lists the
 from collections.abc import Container, Sequence
 from typing import NoReturn
 
-from compiler.errors import InternalError
+from compiler.core.errors import InternalError
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
 from compiler.schedule.dependencies import conflicts

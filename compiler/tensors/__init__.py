@@ -1,1 +1,42 @@
-"""What users write, in layers by noun: each file adds methods to the one before it."""
+"""What users write, in layers by noun: each file adds methods to the one before it.
+
+In order: each imports only what stands before it.
+
+    variables.py        `Variable`: a whole number known when a program runs
+    shapes.py           arithmetic on shapes and axes
+    data.py             what can become a tensor
+    readers.py          which tensors read a buffer
+    live.py             what a program that writes memory must take along
+    names.py            names that users of NumPy and PyTorch know
+    value.py            the core of a tensor
+    apply.py            how an elementwise operation is built
+    gathering.py        selection by positions that are data
+    indices.py          what users write in brackets, read as NumPy reads it
+    division.py         floor division and remainder, as Python and NumPy define them
+    movement.py         tensor methods that move elements without changing them
+    unary.py            tensor methods of one operand
+    binary.py           tensor methods of two and three operands
+    joining.py          tensor methods that make larger tensors
+    indexing.py         `tensor[…]`: integers, slices, None, ... from movements
+    placing.py          where written elements go
+    writing.py          tensor methods that replace, join and count elements
+    reductions.py       tensor methods that fold axes
+    normalizations.py   tensor methods that normalise along axes
+    products.py         matrix products: `@`, matmul, dot, linear
+    windows.py          sliding windows: unfold, pooling and convolution, made of movement alone
+    scans.py            running totals, and sums over named axes
+    ordering.py         stable orders of rows
+    sorting.py          tensor methods that put elements in order
+    arrangement.py      tensor methods that cut, shift and pick by pattern
+    elementary.py       tensor methods made of elementary operations
+    linear.py           tensor methods of linear algebra that are sums of products
+    losses.py           how far a prediction is from what it should be
+    random.py           random tensors: element i is a function of a key and of counter i
+    construction.py     tensors out of nothing
+    files.py            tensors from files and into files
+    directives.py       tensor methods that say how to compute, not what
+    numpy_functions.py  functions of NumPy whose arguments differ from those of our methods
+    numpy_calls.py      NumPy's functions on tensors
+    placement.py        tensor methods that say where data are
+    repeat.py           `repeat`: a step run n times over tensors, as one program
+"""

@@ -8,11 +8,11 @@ import operator
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from compiler import dtypes
-from compiler.dtypes import DType, Kind, Scalar, int8, int64, uint64
-from compiler.errors import DTypeError
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, Kind, Scalar, int8, int64, uint64
+from compiler.core.errors import DTypeError
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
-from compiler.ops import FLOAT, OPS
+from compiler.ops.table import FLOAT, OPS
 from compiler.tensors.shapes import broadcast
 from compiler.tensors.value import as_node, broadcast_node, cast_to, common_type, operand_of
 

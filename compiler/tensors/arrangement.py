@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from compiler.dtypes import int64, parse
-from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.core.dtypes import int64, parse
+from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Shape
 from compiler.tensors.gathering import counting
 from compiler.tensors.shapes import (

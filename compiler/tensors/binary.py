@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from compiler.errors import DataError, DTypeError
+from compiler.core.errors import DataError, DTypeError
 from compiler.graph.nodes import TensorNode
 from compiler.tensors.apply import apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder

@@ -9,9 +9,9 @@ import operator
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from compiler import dtypes
-from compiler.dtypes import DType
-from compiler.errors import DataError, DTypeError, located
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError, DTypeError, located
 from compiler.graph.nodes import Iota, TensorNode, const
 from compiler.tensors import random
 from compiler.tensors.losses import Losses

@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler import dtypes, references
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, Scalar
+from compiler.core.errors import DataError
+from compiler.core.origin import current, user_call
 from compiler.device.buffers import new_buffer
-from compiler.dtypes import DType, Scalar
-from compiler.errors import DataError
 from compiler.graph.nodes import Const, TensorNode, const
-from compiler.origin import current, user_call
+from compiler.ops import references
 from compiler.tensors.variables import Variable, symbolic_tensor
 
 Array: TypeAlias = "np.ndarray[Any, Any]"

@@ -3,21 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Self
 
+from compiler.core.dtypes import parse
+from compiler.core.errors import DataError, ShapeError
 from compiler.device.buffers import declare
-from compiler.dtypes import parse
-from compiler.errors import DataError, ShapeError
-from compiler.graph.composite import Composite, checked
-from compiler.graph.kernel import Kernel, plain
-from compiler.graph.markers import (
-    ContiguousBackward,
-    Detach,
-    Fuse,
-    Placeholder,
-    Unroll,
-)
+from compiler.graph.kinds.composite import Composite, checked
+from compiler.graph.kinds.kernel import Kernel, plain
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Placeholder, Unroll
+from compiler.graph.kinds.views import Strided, View
 from compiler.graph.nodes import Param, Sink, Store, TensorNode
 from compiler.graph.verify import verify
-from compiler.graph.views import Strided, View
 from compiler.tensors.files import Files
 from compiler.tensors.shapes import extents, integers
 from compiler.tensors.value import (

@@ -4,8 +4,8 @@ The table's `idiv` and `mod` truncate, as machines do: the remainder has the div
 The user's `//` rounds down and the user's `%` has the divisor's sign. Integer ÷0 and %0 give 0.
 """
 
-from compiler import dtypes
-from compiler.dtypes import DType, Scalar
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, Scalar
 from compiler.graph.nodes import TensorNode, const
 from compiler.graph.nodes import elementwise as op
 from compiler.tensors.apply import aligned

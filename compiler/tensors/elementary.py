@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from compiler.dtypes import Scalar, int16, int32, int64, to_float
+from compiler.core.dtypes import Scalar, int16, int32, int64, to_float
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.tensors.apply import common_shape
 from compiler.tensors.arrangement import Arrangement

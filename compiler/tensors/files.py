@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
+from compiler.core.errors import DataError
 from compiler.device import disk, save
-from compiler.errors import DataError
 from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
 

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import int64
+from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.device.buffers import data, new_buffer
-from compiler.dtypes import int64
-from compiler.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.extents import Extent, Extents
-from compiler.graph.joins import Gather
+from compiler.graph.kinds.joins import Gather
+from compiler.graph.kinds.placement import beside
+from compiler.graph.kinds.shaping import counting as counting
 from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
-from compiler.graph.placement import beside
-from compiler.graph.shaping import counting as counting
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 from compiler.tensors.variables import Variable, prefix, refuse_symbolic

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from compiler.dtypes import int64
-from compiler.errors import AxisError, DataError
+from compiler.core.dtypes import int64
+from compiler.core.errors import AxisError, DataError
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, positions_of, select, selected

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.errors import AxisError, DataError, DTypeError
+from compiler.core.errors import AxisError, DataError, DTypeError
 from compiler.graph.nodes import Shape
 from compiler.graph.words import short
 from compiler.tensors.gathering import known, out_of_range

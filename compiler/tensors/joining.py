@@ -5,10 +5,10 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import Scalar
-from compiler.errors import DataError, DTypeError, ShapeError
-from compiler.graph.joins import Cat
+from compiler.core import dtypes
+from compiler.core.dtypes import Scalar
+from compiler.core.errors import DataError, DTypeError, ShapeError
+from compiler.graph.kinds.joins import Cat
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
 from compiler.tensors import data as tensor_data
 from compiler.tensors.binary import Binary

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from compiler.errors import DataError, ShapeError
-from compiler.graph.composite import checked
-from compiler.graph.joins import Contract
+from compiler.core.errors import DataError, ShapeError
+from compiler.graph.kinds.composite import checked
+from compiler.graph.kinds.joins import Contract
 from compiler.tensors.elementary import Elementary
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
 from compiler.tensors.value import Operand, cast_to, common_type, traced

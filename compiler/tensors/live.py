@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from compiler import forking
-from compiler.graph.effects import Assign
+from compiler.core import forking
+from compiler.core.node import substitute, toposort
+from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Buffer, Parts, Sink, TensorNode
-from compiler.node import substitute, toposort
 from compiler.tensors.readers import LOCK, READERS
 from compiler.tensors.variables import buffer_under, is_realized
 

@@ -5,8 +5,8 @@
 
 from typing import Literal, Self, TypeAlias, TypeVar
 
+from compiler.core.errors import AxisError, DataError, DTypeError, ShapeError
 from compiler.device.buffers import data
-from compiler.errors import AxisError, DataError, DTypeError, ShapeError
 from compiler.graph.nodes import Buffer
 from compiler.tensors.apply import apply
 from compiler.tensors.linear import Linear

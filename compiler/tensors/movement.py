@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Self
 
-from compiler.dtypes import bool_ as truth
-from compiler.dtypes import float16, float32, float64, int32, int64, parse
-from compiler.errors import AxisError, DTypeError, ShapeError
+from compiler.core.dtypes import bool_ as truth
+from compiler.core.dtypes import float16, float32, float64, int32, int64, parse
+from compiler.core.errors import AxisError, DTypeError, ShapeError
+from compiler.graph.kinds.shaping import permuted as permuted
 from compiler.graph.nodes import Bitcast, Contiguous, Flip, Shrink
-from compiler.graph.shaping import permuted as permuted
 from compiler.tensors.shapes import (
     Axes,
     axes_of,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from compiler.errors import NameMistake
-from compiler.origin import caller
-from compiler.suggest import nearest
+from compiler.core.errors import NameMistake
+from compiler.core.origin import caller
+from compiler.core.suggest import nearest
 
 SAME = {
     "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "concat": "cat",

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import DataError
+from compiler.core.errors import DataError
+from compiler.core.origin import called
 from compiler.graph.nodes import TensorNode
-from compiler.origin import called
 from compiler.tensors.names import SAME
 from compiler.tensors.numpy_functions import ARRANGED
 from compiler.tensors.value import TensorValue, as_node, common_type, operand_of

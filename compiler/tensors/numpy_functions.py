@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import DataError
+from compiler.core.errors import DataError
 from compiler.tensors.shapes import axis_of, integers
 from compiler.tensors.value import TensorValue, as_node, common_type, operand_of
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from compiler.core.dtypes import DType, bool_, int16, int32, int64, uint8
 from compiler.device.buffers import new_buffer
-from compiler.dtypes import DType, bool_, int16, int32, int64, uint8
 from compiler.graph.nodes import (
     LARGEST,
     Bitcast,

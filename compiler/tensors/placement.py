@@ -13,13 +13,13 @@ import itertools
 from collections.abc import Sequence
 from typing import Self
 
+from compiler.core.errors import DataError, DeviceError, ShapeError
 from compiler.device import device as devices
-from compiler.errors import DataError, DeviceError, ShapeError
 from compiler.graph.devices import DEFAULT, written
+from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.nodes import Buffer
-from compiler.graph.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.reshard import Layout, even_lengths, part
-from compiler.sharding import in_shards
+from compiler.run.sharding import in_shards
 from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced

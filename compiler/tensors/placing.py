@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from compiler.core.dtypes import DType, bool_
+from compiler.core.errors import DataError, ShapeError
+from compiler.core.node import toposort
 from compiler.device.buffers import data
-from compiler.dtypes import DType, bool_
-from compiler.errors import DataError, ShapeError
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import (
     Buffer,
@@ -24,7 +25,6 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.node import toposort
 from compiler.tensors.gathering import counting, positions_of
 from compiler.tensors.indexing import Part
 from compiler.tensors.shapes import written

@@ -8,8 +8,8 @@ A product is an elementwise multiplication over […, m, n, k], of which the las
 
 from typing import Self
 
-from compiler.dtypes import float16, float32
-from compiler.errors import ShapeError
+from compiler.core.dtypes import float16, float32
+from compiler.core.errors import ShapeError
 from compiler.graph.nodes import Reduce, TensorNode, elementwise
 from compiler.tensors.movement import permuted
 from compiler.tensors.normalizations import Normalizations

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from compiler import forking
+from compiler.core import forking
+from compiler.core.dtypes import DType, float32, uint64
 from compiler.device.buffers import new_buffer
-from compiler.dtypes import DType, float32, uint64
 from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
 from compiler.tensors.value import broadcast_node, cast_to, reshaped
 

@@ -12,9 +12,9 @@ out when it is met.
 import weakref
 from typing import Any
 
-from compiler import forking, garbage
+from compiler.core import forking, garbage
+from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, TensorNode
-from compiler.node import toposort
 
 MOST_NEW = 1024
 """Tensors that are noted before they are looked at."""

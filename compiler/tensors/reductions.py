@@ -7,9 +7,9 @@ float16 is summed in float32 and rounded once at the end.
 
 from typing import Self
 
-from compiler import dtypes
-from compiler.dtypes import DType, bool_, float16, float32, float64, int64, uint64
-from compiler.errors import AxisError, ShapeError
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, bool_, float16, float32, float64, int64, uint64
+from compiler.core.errors import AxisError, ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.apply import apply

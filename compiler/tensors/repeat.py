@@ -15,13 +15,13 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from compiler.errors import DataError, DTypeError, ShapeError, located
+from compiler.core.errors import DataError, DTypeError, ShapeError, located
+from compiler.core.node import toposort
+from compiler.core.origin import no_origin, state, user_call
+from compiler.graph.kinds.placement import Device, Unique
+from compiler.graph.kinds.repeat import Repeat, counter_of
 from compiler.graph.nodes import MOVEMENT, Const, Iota, Param, Sink, TensorNode
-from compiler.graph.placement import Device, Unique
-from compiler.graph.repeat import Repeat, counter_of
 from compiler.graph.words import short
-from compiler.node import toposort
-from compiler.origin import no_origin, state, user_call
 from compiler.tensors.value import TensorValue
 
 T = TypeVar("T", bound=TensorValue)

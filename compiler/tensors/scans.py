@@ -7,11 +7,11 @@ operands brought to common axes, summed over the axes the result does not name.
 
 from typing import Any, Self
 
-from compiler.dtypes import Scalar, bool_, float16, float32
-from compiler.errors import ShapeError
+from compiler.core.dtypes import Scalar, bool_, float16, float32
+from compiler.core.errors import ShapeError
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
-from compiler.ops import REDUCTIONS
+from compiler.ops.table import REDUCTIONS
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (

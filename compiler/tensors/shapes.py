@@ -5,7 +5,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from compiler.errors import AxisError, ShapeError
+from compiler.core.errors import AxisError, ShapeError
 from compiler.graph.extents import Extent, refuse_shape, symbolic
 from compiler.graph.extents import written as written_extents
 from compiler.graph.nodes import Shape, TensorNode

@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from compiler.dtypes import int64
-from compiler.errors import DataError, ShapeError
+from compiler.core.dtypes import int64
+from compiler.core.errors import DataError, ShapeError
 from compiler.graph.nodes import Index, Shape, const
 from compiler.tensors.gathering import counting
 from compiler.tensors.ordering import bisected, key_of, order_of

@@ -7,8 +7,8 @@ as in NumPy's functions (8 bits → float16, 16 → float32, wider → float64) 
 import math
 from typing import Literal, Self
 
-from compiler import dtypes
-from compiler.errors import DTypeError
+from compiler.core import dtypes
+from compiler.core.errors import DTypeError
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.tensors.apply import apply
 from compiler.tensors.movement import Conversion

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import DType, Scalar
-from compiler.errors import DataError
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, Scalar
+from compiler.core.errors import DataError
+from compiler.core.keywords import public
+from compiler.graph.kinds.shaping import broadcast_node as broadcast_node
+from compiler.graph.kinds.shaping import cast_to as cast_to
+from compiler.graph.kinds.shaping import reshaped as reshaped
 from compiler.graph.nodes import Shape, TensorNode
-from compiler.graph.shaping import broadcast_node as broadcast_node
-from compiler.graph.shaping import cast_to as cast_to
-from compiler.graph.shaping import reshaped as reshaped
-from compiler.keywords import public
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live
 from compiler.tensors.names import SAME, Named, missing

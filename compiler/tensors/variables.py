@@ -17,10 +17,13 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import int64
+from compiler.core.errors import AxisError, DataError, ShapeError, located
+from compiler.core.node import toposort
+from compiler.core.origin import user_call
 from compiler.device.buffers import data, new_buffer
-from compiler.dtypes import int64
-from compiler.errors import AxisError, DataError, ShapeError, located
 from compiler.graph.extents import Extent, binding, part_of, symbolic, two_values
+from compiler.graph.kinds.placement import Multi
 from compiler.graph.nodes import (
     Bind,
     Buffer,
@@ -32,10 +35,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.nodes import Variable as VariableNode
-from compiler.graph.placement import Multi
 from compiler.graph.words import short
-from compiler.node import toposort
-from compiler.origin import user_call
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

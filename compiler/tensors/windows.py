@@ -8,8 +8,8 @@ r * d + t * s once it is simplified: nothing is copied.
 from collections.abc import Sequence
 from typing import Self, TypeAlias
 
-from compiler.dtypes import float16, float32
-from compiler.errors import ShapeError
+from compiler.core.dtypes import float16, float32
+from compiler.core.errors import ShapeError
 from compiler.graph.nodes import (
     Expand,
     Pad,

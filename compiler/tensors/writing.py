@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import float64, int64
-from compiler.errors import DataError, DeviceError, DTypeError, ShapeError
+from compiler.core import dtypes
+from compiler.core.dtypes import float64, int64
+from compiler.core.errors import DataError, DeviceError, DTypeError, ShapeError
 from compiler.graph.devices import written
-from compiler.graph.effects import Scatter
+from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Parts, TensorNode, const, elementwise
-from compiler.ops import REDUCTIONS
+from compiler.ops.table import REDUCTIONS
 from compiler.tensors import live
 from compiler.tensors.apply import select
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index

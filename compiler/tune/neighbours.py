@@ -13,6 +13,8 @@ Whether what comes out is legal is for the passes to say.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from compiler.core.machine import MachineModel
+from compiler.core.node import toposort
 from compiler.loops.choices import (
     Accumulate,
     Choice,
@@ -29,10 +31,8 @@ from compiler.loops.choices import (
     show,
     text,
 )
-from compiler.loops.lanes import in_vectors
+from compiler.loops.choosing.lanes import in_vectors
 from compiler.loops.nodes import Argument, Body, Load, Range, Store
-from compiler.machine import MachineModel
-from compiler.node import toposort
 from compiler.tune.search import Move
 
 Rows = tuple[Choice, ...]

@@ -15,17 +15,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compiler.errors import CompileError
+from compiler.core.errors import CompileError
+from compiler.core.options import Options
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import PLAIN, Choices, show
 from compiler.loops.nodes import Body
-from compiler.options import Options
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
-from compiler.tune.memory import key_of, remember, remembered
 from compiler.tune.neighbours import neighbours, space
 from compiler.tune.obstacle import obstacle
 from compiler.tune.progress import Progress
+from compiler.tune.remembered import key_of, remember, remembered
 from compiler.tune.search import Move, search
 from compiler.tune.trials import Refused, Trial, fastest
 from compiler.tune.tuning import Found, Tuning

@@ -10,10 +10,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.reason import Decision, Number, Reason
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, empty_graph
 from compiler.loops.choices import text
-from compiler.reason import Decision, Number, Reason
-from compiler.stage import Stage
-from compiler.trace import Line, empty_graph
 from compiler.tune.duel import Duel
 from compiler.tune.trials import Trial, duration
 

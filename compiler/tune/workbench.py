@@ -13,23 +13,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import DType
+from compiler.core.errors import CompileError
+from compiler.core.machine import MachineModel
+from compiler.core.node import toposort
+from compiler.core.options import Options
 from compiler.device import cpu, device
 from compiler.device.program import Program, ProgramSpec
-from compiler.dtypes import DType
-from compiler.errors import CompileError
 from compiler.graph.nodes import Sink
-from compiler.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import Choices
 from compiler.loops.count import count
 from compiler.loops.nodes import Argument, Body, Range
 from compiler.lowered import verify as verify_lowered
-from compiler.machine import MachineModel
-from compiler.node import toposort
-from compiler.options import Options
-from compiler.runtime.launch import steps_of, stride_of
-from compiler.runtime.workers import WORKERS, core_count, native
-from compiler.schedule.work import estimate
+from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
+from compiler.schedule.analysis.work import estimate
+from compiler.threads.launch import steps_of, stride_of
+from compiler.threads.workers import WORKERS, core_count, native
 from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.dtypes import float32, float64, int64, uint8
+from compiler.core.errors import SizeError
 from compiler.device import cpu, device
 from compiler.device.allocator import (
     ALIGNMENT,
@@ -18,8 +20,6 @@ from compiler.device.allocator import (
     array_at,
     block_size,
 )
-from compiler.dtypes import float32, float64, int64, uint8
-from compiler.errors import SizeError
 from compiler.tensor import Tensor
 
 MIB = 2**20

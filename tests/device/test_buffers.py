@@ -6,12 +6,12 @@ import weakref
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.node import Node
+from compiler.core.origin import no_origin
 from compiler.device.buffers import data, new_buffer
-from compiler.errors import InternalError
 from compiler.graph.nodes import Buffer
-from compiler.node import Node
-from compiler.origin import no_origin
 from compiler.tensor import Tensor
 
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import dtypes, kernels
-from compiler.compilation import Compilation
+from compiler.core import dtypes
+from compiler.core.dtypes import DType, float32
+from compiler.core.errors import CompileError, DataError, DTypeError, InternalError
 from compiler.device import device, disk
 from compiler.device.buffers import data
 from compiler.device.device import Device
 from compiler.device.program import CompiledSpec
-from compiler.dtypes import DType, float32
-from compiler.errors import CompileError, DataError, DTypeError, InternalError
-from compiler.kernels import Programs, program_spec
+from compiler.pipeline import kernels
+from compiler.pipeline.kernels import Programs, program_spec
+from compiler.program.compilation import Compilation
 from compiler.tensor import Tensor
 from tests.llvm.programs import PROGRAMS
 

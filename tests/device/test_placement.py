@@ -7,11 +7,11 @@ import pytest
 
 import compiler
 from compiler import Device, DeviceError, Options, Tensor
-from compiler.compilation import Compilation
+from compiler.core.errors import CompileError, DataError, SizeError
 from compiler.device import device
 from compiler.device.buffers import data
 from compiler.device.disk import read_npy
-from compiler.errors import CompileError, DataError, SizeError
+from compiler.program.compilation import Compilation
 from compiler.schedule.items import Kernel, MemoryTransfer
 from tests.evaluate import evaluate, every_engine
 

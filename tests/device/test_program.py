@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import compiler
+from compiler.core.dtypes import float32, float64, int64, uint8
 from compiler.device import cpu, device
-from compiler.device.launch import ProgramError, Size, size_of
+from compiler.device.launch_sizes import ProgramError, Size, size_of
 from compiler.device.metadata import (
     Given,
     Metadata,
@@ -28,8 +29,6 @@ from compiler.device.program import (
     program_spec,
     runs,
 )
-from compiler.dtypes import float32, float64, int64, uint8
-from compiler.kernels import CompiledKernel
 from compiler.loops.nodes import (
     After,
     Argument,
@@ -47,6 +46,7 @@ from compiler.loops.nodes import (
 )
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine
+from compiler.pipeline.kernels import CompiledKernel
 from compiler.tensor import Tensor
 
 N, CORE = DefineVar((), "n", 1, 100), DefineVar((), "core_id", 0, 3)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
 from compiler.device import cpu, device
 from compiler.device.program import Program
 from compiler.lowered.linearize import linearize
-from compiler.runtime.launch import steps_of, stride_of
+from compiler.threads.launch import steps_of, stride_of
 from tests.loops.bodies import BODIES, Example
-from tests.runtime import thunks
+from tests.threads import thunks
 
 Array = np.ndarray[Any, Any]
 

@@ -5,11 +5,13 @@ import inspect
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.graph.decompose import RULES, decompose
 from compiler.graph.interpret import interpret
-from compiler.graph.kernel import Kernel
-from compiler.graph.kinds import EXPANDED as EXPANDED_KINDS
+from compiler.graph.kinds.every_kind import EXPANDED as EXPANDED_KINDS
+from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import (
     Bind,
     Buffer,
@@ -21,9 +23,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.verify import verify
-from compiler.node import toposort
-from compiler.ops import OPS
-from compiler.trace import Match, Provenance
+from compiler.ops.table import OPS
 from tests.evaluate import samples
 
 EXPANDED = [row.name for row in OPS.values() if row.expansion]

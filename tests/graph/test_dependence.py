@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.node import toposort
 from compiler.graph.dependence import (
     ZERO,
     Dependence,
@@ -29,7 +30,6 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
-from compiler.node import toposort
 
 X = Buffer((), 1, (2, 3), dtypes.float32, "x")
 ROW = Buffer((), 2, (1, 3), dtypes.float32, "row")

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from compiler.core.dtypes import float32, int64
+from compiler.core.errors import InternalError, ShapeError
+from compiler.core.trace import Provenance
 from compiler.device.buffers import new_buffer
-from compiler.dtypes import float32, int64
-from compiler.errors import InternalError, ShapeError
 from compiler.graph.decompose import decompose
 from compiler.graph.extents import Extent, Extents, refused, shape_of, written
 from compiler.graph.interpret import interpret
@@ -38,7 +39,6 @@ from compiler.graph.nodes import (
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.graph.verify import verify
 from compiler.graph.words import short
-from compiler.trace import Provenance
 
 N = Variable((), "n", 2, 8)
 n = Extent("n", 2, 8)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.compilation import Compilation
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.options import Options
 from compiler.device.buffers import new_buffer
-from compiler.errors import InternalError
 from compiler.graph.nodes import Buffer, Index, Sink, TensorNode, Threefry, elementwise
 from compiler.graph.verify import verify
-from compiler.options import Options
+from compiler.program.compilation import Compilation
 from tests.evaluate import ENGINES, every_engine
 
 X = Buffer((), 1, (3, 4), dtypes.float32, "x")

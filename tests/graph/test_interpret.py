@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
 from compiler.device.buffers import data, new_buffer
-from compiler.errors import InternalError
-from compiler.graph.composite import Composite
-from compiler.graph.effects import Assign, Custom, Scatter
 from compiler.graph.interpret import evaluate_all, interpret
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -39,10 +42,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.graph.placement import Copy, Device, Multi, Unique
-from compiler.graph.repeat import Repeat
-from compiler.node import toposort
-from compiler.ops import OPS, REDUCTIONS
+from compiler.ops.table import OPS, REDUCTIONS
 from tests.evaluate import assert_same
 
 X = np.arange(6, dtype="f4").reshape(2, 3)
@@ -80,11 +80,11 @@ def test_every_kind_of_node_is_known() -> None:
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
     others |= {Bind, Prefix}  # tests/graph/test_extents.py
-    others |= {Repeat}  # tests/test_repeat.py
-    others |= {Composite}  # tests/graph/test_composite.py
-    others |= {Index, Threefry}  # tests/test_tensor_gathering.py, tests/test_random.py
-    others |= {Scatter, Custom, Assign}  # tests/test_scatter.py, test_custom.py, test_assign.py
-    others |= {Device, Unique, Copy, Multi}  # tests/graph/test_placement.py
+    others |= {Repeat}  # tests/tensors/test_repeat.py
+    others |= {Composite}  # tests/graph/kinds/test_composite.py
+    others |= {Index, Threefry}  # tests/tensors/: test_tensor_gathering, test_random
+    others |= {Scatter, Custom, Assign}  # tests/tensors/, test_custom.py
+    others |= {Device, Unique, Copy, Multi}  # tests/graph/kinds/test_placement.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 

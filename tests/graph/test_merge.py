@@ -1,11 +1,11 @@
 """merge: lines move from the nodes into the provenance, and equal nodes become one."""
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.origin import Origin, state
+from compiler.core.trace import Match, Provenance
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Sink, TensorNode, const, elementwise
-from compiler.node import toposort
-from compiler.origin import Origin, state
-from compiler.trace import Match, Provenance
 
 f32 = dtypes.float32
 op = elementwise

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.graph.nodes import Buffer, Cast, Elementwise, Sink, TensorNode, elementwise
 from compiler.graph.rewrite import RuleSet, rewrite, rule
-from compiler.node import toposort
-from compiler.trace import Match, Provenance
 
 f32 = dtypes.float32
 X = Buffer((), 1, (4,), f32, "x")

@@ -5,19 +5,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from compiler.core.errors import DeviceError
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.device.buffers import data, new_buffer
-from compiler.errors import DeviceError
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
+from compiler.graph.kinds.placement import Copy, Multi, copy_to, multi
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Contiguous, Sink, TensorNode, Threefry, elementwise
-from compiler.graph.placement import Copy, Multi, copy_to, multi
 from compiler.graph.reshard import even_lengths, part, stored_bytes
 from compiler.graph.shard import reasons, shard, spread
 from compiler.graph.verify import verify
-from compiler.node import toposort
 from compiler.tensor import Tensor
-from compiler.trace import Match, Provenance
 from tests.evaluate import assert_same
 
 PLACES = ("CPU", "CPU:1", "CPU:2")

@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import compiler
-from compiler import Options, Tensor, Variable, dtypes
+from compiler import Options, Tensor, Variable
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.graph import two_stage as stage
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
@@ -25,8 +28,6 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.two_stage import reasons, two_stage
 from compiler.graph.verify import verify
-from compiler.node import toposort
-from compiler.trace import Match, Provenance
 
 f32, i32 = dtypes.float32, dtypes.int32
 OPERATIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}

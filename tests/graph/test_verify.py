@@ -2,9 +2,10 @@
 
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError
-from compiler.graph.effects import Scatter
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.origin import Origin, state
+from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
@@ -27,7 +28,6 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.verify import verify
-from compiler.origin import Origin, state
 from tests.loops.programs import PROGRAMS, kernels
 
 f32, i32, bool_ = dtypes.float32, dtypes.int32, dtypes.bool_

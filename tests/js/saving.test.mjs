@@ -8,7 +8,7 @@ import { keepWhenSaved, withoutEarlier } from "../../svodviz/js/saving.js";
 const VIEW = "application/vnd.jupyter.widget-view+json";
 const STATE = "application/vnd.jupyter.widget-state+json";
 
-const ours = (more = {}) => ({ state: { _anywidget_id: "svodviz.explorer.Explorer", ...more } });
+const ours = (more = {}) => ({ state: { _anywidget_id: "svodviz.widget.explorer.Explorer", ...more } });
 const others = { state: { _model_name: "LayoutModel" } };
 
 /** A notebook that shows one widget, and the manager of its widgets. */

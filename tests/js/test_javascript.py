@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from svodviz.script import FOLDER, modules
-from svodviz.wire import opening, wire
+from svodviz.exporting.script import FOLDER, modules
+from svodviz.wire.payload import opening, wire
 from tests.svodviz.sample import sample
 
 HERE = Path(__file__).parent

@@ -14,11 +14,11 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.errors import DataError
+from compiler.core.errors import DataError
+from compiler.core.user_cache import user_cache
 from compiler.llvm import jit
 from compiler.llvm.cache import BOUND, MAGIC, OBJECTS, Folder, Objects, folder_of
 from compiler.llvm.level import Level
-from compiler.user_cache import user_cache
 from tests.llvm.test_jit import DOUBLE
 
 LEVEL = Level(2, "few", "a test")

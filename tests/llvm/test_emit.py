@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.compilation import Compilation, compile
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.options import Options
 from compiler.device.buffers import data
-from compiler.dtypes import DType
 from compiler.graph.nodes import Buffer, Const
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
@@ -28,7 +28,7 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.lowered.instructions import Const as ConstInstruction
-from compiler.options import Options
+from compiler.program.compilation import Compilation, compile
 from compiler.tensor import Tensor
 from tests.llvm.programs import PROGRAMS
 

@@ -5,12 +5,12 @@ import ctypes
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level
-from compiler.llvm.listing import assembly, optimized
+from compiler.llvm.looking.listing import assembly, optimized
 from compiler.llvm.scratch import Layout, layout
 from compiler.llvm.source import Source
 from compiler.lowered.instructions import (
@@ -29,7 +29,7 @@ from compiler.lowered.instructions import (
 from compiler.lowered.interpret import interpret
 from compiler.lowered.machine import Buffer, DefineVar, Local, Special, Unroll
 from compiler.lowered.verify import verify
-from compiler.ops import OPS
+from compiler.ops.table import OPS
 from tests.lowered.hand_written import Array, f32, i64
 from tests.lowered.machine_programs import PROGRAMS
 

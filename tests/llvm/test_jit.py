@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.errors import DataError, InternalError
 from compiler.device import device
 from compiler.device.device import Device
-from compiler.errors import DataError, InternalError
 from compiler.llvm import jit, unlocked
 from compiler.llvm.cache import OBJECTS
 from compiler.llvm.level import Level, Passes

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Options, Tensor, dtypes
-from compiler.errors import DataError
+from compiler import Options, Tensor
+from compiler.core import dtypes
+from compiler.core.errors import DataError
 from compiler.llvm.level import FEW_TURNS, Level, level_of
 from compiler.lowered.instructions import (
     Const,

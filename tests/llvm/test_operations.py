@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.llvm import jit, mathematics
 from compiler.llvm.emit import emit
 from compiler.lowered.interpret import interpret

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.errors import DeviceError
+from compiler.core.errors import DeviceError
 from compiler.llvm import jit
 from compiler.llvm.processors import VARIABLE, X86, named
 
@@ -83,7 +83,7 @@ def test_an_unknown_name_is_answered_by_a_page(tmp_path: Path) -> None:
     done = run("hasvell", tmp_path)
     assert done.returncode == 1
     assert done.stderr.endswith(
-        "compiler.errors.DeviceError: SVODVIZ_CPU: no such processor\n"
+        "compiler.core.errors.DeviceError: SVODVIZ_CPU: no such processor\n"
         "  got:      'hasvell'\n"
         "  expected: ivybridge, haswell, znver3, skylake-avx512, icelake-server, znver4\n"
         "  line:     <string>:8\n"

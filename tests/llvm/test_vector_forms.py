@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.llvm import conversions, jit, operations, target
 from compiler.llvm.types import register_type, splat, vector_type
 from compiler.llvm.writer import Writer
-from compiler.ops import OPS, Op
+from compiler.ops.table import OPS, Op
 
 LANES = 16
 MACHINE = [op for op in OPS.values() if op.expansion is None]

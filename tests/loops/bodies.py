@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
+from compiler.core import dtypes
 from compiler.loops.nodes import (
     After,
     Argument,

@@ -10,9 +10,9 @@ import numpy as np
 
 import compiler
 from compiler import Tensor, Variable
-from compiler.compilation import Compilation
+from compiler.core.options import Options
 from compiler.graph.nodes import Sink
-from compiler.options import Options
+from compiler.program.compilation import Compilation
 from compiler.schedule.items import Kernel
 
 Array = np.ndarray[Any, Any]

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.trace import Provenance
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
@@ -38,11 +41,8 @@ from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.simplify import simplify
 from compiler.loops.verify import verify
-from compiler.node import toposort
-from compiler.options import Options
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
-from compiler.trace import Provenance
 
 Array = np.ndarray[Any, Any]
 f32, f64, i32, i64 = dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64

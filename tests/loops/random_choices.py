@@ -4,8 +4,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from compiler.errors import ScheduleError
-from compiler.loops.axes import axes
+from compiler.core.errors import ScheduleError
+from compiler.core.machine import DEFAULT
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.trace import Provenance
 from compiler.loops.choices import (
     KINDS,
     Accumulate,
@@ -22,13 +25,10 @@ from compiler.loops.choices import (
     Unroll,
     Vectorize,
 )
-from compiler.loops.choose import choose
+from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body
-from compiler.machine import DEFAULT
-from compiler.node import toposort
-from compiler.options import Options
-from compiler.pipeline import run_passes
-from compiler.trace import Provenance
+from compiler.loops.transforms.axes import axes
+from compiler.pipeline.rows import run_passes
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20)
 LANES = (2, 4, 8, 16, 16, 32)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.errors import ScheduleError
+from compiler.core.errors import ScheduleError
 from compiler.loops.choices import (
     PLAIN,
     Accumulate,

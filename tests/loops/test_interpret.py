@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
 from compiler.graph.nodes import Reduce as GraphReduce
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import (

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
-from compiler.dtypes import float32, int64
+from compiler.core.dtypes import float32, int64
+from compiler.core.node import toposort
 from compiler.loops.nodes import Argument, Const, Load, Reduce, ScalarNode, alu, axis, const, index
 from compiler.loops.pick import pick
-from compiler.node import toposort
 
 ROW = axis(10, 1, "reduction")
 SCORES = Argument((), 1, float32, 10, False)

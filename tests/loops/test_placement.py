@@ -2,6 +2,7 @@
 
 import pytest
 
+from compiler.core.node import toposort
 from compiler.loops.nodes import (
     After,
     Argument,
@@ -19,7 +20,6 @@ from compiler.loops.nodes import (
     memory,
 )
 from compiler.loops.placement import Begin, Block, Fold, dependencies, fused_products, place
-from compiler.node import toposort
 from tests.loops.bodies import BODIES, axis, f32, given, main_and_rest, out, plus, times
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from compiler.core.node import toposort
+from compiler.core.trace import Numbering
 from compiler.loops.nodes import Body, Local, Range, Store, const, index
 from compiler.loops.printer import Loops, scalar_facts
-from compiler.node import toposort
-from compiler.trace import Numbering
 from tests.loops.bodies import BODIES, f32, out
 
 PRINTED = {

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import Tensor, compile, dtypes
+from compiler import Tensor, compile
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
 from compiler.loops.collapse import collapse
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import (
@@ -28,8 +31,6 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import as_sum
-from compiler.node import toposort
-from compiler.trace import Match, Provenance
 from tests.loops.programs import PROGRAMS, forms, kernels
 
 i64 = dtypes.int64

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from compiler import dtypes, functions
-from compiler.errors import InternalError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
 from compiler.loops.nodes import (
     After,
     Argument,
@@ -30,7 +30,8 @@ from compiler.loops.nodes import (
     index,
 )
 from compiler.loops.verify import verify
-from compiler.ops import REDUCTIONS
+from compiler.ops import functions
+from compiler.ops.table import REDUCTIONS
 from tests.loops.bodies import BODIES
 from tests.loops.programs import PROGRAMS, forms, kernels
 

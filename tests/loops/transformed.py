@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.trace import Provenance
 from compiler.device.device import CPU
 from compiler.graph.nodes import Expand, Iota, Pad, Permute, Reduce, Reshape, Shrink, TensorNode
-from compiler.kernels import compile_kernel, program_spec
 from compiler.loops.choices import Choices, parse
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Argument, Body
 from compiler.loops.printer import Loops
 from compiler.loops.verify import verify
-from compiler.node import toposort
-from compiler.options import Options
-from compiler.pipeline import run_passes
-from compiler.trace import Provenance
+from compiler.pipeline.kernels import compile_kernel, program_spec
+from compiler.pipeline.rows import run_passes
 from tests.loops.programs import Array, data, fold, forms, kernels, layernorm, matmul, op, random
 from tests.loops.programs import softmax as softmax_of
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.graph.bits import to_bits
 from compiler.lowered.instructions import (
     DefineGlobal,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.lowered.instructions import (
     Alu,
     Bitcast,
@@ -28,8 +28,8 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-from compiler.ops import OPS, Op
-from compiler.references import cast
+from compiler.ops.references import cast
+from compiler.ops.table import OPS, Op
 
 Array = np.ndarray[Any, Any]
 WHOLE = (0, 1, 2, 3, 7, 8, 15, 31, 32, 63, 64, 100)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.errors import CompileError, DataError, InternalError
+from compiler.core import dtypes
+from compiler.core.errors import CompileError, DataError, InternalError
 from compiler.lowered import custom
 from compiler.lowered import interpret as interpreter
 from compiler.lowered.custom import Operand

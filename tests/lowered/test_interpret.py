@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.errors import CompileError, InternalError, SizeError
+from compiler.core import dtypes
+from compiler.core.errors import CompileError, InternalError, SizeError
 from compiler.graph.bits import to_bits
 from compiler.graph.nodes import Reduce
 from compiler.loops.nodes import Body

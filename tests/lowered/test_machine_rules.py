@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from compiler.errors import InternalError
+from compiler.core.errors import InternalError
 from compiler.lowered.instructions import (
     Acc,
     Alu,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from compiler import Tensor
-from compiler.compilation import compile
-from compiler.errors import DataError
+from compiler.core.errors import DataError
+from compiler.core.options import Options
 from compiler.lowered.interpret import interpret
 from compiler.lowered.run_tasks import run_tasks
-from compiler.options import Options
+from compiler.program.compilation import compile
 
 
 @pytest.mark.parametrize("tasks", [2, 3, 7])

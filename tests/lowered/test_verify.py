@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
 from compiler.lowered.instructions import (
     Acc,
     Alu,

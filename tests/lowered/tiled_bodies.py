@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler import dtypes
-from compiler.dtypes import DType
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.loops.nodes import (
     After,
     Argument,

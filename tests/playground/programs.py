@@ -4,7 +4,7 @@ import numpy as np
 
 import compiler
 from compiler import Options, Tensor
-from compiler.compilation import Compilation
+from compiler.program.compilation import Compilation
 
 TILED = (
     "tile i0 4; tile i1 16; tile r2 8; reorder i0.0 i1.0 i0.1 i1.1; vectorize i1.1; unroll i0.1"

@@ -1,6 +1,6 @@
 """The limits of this machine: orders that hold on every one."""
 
-from compiler.machine import LEVELS
+from compiler.core.machine import LEVELS
 from compiler.playground.roofs import Roofs, measure_roofs
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import compiler
 from compiler import Options
-from compiler.machine import DEFAULT
+from compiler.core.machine import DEFAULT
 from compiler.playground.caches import Cache, CacheReport, caches_of
 from compiler.playground.simulate_cache import lines_of, simulate_cache
 from tests.playground.programs import TILED, padded_sums, product

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.schedule.builder import KernelGraphBuilder
+from compiler.schedule.strict.builder import KernelGraphBuilder
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compiler.dtypes import float32
-from compiler.errors import CompileError, ScheduleError
+from compiler.core.dtypes import float32
+from compiler.core.errors import CompileError, ScheduleError
 from compiler.graph.nodes import (
     Buffer,
     Cast,
@@ -17,9 +17,9 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.schedule.builder import KernelGraphBuilder
 from compiler.schedule.kinds import DefineVar, KernelSink
 from compiler.schedule.prepare import PreSchedule, create_pre_schedule
+from compiler.schedule.strict.builder import KernelGraphBuilder
 
 P = [Param((), slot, (4,), float32) for slot in range(3)]
 ONE = const(1.0, float32, (4,))

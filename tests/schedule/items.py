@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler import dtypes
+from compiler.core import dtypes
 from compiler.graph.nodes import Buffer, Param, Sink, Store, elementwise
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from compiler import Tensor, compile
+from compiler.core.node import toposort
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Contiguous, Sink, elementwise
-from compiler.node import toposort
 from compiler.schedule.hazards import Separated, separate
 
 

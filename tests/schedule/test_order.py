@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError, ScheduleError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError, ScheduleError
+from compiler.core.node import Node
 from compiler.graph.nodes import (
     Buffer,
     Cast,
@@ -19,15 +20,14 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
-from compiler.node import Node
-from compiler.schedule.analysis import analyse, timings
-from compiler.schedule.builder import KernelGraphBuilder
+from compiler.schedule.analysis.costs import analyse, timings
 from compiler.schedule.calls import After, Call, KernelSink
 from compiler.schedule.interpret import interpret_kernels
 from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import DefineVar
 from compiler.schedule.order import order
 from compiler.schedule.printer import Schedule
+from compiler.schedule.strict.builder import KernelGraphBuilder
 from compiler.schedule.verify import verify
 from tests.schedule import graphs
 

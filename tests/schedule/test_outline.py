@@ -2,7 +2,9 @@
 
 import pytest
 
-from compiler import dtypes
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.core.options import Options
 from compiler.graph.nodes import (
     Buffer,
     Const,
@@ -17,8 +19,6 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.words import operation
-from compiler.node import toposort
-from compiler.options import Options
 from compiler.schedule.calls import After, Call, buffer_of, calls_of
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.trace import Provenance
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
@@ -20,14 +23,11 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.simplify import simplify
 from compiler.graph.words import operation
-from compiler.node import toposort
-from compiler.options import Options
 from compiler.schedule.interpret import interpret_kernels
 from compiler.schedule.order import order
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import Partition, partition
 from compiler.schedule.verify import verify
-from compiler.trace import Provenance
 from tests.loops.programs import PROGRAMS, data, f32, fold, layernorm, matmul, op, softmax
 
 

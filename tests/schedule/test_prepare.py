@@ -2,13 +2,13 @@
 
 import pytest
 
-from compiler.errors import ScheduleError
+from compiler.core.errors import ScheduleError
+from compiler.core.node import Node
 from compiler.graph.nodes import Sink, Store
-from compiler.node import Node
-from compiler.schedule.builder import KernelGraphBuilder
-from compiler.schedule.instantiate import create_schedule
 from compiler.schedule.interpret import run_schedule
 from compiler.schedule.prepare import create_pre_schedule
+from compiler.schedule.strict.builder import KernelGraphBuilder
+from compiler.schedule.strict.instantiate import create_schedule
 from tests.schedule.graphs import (
     COPY,
     FILL,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.dtypes import float32, int8
-from compiler.errors import ScheduleError
+from compiler.core.dtypes import float32, int8
+from compiler.core.errors import ScheduleError
 from compiler.graph.nodes import (
     Buffer,
     Expand,
@@ -19,13 +19,13 @@ from compiler.graph.nodes import (
     Shrink,
     TensorNode,
 )
-from compiler.schedule.builder import KernelGraphBuilder
-from compiler.schedule.instantiate import create_schedule
 from compiler.schedule.interpret import run_schedule
 from compiler.schedule.kinds import Region
 from compiler.schedule.order import order
 from compiler.schedule.pitch import pitched
 from compiler.schedule.regions import contiguous_strides, copy
+from compiler.schedule.strict.builder import KernelGraphBuilder
+from compiler.schedule.strict.instantiate import create_schedule
 
 Array = np.ndarray[Any, Any]
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from compiler import DataError, GraphBuilder, Tensor, compile
-from compiler.compilation import Compilation
-from compiler.graph.kernel import Kernel
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import TensorNode
 from compiler.graph.words import operation
-from compiler.node import toposort
-from compiler.options import Options
+from compiler.program.compilation import Compilation
 from compiler.schedule.calls import Call
 
 g = GraphBuilder()

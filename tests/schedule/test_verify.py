@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from compiler import dtypes
-from compiler.errors import InternalError
+from compiler.core import dtypes
+from compiler.core.errors import InternalError
+from compiler.core.node import Node
 from compiler.graph.nodes import Buffer, Flip, Param, Sink, Store, elementwise
-from compiler.node import Node
-from compiler.schedule.analysis import analyse
+from compiler.schedule.analysis.costs import analyse
 from compiler.schedule.calls import After, Call, KernelSink
 from compiler.schedule.items import (
     Dependency,

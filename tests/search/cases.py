@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from compiler import Tensor, dtypes
+from compiler import Tensor
+from compiler.core import dtypes
+from compiler.core.origin import no_origin
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import text
 from compiler.loops.nodes import Body
-from compiler.origin import no_origin
 from tests.loops import guarded
 from tests.search import running
 from tests.search.choosing import (

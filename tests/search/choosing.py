@@ -12,19 +12,19 @@ from hashlib import blake2b
 from typing import Any
 
 from compiler import Tensor
+from compiler.core.machine import DEFAULT, MachineModel
+from compiler.core.node import Node, field_names, toposort
+from compiler.core.options import Options
+from compiler.core.origin import no_origin
+from compiler.core.trace import Provenance
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import Choices
-from compiler.loops.choose import choose
+from compiler.loops.choosing.choose import choose
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.verify import verify
-from compiler.machine import DEFAULT, MachineModel
-from compiler.node import Node, field_names, toposort
-from compiler.options import Options
-from compiler.origin import no_origin
-from compiler.pipeline import run_passes
-from compiler.scheduling import schedule_program
-from compiler.trace import Provenance
+from compiler.pipeline.rows import run_passes
+from compiler.pipeline.scheduling import schedule_program
 
 QUICK, CHECKED = Options(verify=False), Options(verify=True)
 VECTORS = (16, 32, 64)

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from compiler import dtypes
+from compiler.core import dtypes
 from tests.search.terms import Inputs
 
 T = TypeVar("T")

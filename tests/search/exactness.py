@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
+from compiler.core.node import toposort
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -28,7 +29,6 @@ from compiler.loops.nodes import (
     Store,
     Update,
 )
-from compiler.node import toposort
 
 Settled = Literal["exact", "rounded", "open"]
 LARGEST = 2

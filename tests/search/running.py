@@ -10,17 +10,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from compiler.core.node import toposort
+from compiler.core.trace import Provenance
 from compiler.device.device import CPU
 from compiler.device.program import Program
 from compiler.graph.nodes import Sink, Variable
-from compiler.kernels import CompiledKernel, program_spec
 from compiler.llvm.emit import emit
 from compiler.llvm.level import level_of
 from compiler.loops.nodes import Argument, Body
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import linearize
-from compiler.node import toposort
-from compiler.trace import Provenance
+from compiler.pipeline.kernels import CompiledKernel, program_spec
 from tests.search.exactness import LARGEST, Settled
 
 Array = np.ndarray[Any, Any]

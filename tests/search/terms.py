@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from compiler import Tensor, Variable
-from compiler.dtypes import DType
+from compiler.core.dtypes import DType
 
 INPUT = re.compile(r"(\w+) = (\w+)\[(n<=)?([\d, ]*)\]")
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from svodviz.explorer import Explorer
-from svodviz.packing import packed
-from svodviz.requests import respond
+from svodviz.foundation.packing import packed
+from svodviz.foundation.requests import respond
+from svodviz.widget.explorer import Explorer
 from tests.svodviz.conftest import READY
 
 # A model that has `send`, as a notebook's has: what is sent is answered by Python.

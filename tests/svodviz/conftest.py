@@ -11,10 +11,10 @@ import pytest
 
 from compiler import Tensor
 from compiler.playground import playground as core
-from svodviz.checks import check_all
-from svodviz.explorer import Explorer
-from svodviz.playground import playground
-from svodviz.subject import compilation_of
+from svodviz.foundation.subject import compilation_of
+from svodviz.widget.explorer import Explorer
+from svodviz.widget.playground import playground
+from svodviz.wire.checks import check_all
 from tests.svodviz.lab import Server, serve
 from tests.svodviz.sample import rich, sample
 

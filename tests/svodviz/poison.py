@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svodviz.escape import visible
+from svodviz.foundation.escape import visible
 from tests.svodviz.sample import HOSTILE, hostile
 from tests.svodviz.sample_graph import Compilation, Decision, Line, PassRecord, Stage
 

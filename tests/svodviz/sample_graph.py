@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 import numpy as np
 
-from compiler.llvm.listing import Listing
-from compiler.llvm.pass_changes import PassRun
+from compiler.llvm.looking.listing import Listing
+from compiler.llvm.looking.pass_changes import PassRun
 from tests.svodviz import sample_machine, sample_measured
 
 PROGRAM = '''\
@@ -30,7 +30,7 @@ total = x.sum(axis=1)
 
 @dataclass(frozen=True)
 class Line:
-    """One printed line, as in compiler.trace."""
+    """One printed line, as in compiler.core.trace."""
 
     text: str
     entity: str | None = None
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """One application of a rule, as in compiler.trace."""
+    """One application of a rule, as in compiler.core.trace."""
 
     rule: str
     algebra: str
@@ -52,7 +52,7 @@ class Rewrite:
 
 @dataclass(frozen=True)
 class Decision:
-    """One choice with its reason, as in compiler.trace."""
+    """One choice with its reason, as in compiler.core.trace."""
 
     subject: str
     kind: str

@@ -3,9 +3,9 @@
 from typing import Any
 
 from compiler.llvm.level import Level
-from compiler.llvm.listing import Listing
-from compiler.llvm.pass_changes import Change, Kind, PassRun, Printed
-from compiler.llvm.remarks import Remark
+from compiler.llvm.looking.listing import Listing
+from compiler.llvm.looking.pass_changes import Change, Kind, PassRun, Printed
+from compiler.llvm.looking.remarks import Remark
 
 NO_NEON = "LLVM here cannot write this <b>machine</b>"
 

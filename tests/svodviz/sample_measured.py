@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from compiler.asking.measurement import ItemTime
+from compiler.ask.measurement import ItemTime
+from compiler.core.trace import Line
 from compiler.schedule.items import ItemTiming
-from compiler.trace import Line
 
 
 @dataclass(frozen=True)
 class Run:
-    """What `compiler.asking.measurement.Measurement` has that is shown."""
+    """What `compiler.ask.measurement.Measurement` has that is shown."""
 
     schedule: Any
     words: str

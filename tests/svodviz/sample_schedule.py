@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 import numpy as np
 
-from compiler.dtypes import float32
+from compiler.core.dtypes import float32
 from compiler.graph.nodes import Buffer
-from compiler.schedule.builder import KernelGraphBuilder
 from compiler.schedule.calls import KernelGraph
+from compiler.schedule.strict.builder import KernelGraphBuilder
 from tests.svodviz.sample_graph import Line, Stage
 
 

@@ -9,9 +9,9 @@ import pytest
 import compiler
 import svodviz
 from compiler import Tensor
-from svodviz.stages import STAGES
-from svodviz.subject import compilation_of
-from svodviz.wire import wire
+from svodviz.foundation.stages import STAGES
+from svodviz.foundation.subject import compilation_of
+from svodviz.wire.payload import wire
 from tests.svodviz.conftest import Open
 
 

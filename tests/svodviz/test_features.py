@@ -42,8 +42,8 @@ ROWS = list(rows(PAGE.read_text("utf-8")))
 @cache
 def browser_tests(name: str) -> frozenset[str]:
     """The tests of a file that are marked as driving a browser."""
-    path = HERE / name
-    tree = ast.parse(path.read_text("utf-8")) if path.exists() else ast.parse("")
+    path = next(HERE.rglob(name), None)
+    tree = ast.parse(path.read_text("utf-8")) if path else ast.parse("")
     marks = [it for it in tree.body if isinstance(it, ast.Assign)
              and [ast.unparse(target) for target in it.targets] == ["pytestmark"]]  # fmt: skip
     is_all = any("mark.browser" in ast.unparse(it.value) for it in marks)
@@ -92,13 +92,16 @@ def test_every_picture_is_used() -> None:
     assert there == used
 
 
+PAYLOAD = "svodviz/wire/payload.py"
+
+
 @pytest.mark.parametrize(("line", "words"), [
     ("| A | `svodviz/none.py` | `test_page.py::test_keys` | |", "no file svodviz/none.py"),
-    ("| A | `svodviz/wire.py` | `test_page.py::test_none` | |", "no browser test"),
-    ("| A | `svodviz/wire.py` | `test_wire.py::test_the_text_is_stable` | |", "no browser test"),
-    ("| A | `svodviz/wire.py` | `test_none.py::test_keys` | |", "no browser test"),
-    ("| A | `svodviz/wire.py` | `test_page.py::test_keys` | [x](pictures/x.png) |", "no picture"),
-    ("| A | `svodviz/wire.py` | `test_page.py::test_keys` | [x](seeds.md) |", ""),
+    (f"| A | `{PAYLOAD}` | `test_page.py::test_none` | |", "no browser test"),
+    (f"| A | `{PAYLOAD}` | `test_wire.py::test_the_text_is_stable` | |", "no browser test"),
+    (f"| A | `{PAYLOAD}` | `test_none.py::test_keys` | |", "no browser test"),
+    (f"| A | `{PAYLOAD}` | `test_page.py::test_keys` | [x](pictures/x.png) |", "no picture"),
+    (f"| A | `{PAYLOAD}` | `test_page.py::test_keys` | [x](seeds.md) |", ""),
     ("| A | | `test_page.py::test_keys` | |", "no file is named"),
 ])  # fmt: skip
 def test_what_is_wrong_is_found(line: str, words: str) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from compiler import Tensor, compile
-from svodviz.cli import main
-from svodviz.explorer import Explorer
-from svodviz.export import FORMATS, export_html, export_stage
-from svodviz.grounds import recorded
-from svodviz.quiz import quiz
-from svodviz.side_by_side import TABS, side_by_side
-from svodviz.stages import BY_ID
-from svodviz.summary import full_summary, text_of
-from svodviz.wire import wire
+from svodviz.cli.main import main
+from svodviz.exporting.export import FORMATS, export_html, export_stage
+from svodviz.foundation.stages import BY_ID
+from svodviz.quizzes.quiz import quiz
+from svodviz.texts.summary import full_summary, text_of
+from svodviz.widget.explorer import Explorer
+from svodviz.widget.side_by_side import TABS, side_by_side
+from svodviz.wire.grounds import recorded
+from svodviz.wire.payload import wire
 from tests.svodviz.conftest import IN_SAMPLE, Open
 from tests.svodviz.poison import (
     POISONS,

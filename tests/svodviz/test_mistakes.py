@@ -119,7 +119,7 @@ def test_the_cells_that_led_there_are_named(shell: Any) -> None:
 
 
 def test_errors_of_ours_come_with_all_their_lines(shell: Any) -> None:
-    told = shown(shell, "raise compiler.errors.InternalError('p', 'q')")
+    told = shown(shell, "raise compiler.core.errors.InternalError('p', 'q')")
     assert "Cell In[2], line 1" in told and "InternalError: p: q" in told
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from svodviz.explorer import Explorer
-from svodviz.quiz import quiz
-from svodviz.side_by_side import side_by_side
+from svodviz.quizzes.quiz import quiz
+from svodviz.widget.explorer import Explorer
+from svodviz.widget.side_by_side import side_by_side
 from tests.svodviz.sample import HOSTILE, hostile, rich, sample
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from compiler import Tensor, compile
-from svodviz.export import export_stage
-from svodviz.stages import EXPORTED
+from svodviz.exporting.export import export_stage
+from svodviz.foundation.stages import EXPORTED
+from tests.svodviz.comparing.test_compare import softmax
 from tests.svodviz.sample import hostile, rich, sample
-from tests.svodviz.test_compare import softmax
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 SCHEMA = json.loads(

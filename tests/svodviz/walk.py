@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from svodviz.views import VIEWS
+from svodviz.foundation.views import VIEWS
 
 VIEW_IDS = [row.id for row in VIEWS]
 _SHOW = """([stage, view]) => {

@@ -5,11 +5,11 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.errors import CompileError
-from compiler.kernels import compile_kernel
+from compiler.core.errors import CompileError
+from compiler.core.machine import DEFAULT
 from compiler.loops.choices import PLAIN, Choices, Stream, Tile, parse, text
 from compiler.loops.nodes import Body
-from compiler.machine import DEFAULT
+from compiler.pipeline.kernels import compile_kernel
 from compiler.tune.neighbours import Space, neighbours, space
 
 

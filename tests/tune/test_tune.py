@@ -13,7 +13,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.errors import DataError
+from compiler.core.errors import DataError
 from compiler.llvm.cache import TUNINGS
 from compiler.loops.choices import Choices, Tile, text
 from compiler.tune import tune as tune_module
@@ -181,7 +181,7 @@ def test_remembered_choices_that_are_not_legal_any_more_are_a_miss(
 
     def chosen(self: Workbench, loops: Any) -> Choices:
         if isinstance(loops, dict):
-            raise compiler.errors.ScheduleError("tile", "not any more")
+            raise compiler.core.errors.ScheduleError("tile", "not any more")
         return right(self, loops)
 
     monkeypatch.setattr(Workbench, "chosen", chosen)

@@ -9,7 +9,7 @@ from compiler.loops.choices import PLAIN
 from compiler.tune.duel import Duel
 from compiler.tune.trials import Trial, duration, fastest
 from compiler.tune.tuning import SHOWN, Found, Tuning
-from tests.tune.test_memory import FOUND
+from tests.tune.test_remembered import FOUND
 
 TUNING = Tuning(title="tuning k3", name="k3", kernel=3, found=FOUND)
 LOST = replace(FOUND, best=0, duel=Duel(0.0, 0.0, 0.0, 0.0, 0))

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Options, Tensor, dtypes
-from compiler.dtypes import DType
-from compiler.kernels import CompiledKernel
+from compiler import Options, Tensor
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.loops.choices import PLAIN, parse
+from compiler.pipeline.kernels import CompiledKernel
 from compiler.tune import workbench
 from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused

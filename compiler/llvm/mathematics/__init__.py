@@ -18,6 +18,17 @@ float64 | 0.96 | 0.77 | 0.80 | 1.20 | 1.42 | 1.44 | 2.59 | 2.49 | 0.95 | 1.17
 
 Special values are those of C99 and NumPy, subnormal numbers included. The functions need hardware
 fma to be fast; without it LLVM calls the C library's fma, and the results stay the same.
+
+In order: each imports only what stands before it.
+
+    builder.py         a small writer of LLVM IR text
+    coefficients.py    polynomial coefficients, lowest power first
+    constants.py       mathematical constants to 1400 bits, from integer series
+    exponential.py     exp, exp2 and tanh
+    error_function.py  erf: a polynomial below 1, and 1 - erfc from there on
+    logarithm.py       log and log2: x = 2**e m with m in [sqrt(1/2), sqrt 2]
+    power.py           pow: 2**(y log2 |x|) with the logarithm to more bits than the result has
+    trigonometry.py    sin, cos and tan
 """
 
 from dataclasses import dataclass

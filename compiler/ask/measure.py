@@ -1,0 +1,223 @@
+"""measure: a program is run a few times, every item of its schedule timed.
+
+A round runs all items one after the other, in the schedule's order and on the program's own data,
+so that each finds in the caches what the items before it left there. Kernels are called as they are
+in `run()`: the same machine code, with its threads. What the program writes of the user's data it
+writes in copies, which are restored before each round; nobody's data are changed.
+
+    first round     loads what has to be loaded; it counts only where there is no time for others
+    rounds          as many as fit the budget; each item's time is the median
+    whole runs      `run()` itself, with the memory that it takes and what Python does between items
+
+Functions of the user's are called in every round, as `run()` would call them.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.ask.measurement import ItemTime, Measurement
+from compiler.core import garbage
+from compiler.core.errors import DataError, SizeError, located
+from compiler.device import device
+from compiler.graph.nodes import Buffer
+from compiler.llvm import jit
+from compiler.run import bindings, execution
+from compiler.run.allocation import allocate
+from compiler.run.feeding import Given
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.host import Host
+from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
+from compiler.threads.launch import Launch
+from compiler.threads.workers import core_count
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+
+Array = np.ndarray[Any, Any]
+Runs = Sequence[Callable[[], None]]
+SECONDS = 1.0
+"""What all of it may take: rounds, and whole runs."""
+FOR_ROUNDS = 0.75
+"""The share of the time in which rounds begin."""
+MOST = 101
+"""Rounds, and whole runs, at most."""
+CALLS = 51
+"""Empty calls that are timed."""
+clock = time.perf_counter_ns
+
+
+@located
+def measure(
+    compilation: "Compilation",
+    inputs: Given = None,
+    variables: bindings.Values | None = None,
+    seconds: float = SECONDS,
+) -> Measurement:
+    """Run a program again and again for so many seconds, and say what each item takes.
+
+    `inputs` and `variables` are those of `run()`. Large programs run less often; items that the
+    time does not suffice for are left out, which is said. It takes longer only where one item does.
+    Raises `DataError` as `run()` does.
+    """
+    if not seconds > 0:
+        raise DataError("measure", "no time to measure", got=repr(seconds), expected="seconds > 0")
+    start, values = clock(), compilation.values_of_run(variables, inputs)
+    rounds = _Rounds(compilation.inputs(inputs, values), seconds)
+    schedule = compilation.schedule
+    flat = compilation.run_flat(values, rounds.originals, rounds.run)
+    results = () if rounds.is_cut else bindings.sliced(flat, compilation.results, values)
+    return Measurement(
+        title=f"one run of {compilation.name}",
+        name="run",
+        seconds=(clock() - start) * 1e-9,
+        schedule=schedule,
+        times=rounds.times(),
+        whole=rounds.whole(),
+        call=empty_call(),
+        results=tuple(results),
+        notes=tuple(rounds.notes(compilation.options.device)),
+        machine=f"{jit.host_name()}, {core_count()} cores",
+    )
+
+
+def empty_call() -> float:
+    """Nanoseconds of a call of a kernel that does nothing."""
+    launch = Launch(0, (), 0)
+    return statistics.median(_timed(launch) for _ in range(CALLS))
+
+
+def _timed(run: Callable[[], object]) -> int:
+    start = clock()
+    run()
+    return clock() - start
+
+
+class _Rounds:
+    """What stands in for `execution.run`: the same items, timed, until the time is up."""
+
+    def __init__(self, originals: Mapping[Buffer, Array], seconds: float) -> None:
+        self.originals = originals
+        self.is_cut = False
+        """Whether the time was up before the first round was over."""
+        self._seconds = seconds
+        self._items: Sequence[ScheduleItem] = ()
+        self._took: list[list[int]] = []
+        self._whole: list[int] = []
+        self._is_first = True
+        """Whether the first round is all there is."""
+
+    def run(
+        self,
+        items: Sequence[ScheduleItem],
+        results: Sequence[Buffer],
+        inputs: Mapping[Buffer, Array],
+        programs: execution.Programs,
+        values: Mapping[str, int],
+        plan: MemoryPlan | None = None,
+    ) -> list[Array]:
+        """Run the items, again and again; the results of the last round, flat."""
+        self._items, self._took = items, [[] for _ in items]
+        written = {b for item in items for b in item.operation.writes} & inputs.keys()
+        copies = {b: inputs[b].copy() for b in written}
+        given = dict(inputs) | copies
+        held = given | allocate(items, plan)
+        host = Host()
+        runs = [execution.bind(item, held, programs, values, host) for item in items]
+
+        def restore() -> None:
+            for buffer, array in copies.items():
+                np.copyto(array, inputs[buffer])
+
+        def once() -> object:
+            return execution.run(items, results, given, programs, values, plan=plan)
+
+        with garbage.put_off():
+            end = clock() + round(self._seconds * 1e9)
+            self._rounds(runs, restore, end)
+            found = [held[b].copy() if b in inputs else held[b] for b in results]
+            held, runs = {}, []  # a whole run takes memory of its own
+            if not self.is_cut:
+                self._runs(once, restore, end)
+        return found
+
+    def _rounds(self, runs: Runs, restore: Callable[[], None], end: int) -> None:
+        """The first round, then others while there is time."""
+        start = clock()
+        for took, run in zip(self._took, runs, strict=True):
+            if clock() > end and self._took[0]:
+                self.is_cut = True
+                return
+            took.append(_timed(run))
+        took_all, last = clock() - start, end - round((1 - FOR_ROUNDS) * self._seconds * 1e9)
+        for _ in range(MOST):
+            if clock() + took_all > last:
+                return
+            restore()
+            if self._is_first:
+                self._is_first = False
+                self._took = [[] for _ in runs]
+            start = clock()
+            for took, run in zip(self._took, runs, strict=True):
+                took.append(_timed(run))
+            took_all = clock() - start
+
+    def _runs(self, once: Callable[[], object], restore: Callable[[], None], end: int) -> None:
+        """Whole runs, as long as there is time for one more."""
+        expected = sum(took[-1] for took in self._took)
+        for _ in range(MOST):
+            if clock() + expected > end:
+                return
+            restore()
+            try:
+                self._whole.append(_timed(once))
+            except SizeError:
+                return  # the budget allows one run, not the results of another beside it
+            expected = self._whole[-1]
+
+    def times(self) -> tuple[ItemTime, ...]:
+        """The median of each item that was reached, and its quartiles."""
+        return tuple(
+            _time(item.item_id, took)
+            for item, took in zip(self._items, self._took, strict=True)
+            if took
+        )
+
+    def whole(self) -> float | None:
+        """The median of whole runs."""
+        return statistics.median(self._whole) if self._whole else None
+
+    def notes(self, kind: str) -> list[str]:
+        """What was left out or done otherwise; `kind` is `Options.device`."""
+        reached = sum(map(bool, self._took))
+        left = len(self._took) - reached
+        functions = [i for i in self._items if isinstance(i.operation, HostCallback)]
+        calls = 1 + len(self._took[0]) * (not self._is_first) + len(self._whole) if reached else 0
+        found = {
+            f"left out: {left:,} of {len(self._took):,} items were not reached in "
+            f"{self._seconds:g} s": left > 0,
+            "there was time for the first round only, which also loads what has to be loaded":
+                self._is_first and reached > 0,
+            "no time, or no memory, was left to measure run() as a whole":
+                not self._whole and not left,
+            f"your functions were called {calls} times each": bool(functions) and not left,
+            "an interpreter runs kernels: their times are its own, no machine code's":
+                any(_is_interpreted(item, kind) for item in self._items),
+        }  # fmt: skip
+        return [words for words, is_so in found.items() if is_so]
+
+
+def _is_interpreted(item: ScheduleItem, kind: str) -> bool:
+    operation = item.operation
+    if not isinstance(operation, Kernel):
+        return False
+    return device.get(kind or operation.device).base_key == "INTERPRET"
+
+
+def _time(item_id: int, took: Sequence[int]) -> ItemTime:
+    ordered = sorted(took)
+    low, high = ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4]
+    return ItemTime(item_id, statistics.median(ordered), low, high, len(ordered))

@@ -1,0 +1,380 @@
+"""rounding: how far right results may be from those of the reference, by rounding alone.
+
+The graph runs once more, and each value carries a bound on its error, element by element:
+
+    what an operation adds     so many units in the last place of its own result: half a unit where
+                               it rounds once, `ULPS[op]` for an elementary function, n / 2 for a
+                               product over n; for a sum over n elements see `sums.py`
+    what its operands bring    how far the result moves when an operand moves by its own bound, up
+                               or down, in wider arithmetic, which adds no rounding of its own;
+                               where that turns a comparison or a position, all of it
+
+A unit is the distance to the next number of the type (`numpy.spacing`), at the greatest magnitude
+that the result may have. So a large difference of two close numbers is rounding, and a small one in
+a number that is only copied is an error. Integers and truth values may differ only where rounding
+reaches them.
+
+    x = 1.7 ± 0    exp(x) = 5.47 ± 4 * 4.8e-7    log(exp(x)) = 1.7 ± (1.9e-6 / 5.47 + 4 * 1.2e-7)
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.ask.sums import of_products, of_terms
+from compiler.core.node import toposort
+from compiler.core.origin import no_origin
+from compiler.core.trace import Provenance
+from compiler.graph.decompose import decompose
+from compiler.graph.extents import part_of, shape_of
+from compiler.graph.interpret import evaluate, moved, variables_of
+from compiler.graph.kinds.placement import Copy, Multi
+from compiler.graph.kinds.repeat import Repeat, with_turns
+from compiler.graph.nodes import (
+    MOVEMENT,
+    Bitcast,
+    Cast,
+    Contiguous,
+    Elementwise,
+    Expand,
+    Index,
+    Permute,
+    Reduce,
+    Reshape,
+    Sink,
+    TensorNode,
+)
+from compiler.ops import references
+from compiler.ops.table import OPS, REDUCTIONS
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+ROUNDED = ("add", "sub", "mul", "fdiv", "recip", "sqrt", "mod")
+"""Operations whose result is the exact one, rounded once."""
+ULPS: Mapping[str, float] = dict.fromkeys(ROUNDED, 0.5) | {
+    "exp": 4, "exp2": 4, "log": 4, "log2": 4, "sin": 4, "cos": 4, "tan": 4, "tanh": 4, "erf": 4,
+    "pow": 4,
+}  # fmt: skip
+"""Units in the last place that one operation may be off; `mulacc` rounds once or twice, and the
+others are exact."""
+OTHERS = 64
+"""Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each
+turn of a loop adds one."""
+BOTH = 2.0
+"""The reference rounds as well."""
+BLOCK = 1 << 20
+"""Elements of a value that are followed together."""
+PRODUCTS = 1 << 20
+"""Products from which on a sum of them is followed without them (`sums.py`)."""
+EXACT = Contiguous, Copy, Multi
+MOVED = Index, Bitcast
+"""What moves values as well, by others or as other bits."""
+
+
+def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
+    """For each result of a graph as written how far it may be off, element by element.
+
+    `inputs` as for the graph interpreter.
+    """
+    with no_origin():
+        made = decompose(root, Provenance())
+    order: list[TensorNode] = toposort([made])
+    followed = _Followed(inputs, variables_of(order, inputs))
+    products = _products(order)
+    left_out = set(products.values())
+    last = {s: n for n, node in enumerate(order) for s in _operands(node, products)}
+    last |= dict.fromkeys(made.sources, len(order))
+    with np.errstate(all="ignore"):
+        for place, node in enumerate(order):
+            if node not in left_out:
+                followed.add(node, products.get(node))
+            for source in dict.fromkeys(_operands(node, products)):
+                if last[source] == place:
+                    followed.forget(source)
+    return [followed.bound(node) for node in made.sources]
+
+
+def _operands(
+    node: TensorNode, products: Mapping[TensorNode, TensorNode]
+) -> Sequence[TensorNode]:
+    """What has to be known for a node; nothing for products that are not computed."""
+    if node in products:
+        return products[node].sources
+    return () if node in products.values() else node.sources
+
+
+def _products(order: Sequence[TensorNode]) -> dict[TensorNode, TensorNode]:
+    """The sums of very many products, and their products, which nothing else needs."""
+    uses = Counter(s for node in order for s in node.sources)
+    return {
+        node: node.sources[0]
+        for node in order
+        if isinstance(node, Reduce) and node.op == "sum" and node.dtype.is_float
+        and _is_product(node.sources[0]) and uses[node.sources[0]] == 1
+        and prod(node.sources[0].shape) > PRODUCTS
+    }  # fmt: skip
+
+
+def _is_product(node: TensorNode) -> bool:
+    """Whether a node multiplies two operands of which one repeats: far more than there are."""
+    return isinstance(node, Elementwise) and node.op == "mul" and any(map(_repeats, node.sources))
+
+
+def _repeats(node: TensorNode) -> bool:
+    while isinstance(node, Permute | Reshape | Cast):
+        node = node.sources[0]
+    return isinstance(node, Expand)
+
+
+class _Followed:
+    """The values and their errors, of those nodes that are needed still."""
+
+    def __init__(self, inputs: Mapping[Any, Array], sizes: Mapping[str, int]) -> None:
+        self.inputs = inputs
+        self.sizes = sizes
+        self.values: dict[TensorNode, Array] = {}
+        self.errors: dict[TensorNode, Array] = {}
+
+    def add(self, node: TensorNode, product: TensorNode | None) -> None:
+        """Follow one node; with `product`, a sum of these products."""
+        sources = node.sources if product is None else product.sources
+        given = [self.values[s] for s in sources]
+        errors = [self.errors[s] for s in sources]
+        if isinstance(product or node, Elementwise):
+            given, errors = self._meaningful(product or node, given, errors)
+        if product is not None and isinstance(node, Reduce):
+            found = of_products(given, errors, node.axes, node.dtype.numpy)
+            value, error = found.value, found.error
+        else:
+            value = evaluate(node, given, self.inputs, self.sizes)
+            error = _error(node, value, given, errors, self.sizes)
+        self.values[node] = value
+        self.errors[node] = error
+
+    def _meaningful(
+        self, node: TensorNode, given: list[Array], errors: list[Array]
+    ) -> tuple[list[Array], list[Array]]:
+        """Operands of one shape, and their errors: what there is in this run."""
+        if not node.extents:
+            return given, errors
+        part = part_of(shape_of(node.shape, node.extents, self.sizes))
+        cut = [e[part] if e.ndim else e for e in map(np.broadcast_to, errors, map(np.shape, given))]
+        return [x[part] for x in given], cut
+
+    def forget(self, node: TensorNode) -> None:
+        """Nothing needs this node any more."""
+        del self.values[node], self.errors[node]
+
+    def bound(self, node: TensorNode) -> Array:
+        """How far a result may be off from that of the reference."""
+        return np.broadcast_to(BOTH * self.errors[node], self.values[node].shape)
+
+
+def _error(
+    node: TensorNode,
+    value: Array,
+    given: Sequence[Array],
+    errors: Sequence[Array],
+    sizes: Mapping[str, int],
+) -> Array:
+    """How far a value may be off; that of a large one is found part by part."""
+    if isinstance(node, MOVEMENT):
+        return _moved_error(node, given[0], errors[0], sizes)
+    if not node.dtype.is_float and not any(map(np.any, errors)):
+        return np.zeros(())
+    parts = _parts(node, given)
+    if not parts:
+        brought = _brought(node, value, given, errors, sizes)
+        own = _own(node, value, given, brought)
+        found = np.where(np.isnan(value), 0.0, own) + brought if np.any(own) else brought
+        return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
+    found = np.empty(value.shape)
+    whole = [np.broadcast_to(e, x.shape) if e.ndim else e
+             for e, x in zip(errors, given, strict=True)]  # fmt: skip
+    for part in parts:
+        cut = [e[part] if e.ndim else e for e in whole]
+        found[part] = _error(node, value[part], [x[part] for x in given], cut, sizes)
+    return found
+
+
+def _moved_error(
+    node: TensorNode, operand: Array, error: Array, sizes: Mapping[str, int]
+) -> Array:
+    """Errors go where the elements go; what is repeated stays in memory once."""
+    if not error.ndim:
+        return error
+    shape = shape_of(node.shape, node.extents, sizes)
+    return np.asarray(moved(node, np.broadcast_to(error, operand.shape), shape))
+
+
+def _parts(node: TensorNode, given: Sequence[Array]) -> list[tuple[slice, ...]]:
+    """The parts in which a large value is followed, cut along its longest axis; none for a small
+    one, and for what does more than to compute elements or to fold some of them."""
+    if not isinstance(node, Elementwise | Cast | Reduce) or given[0].size <= BLOCK:
+        return []
+    folded = node.axes if isinstance(node, Reduce) else ()
+    shape = [1 if axis in folded else n for axis, n in enumerate(given[0].shape)]
+    axis = int(np.argmax(shape))
+    count = min(-(-given[0].size // BLOCK), shape[axis])
+    step = -(-shape[axis] // count)
+    before = (slice(None),) * axis
+    cuts = [(*before, slice(n, n + step)) for n in range(0, shape[axis], step)]
+    return cuts if len(cuts) > 1 else []
+
+
+def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array) -> Array:
+    """What the operation itself may add to what its operands brought."""
+    if not node.dtype.is_float or not node.sources or isinstance(node, (*EXACT, *MOVED)):
+        return np.zeros(())
+    count = 0.0
+    match node:
+        case Elementwise(op="mulacc"):
+            return (_unit(value, brought) + _unit(np.multiply(*given[:2]), brought)) / 2
+        case Elementwise(op=op):
+            count = ULPS.get(op, 0.0)
+        case Cast():
+            count = 0.0 if np.can_cast(given[0].dtype, value.dtype) else 0.5
+        case Reduce(op="sum", axes=axes):
+            return of_terms(given[0], axes)
+        case Reduce(op=op, axes=axes):
+            count = prod(given[0].shape[axis] for axis in axes) / 2 if op == "prod" else 0.0
+        case Repeat(count=turns):
+            units = (OTHERS + turns) * max(_epsilons(node, value))
+            return np.asarray(units * np.max(np.abs(value), initial=0.0))
+        case _:
+            return np.asarray(OTHERS * _epsilon(value) * np.max(np.abs(value), initial=0.0))
+    return np.asarray(count * _unit(value, brought)) if count else np.zeros(())
+
+
+def _epsilon(value: Array) -> float:
+    return float(np.finfo(value.dtype).eps)
+
+
+def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
+    """Those of the types that a loop computes in: the coarsest tells what its turns round to."""
+    yield _epsilon(value)
+    for inner in with_turns(node.body):
+        if inner.dtype.is_float:
+            yield float(np.finfo(inner.dtype.numpy).eps)
+
+
+def _unit(value: Array, brought: Array) -> Array:
+    """One unit in the last place of a value that may be off; that of infinity is infinite."""
+    limits = np.finfo(value.dtype)
+    greatest = np.minimum(np.abs(value.astype(np.float64)) + brought, float(limits.max))
+    unit = np.spacing(greatest.astype(value.dtype)).astype(np.float64)
+    return np.asarray(np.where(np.isinf(value), np.inf, np.maximum(unit, float(limits.tiny))))
+
+
+def _brought(
+    node: TensorNode,
+    value: Array,
+    given: Sequence[Array],
+    errors: Sequence[Array],
+    sizes: Mapping[str, int],
+) -> Array:
+    """What errors of the operands make of the result: of each by itself, one after the other."""
+    total: Array = np.zeros(())
+    for place, error in enumerate(errors):
+        if np.any(error):
+            total = total + _moves(node, value, given, place, error, sizes)
+    return total
+
+
+def _moves(
+    node: TensorNode,
+    value: Array,
+    given: Sequence[Array],
+    place: int,
+    error: Array,
+    sizes: Mapping[str, int],
+) -> Array:
+    """How far the result moves where one operand moves by its error, up or down."""
+    operand = given[place]
+    run: Callable[[list[Array]], Array]
+    move: Callable[[Array, Array], Array]
+    if node.dtype.is_float and operand.dtype.kind == "f":
+        if isinstance(node, Reduce) and node.op == "sum":
+            terms = np.broadcast_to(error, operand.shape)
+            return np.asarray(np.sum(terms, axis=node.axes, keepdims=True))
+        if isinstance(node, EXACT) or (isinstance(node, Index) and not place):
+            return evaluate(node, _alone(node, given, place, error), {}, sizes).astype(np.float64)
+    if isinstance(node, Elementwise | Cast | Reduce):
+        given = [_wide(each, given) for each in given]
+        value, run, move = _value(node, given), partial(_value, node), _moved_wide
+    else:
+        run, move = partial(evaluate, node, inputs={}, sizes=sizes), _moved
+    up, down = (
+        run([move(x, sign * error) if n == place else x for n, x in enumerate(given)])
+        for sign in (1.0, -1.0)
+    )
+    return np.maximum(_gap(value, up), _gap(value, down))
+
+
+def _alone(
+    node: TensorNode, given: Sequence[Array], place: int, error: Array
+) -> list[Array]:
+    """Operands for an operation that only moves values: the errors, and nothing beside them."""
+    own = np.broadcast_to(error, given[place].shape).astype(given[place].dtype)
+    own = np.where(own < error, np.nextafter(own, np.array(np.inf, own.dtype)), own)
+    others = [np.zeros_like(x) if isinstance(node, Multi) else x for x in given]
+    return [own if n == place else x for n, x in enumerate(others)]
+
+
+def _wide(operand: Array, given: Sequence[Array]) -> Array:
+    """A float in a type with more digits than any operand has; others as they are."""
+    most = max(x.dtype.itemsize for x in given if x.dtype.kind == "f") if _floats(given) else 0
+    is_float = operand.dtype.kind == "f"
+    return operand.astype(np.longdouble if most == 8 else np.float64) if is_float else operand
+
+
+def _floats(given: Sequence[Array]) -> bool:
+    return any(x.dtype.kind == "f" for x in given)
+
+
+def _value(node: TensorNode, wide: Sequence[Array]) -> Array:
+    """What an operation makes of operands that may have more digits than its own type."""
+    match node:
+        case Elementwise(op=op):
+            return np.asarray(OPS[op].reference(*wide))
+        case Cast(target=target) if not target.is_float:
+            return references.cast(wide[0], target)
+        case Cast():
+            return wide[0]
+        case Reduce(op=op, axes=axes):
+            x, reference = wide[0], REDUCTIONS[op].reference
+            return np.asarray(reference(x, axis=axes, dtype=x.dtype, keepdims=True))
+    raise AssertionError(node)
+
+
+def _moved_wide(operand: Array, error: Array) -> Array:
+    """`operand` moved by an error; a float has the digits for it."""
+    return np.asarray(operand + error) if operand.dtype.kind == "f" else _moved(operand, error)
+
+
+def _moved(operand: Array, error: Array) -> Array:
+    """`operand` moved by an error, in its own type: by no less than that."""
+    if operand.dtype.kind == "b":
+        return np.asarray(operand ^ (np.broadcast_to(error, operand.shape) != 0))
+    if operand.dtype.kind != "f":
+        with np.errstate(all="ignore"):
+            step = np.clip(np.sign(error) * np.ceil(np.abs(error)), -(2**31), 2**31)
+            whole = np.broadcast_to(step, operand.shape).astype(operand.dtype)
+            return np.asarray(operand + whole)
+    wide = operand.astype(np.longdouble)
+    moved = (wide + error).astype(operand.dtype)
+    is_short = np.abs(moved - wide) < np.abs(error)
+    toward = np.where(error > 0, np.inf, -np.inf).astype(operand.dtype)
+    return np.asarray(np.where(is_short, np.nextafter(moved, toward), moved))
+
+
+def _gap(one: Array, other: Array) -> Array:
+    """How far two values are apart; equal infinities, and two NaN, not at all."""
+    wide = np.result_type(one.dtype, other.dtype, np.float64)
+    first, second = one.astype(wide), other.astype(wide)
+    same = (first == second) | (np.isnan(first) & np.isnan(second))
+    return np.asarray(np.where(same, 0.0, np.abs(first - second)), np.float64)

@@ -1,0 +1,346 @@
+"""why_not: why a rule does not match a node: the first condition that failed, with its values.
+
+The rule runs once more on the node, and the line that it returns from is noted. What decides there
+is read off its source: the condition of a guard (`if not …: return None`), of a choice
+(`return x if … else None`), or of a branch that was not taken; of several joined by "and" or "or",
+the one that decided. Rules need no words of their own for this, a learner's neither.
+
+Relies on: rules read nodes and make nodes, and do nothing else.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any, Protocol
+
+from compiler.core.dtypes import DType
+from compiler.core.errors import PassError
+from compiler.core.node import Node, toposort
+from compiler.core.options import Options
+from compiler.core.origin import no_origin
+from compiler.core.printable import ShownAsText, printout
+from compiler.core.trace import PassRecord, code_of
+from compiler.graph.nodes import TensorNode
+from compiler.graph.rewrite import Rule
+from compiler.graph.words import describe_argument, operation, short
+from compiler.loops.invariants import describe
+from compiler.loops.nodes import ScalarNode
+from compiler.pipeline.rows import PASSES
+
+LONGEST = 80
+
+
+class Recorded(Protocol):
+    """What a compilation must have to be asked."""
+
+    options: Options
+
+    @property
+    def passes(self) -> tuple[PassRecord, ...]:
+        """A record of every pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot(ShownAsText):
+    """Why a rule leaves a node alone, or that it does not (`matches`)."""
+
+    rule: str
+    node: str
+    matches: bool
+    words: str
+    condition: str = ""
+    """The source of the condition that decided."""
+    values: tuple[tuple[str, str], ...] = ()
+    """What the condition looked at, by name."""
+    place: str = ""
+    """`file:line` of the condition."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.rule} at {self.node}: {self.words}"]
+        lines += [f"  {self.condition}   {self.place}"] if self.condition else []
+        return printout([*lines, *(f"  {name} = {value}" for name, value in self.values)])
+
+
+def rules_of(record: PassRecord, options: Options) -> tuple[Rule, ...]:
+    """The rules of a pass; none where it is no set of rules."""
+    rows = options.passes or PASSES
+    found = (r.rules for r in rows if (r.stage, r.name) == (record.stage, record.name))
+    return next(found, ())
+
+
+def why_not(compilation: Recorded, rule: str | Rule, node: str | Node) -> WhyNot:
+    """Why `rule` does not match `node`, an entity such as "graph:12" or a node itself.
+
+    An entity is looked at as it stands when the pass with the rule has ended. Raises `PassError`
+    where no pass has the rule, or no program of that pass the node.
+    """
+    known = isinstance(rule, Rule)
+    wanted = rule.name if isinstance(rule, Rule) else rule
+    lacking = None
+    for record in compilation.passes:
+        if isinstance(node, str) and not node.startswith(record.prefix):
+            continue
+        rows = [r for r in rules_of(record, compilation.options) if r.name == wanted]
+        if known and isinstance(rule, Rule) and not rows and record.stage == rule.stage:
+            rows = [rule]
+        found = _in_record(record, node) if rows else None
+        if found is not None:
+            return _matched(record, rows[0], found) or explain(rows[0], found)
+        lacking = record if rows else lacking
+    if isinstance(rule, Rule) and isinstance(node, Node):
+        return explain(rule, node)
+    if lacking is not None:
+        what = f"the node is no part of the program when {lacking.name} runs"
+        hint = _elsewhere(compilation.passes, lacking, node)
+        expected = "a node before or after it"
+        raise PassError("why_not", what, got=str(node), expected=expected, hint=hint)
+    names = {r.name for each in compilation.passes for r in rules_of(each, compilation.options)}
+    expected = ", ".join(sorted(names))
+    raise PassError("why_not", f"no pass has a rule {wanted}", got=wanted, expected=expected)
+
+
+def _elsewhere(passes: tuple[PassRecord, ...], record: PassRecord, node: str | Node) -> str:
+    """In which other pass a node can be found."""
+    same = [r for r in passes if (r.stage, r.kernel) == (record.stage, record.kernel)]
+    found = next((r for r in same if _in_record(r, node) is not None), None)
+    if found is None:
+        return ""
+    is_later = same.index(found) > same.index(record)
+    return f"{found.name} {'makes it, and runs later' if is_later else 'still had it'}"
+
+
+def _in_record(record: PassRecord, node: str | Node) -> Node | None:
+    """The node that an entity is when a pass has ended, or else was when it began."""
+    for root in (record.after, record.before):
+        for each in toposort([root]):
+            if each is node or record.entity(each) == node:
+                return each
+    return None
+
+
+def _matched(record: PassRecord, rule: Rule, node: Node) -> WhyNot | None:
+    """That the rule did match, if it did."""
+    number = record.numbers[node]
+    for count, match in enumerate(record.matches, 1):
+        if match.rule == rule.name and record.numbers[match.before] == number:
+            words = f"it matched: rewrite {count} of {record.name}, to {told(match.after)}"
+            return WhyNot(rule.name, told(match.before), True, words)
+    return None
+
+
+def explain(rule: Rule, node: Node) -> WhyNot:
+    """Why a rule does not match a node as it is."""
+    looked_at = (type(node), (type(node), getattr(node, "op", None)))
+    if not any(target in looked_at for target in rule.targets):
+        words = f"it looks at {_listed(rule)}, and this is {_kind(node)}"
+        return WhyNot(rule.name, told(node), False, words)
+    with no_origin():
+        seen = _Run(inspect.unwrap(rule.function), node)
+    if seen.error:
+        return WhyNot(rule.name, told(node), False, f"it fails: {seen.error}")
+    if isinstance(seen.result, Node) and seen.result is not node:
+        if getattr(node, "extents", ()) != getattr(seen.result, "extents", ()):
+            words = "what it returns has other variable extents"
+            return WhyNot(rule.name, told(node), False, words)
+        words = f"it matches: {told(seen.result)} takes its place"
+        return WhyNot(rule.name, told(node), True, words)
+    if seen.result is node:
+        return WhyNot(rule.name, told(node), False, "it returns the node itself: nothing to do")
+    return seen.refusal(rule, told(node))
+
+
+class _Run:
+    """One run of a rule on a node: what it returned, from which line, knowing what."""
+
+    def __init__(self, function: Any, node: Node) -> None:
+        self.function, self.result, self.error = function, None, ""
+        self.line, self.known = 0, dict[str, Any]()
+        code, before = function.__code__, sys.gettrace()
+        sys.settrace(lambda frame, event, value: self._enter(code, frame))
+        try:
+            self.result = function(node)
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {error}"
+        finally:
+            sys.settrace(before)
+
+    def _enter(self, code: CodeType, frame: FrameType) -> Any:
+        return self._note if frame.f_code is code else None
+
+    def _note(self, frame: FrameType, event: str, value: object) -> Any:
+        self.line = frame.f_lineno
+        if event == "return":
+            self.known = {**frame.f_globals, **frame.f_locals}
+        return self._note
+
+    def refusal(self, rule: Rule, node: str) -> WhyNot:
+        """The condition that made the rule return None."""
+        text = code_of(self.function)
+        if not text:
+            return WhyNot(rule.name, node, False, "it returned None; its source cannot be read")
+        first = self.function.__code__.co_firstlineno
+        found = _deciding(ast.parse(text), self.line - first + 1, self.known)
+        place = f"{rule.source.rpartition(':')[0]}:{self.line}"
+        if not found:
+            words = "it came to its end without a node to put there"
+            return WhyNot(rule.name, node, False, words, place=place)
+        (part, holds), *others = (_decided(*each, self.known) for each in found)
+        words = {True: "this holds, which rules it out", False: "this does not hold",
+                 None: "this found nothing"}[holds]  # fmt: skip
+        more = [f"{ast.get_source_segment(text, it)}" for it, _ in others]
+        words += f", and neither does {' nor '.join(more)}" if more else ""
+        place = f"{rule.source.rpartition(':')[0]}:{first + part.lineno - 1}"
+        shown = tuple(_values(part, self.known))
+        condition = " ".join((ast.get_source_segment(text, part) or "").split())
+        return WhyNot(rule.name, node, False, words, condition, shown, place)
+
+
+def _deciding(
+    tree: ast.Module, line: int, known: Mapping[str, Any]
+) -> list[tuple[ast.expr, bool | None]]:
+    """What led to the return in `line`, first things first: each an expression, and whether it
+    held (None: it is the value that was None)."""
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    skipped: list[tuple[ast.expr, bool | None]] = []
+    guard: tuple[ast.expr, bool | None] | None = None
+    body: list[ast.stmt] = function.body
+    while True:
+        here = next((s for s in body if s.lineno <= line <= (s.end_lineno or line)), None)
+        for each in body[: body.index(here)] if here else body:
+            if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, known):
+                skipped.append((each.test, False))
+        if isinstance(here, ast.If):
+            inside = _holds_line(here.body, line)
+            guard = (here.test, True) if inside else guard
+            if not inside and not here.orelse and _returns_node(here):
+                skipped.append((here.test, False))
+            body = here.body if inside else here.orelse
+            continue
+        if isinstance(here, ast.Match):
+            guard = here.subject, None
+        parts = _parts(here)
+        body = next((part for part in parts if _holds_line(part, line)), [])
+        if not body:
+            break
+    if isinstance(here, ast.Return) and here.value is not None and not _is_none(here.value):
+        return [*skipped, _of_choice(here.value, known)]
+    return [guard] if guard is not None else skipped
+
+
+def _parts(statement: ast.stmt | None) -> list[list[ast.stmt]]:
+    """The bodies of a loop, of `with`, `try` or `match`."""
+    match statement:
+        case ast.For() | ast.While():
+            return [statement.body, statement.orelse]
+        case ast.With():
+            return [statement.body]
+        case ast.Try():
+            handlers = [each.body for each in statement.handlers]
+            return [statement.body, *handlers, statement.orelse, statement.finalbody]
+        case ast.Match():
+            return [case.body for case in statement.cases]
+        case _:
+            return []
+
+
+def _holds_line(body: list[ast.stmt], line: int) -> bool:
+    """Whether a line stands in a body."""
+    return any(s.lineno <= line <= (s.end_lineno or line) for s in body)
+
+
+def _returns_node(branch: ast.If) -> bool:
+    """Whether a branch returns something that is not None as it stands."""
+    returns = [n for s in branch.body for n in ast.walk(s) if isinstance(n, ast.Return)]
+    return any(r.value is not None and not _is_none(r.value) for r in returns)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _of_choice(value: ast.expr, known: Mapping[str, Any]) -> tuple[ast.expr, bool | None]:
+    """The condition of `x if … else None`, inside out; else the expression that gave None."""
+    while isinstance(value, ast.IfExp):
+        held = bool(_value(value.test, known))
+        chosen = value.body if held else value.orelse
+        if _is_none(chosen):
+            return value.test, held
+        value = chosen
+    return value, None
+
+
+def _decided(
+    condition: ast.expr, holds: bool | None, known: Mapping[str, Any]
+) -> tuple[ast.expr, bool | None]:
+    """The part of a condition that decided: of "and" the first that fails, of "or" that holds."""
+    if holds is None:
+        return condition, None
+    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+        return _decided(condition.operand, not holds, known)
+    if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.Or) == holds:
+        found = (p for p in condition.values if bool(_value(p, known)) == holds)
+        return _decided(next(found, condition.values[-1]), holds, known)
+    return condition, holds
+
+
+def _value(expression: ast.expr, known: Mapping[str, Any]) -> Any:
+    """What an expression of the rule gives; a name in it may be unknown by then."""
+    try:
+        return eval(compile(ast.Expression(expression), "<rule>", "eval"), dict(known))
+    except Exception:
+        return None
+
+
+def _values(part: ast.expr, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The names and attributes that a condition looks at, with what they are."""
+    inner = {child for n in ast.walk(part) if isinstance(n, ast.Attribute | ast.Subscript)
+             for child in ast.walk(n) if child is not n}  # fmt: skip
+    own = {name.id for n in ast.walk(part) if isinstance(n, ast.comprehension)
+           for name in ast.walk(n.target) if isinstance(name, ast.Name)}  # fmt: skip
+    seen = dict[str, str]()
+    for each in ast.walk(part):
+        read = {n.id for n in ast.walk(each) if isinstance(n, ast.Name)}
+        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        if each not in inner and not read & own:
+            value = _value(each, known)
+            if not callable(value) or isinstance(value, Node):
+                seen[ast.unparse(each)] = told(value)
+    yield from seen.items()
+
+
+def told(value: object) -> str:
+    """A value in a few words: a node as it is printed."""
+    if isinstance(value, TensorNode):
+        argument = f" {describe_argument(value)}".rstrip()
+        word = operation(value)
+        return f"{word}{'' if argument.strip() in word else argument} {short(value)}"
+    if isinstance(value, ScalarNode):
+        return describe(value)
+    if isinstance(value, tuple) and all(isinstance(each, Node) for each in value):
+        return ", ".join(map(told, value))
+    text = value.name if isinstance(value, DType) else repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node, TensorNode):
+        return operation(node).split(" ")[0]
+    return describe(node) if isinstance(node, ScalarNode) else type(node).__name__
+
+
+def _listed(rule: Rule) -> str:
+    """What a rule looks at, in words."""
+    words = targets_of(rule)
+    return ", ".join(words[:6]) + (" and others" if len(words) > 6 else "")
+
+
+def targets_of(rule: Rule) -> list[str]:
+    """The operations and kinds of node that a rule looks at."""
+    words = (t[1] if isinstance(t, tuple) else t.__name__.lower() for t in rule.targets)
+    return list(dict.fromkeys("any operation" if word == "alu" else word for word in words))

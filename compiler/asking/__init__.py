@@ -1,1 +1,0 @@
-"""Questions to a compilation: is it right, where not, why not, and what did other passes do."""

@@ -1,0 +1,24 @@
+"""Underneath all stages: nodes and their history, types, errors, options, the user's lines.
+
+In order: each imports only what stands before it.
+
+    printable.py    the one place where text from a user's program becomes fit to be printed
+    forking.py      what a process made by `fork` needs
+    origin.py       where a node comes from
+    node.py         interned immutable nodes: structure-equal nodes are the same object
+    trace.py        what the compiler reports about its own work, as frozen records
+    stage.py        the faces every stage shows
+    biography.py    everything one value is, in every stage, found along the recorded links
+    errors.py       errors, each a small page
+    dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
+    garbage.py      Python's search for garbage in cycles, put off while compiling
+    isolated.py     Python in a process of its own, safe from the current folder
+    suggest.py      what a wrong name was meant to be
+    keywords.py     arguments of public calls
+    machine.py      the machine model: how fast one core computes and moves data
+    passes.py       the rows of the compiler, and passes as a value
+    options.py      settings of one compilation
+    reason.py       why something was chosen, in words, with the numbers that were looked at
+    user_cache.py   the user's cache: where its folder is
+    user_source.py  the user's program as the first stage
+"""

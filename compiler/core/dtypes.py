@@ -1,0 +1,209 @@
+"""Element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)."""
+
+import functools
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from compiler.core.errors import DTypeError
+from compiler.core.origin import caller
+
+Kind = Literal["bool", "int", "uint", "float"]
+Scalar = bool | int | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DType:
+    """An element type; `short` is the name in printed programs, `bits` its width in memory.
+
+    Each type is one object. It equals what NumPy's type of the same name equals, so that
+    `x.dtype == np.float32` and `x.dtype == "float32"` mean what they say, and has the hash of
+    `np.dtype("float32")`: the two are one key in dicts and sets. A scalar type and a name are
+    equal to it but have hashes of their own, as they have beside `np.dtype`; `np.dtype(key)`
+    makes a key of either.
+    """
+
+    name: str
+    short: str
+    kind: Kind
+    bits: int
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(np.dtype(self.name)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        if isinstance(other, str) and other in _BY_NAME:
+            return _BY_NAME[other] is self
+        return isinstance(other, str | type | np.dtype) and bool(self.numpy == other)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse, (self.name,)
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The same as `numpy`: by this name NumPy finds it, as in `np.zeros(3, x.dtype)`."""
+        return self.numpy
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return max(self.bits // 8, 1)
+
+    @property
+    def numpy(self) -> "np.dtype[Any]":
+        """The NumPy type of the same name."""
+        return _NUMPY[self.name]
+
+    @property
+    def is_float(self) -> bool:
+        """Whether this is a floating-point type."""
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether this is a signed or unsigned integer type (bool is neither)."""
+        return self.kind in ("int", "uint")
+
+    @property
+    def minimum(self) -> Scalar:
+        """The least value: false, the integer's minimum, or -inf."""
+        if self.kind == "bool":
+            return False
+        return float("-inf") if self.is_float else int(np.iinfo(self.numpy).min)
+
+    @property
+    def maximum(self) -> Scalar:
+        """The greatest value: true, the integer's maximum, or +inf."""
+        if self.kind == "bool":
+            return True
+        return float("inf") if self.is_float else int(np.iinfo(self.numpy).max)
+
+    def __repr__(self) -> str:
+        return f"dtypes.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+bool_ = DType("bool", "bool", "bool", 8)
+int8 = DType("int8", "i8", "int", 8)
+int16 = DType("int16", "i16", "int", 16)
+int32 = DType("int32", "i32", "int", 32)
+int64 = DType("int64", "i64", "int", 64)
+uint8 = DType("uint8", "u8", "uint", 8)
+uint16 = DType("uint16", "u16", "uint", 16)
+uint32 = DType("uint32", "u32", "uint", 32)
+uint64 = DType("uint64", "u64", "uint", 64)
+float16 = DType("float16", "f16", "float", 16)
+float32 = DType("float32", "f32", "float", 32)
+float64 = DType("float64", "f64", "float", 64)
+
+ALL: tuple[DType, ...] = (
+    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,
+)  # fmt: skip
+_BY_NAME = {t.name: t for t in ALL} | {t.short: t for t in ALL}
+_NUMPY: "dict[str, np.dtype[Any]]" = {t.name: np.dtype(t.name) for t in ALL}
+_BY_NUMPY = {_NUMPY[t.name]: t for t in ALL}
+
+
+def parse(value: object, operation: str = "dtype") -> DType:
+    """The `DType` for a name, a NumPy type, a Python type or a `DType`.
+
+    Raises `DTypeError` for types this compiler does not compute with.
+    """
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str) and value in _BY_NAME:
+        return _BY_NAME[value]
+    if isinstance(value, np.dtype) and value in _BY_NUMPY:
+        return _BY_NUMPY[value]
+    try:
+        name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
+    except TypeError:
+        name = ""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    raise DTypeError(
+        operation,
+        "unknown element type",
+        got=repr(value),
+        expected="one of " + ", ".join(t.name for t in ALL),
+    )
+
+
+_default: DType | None = None
+_inside: "ContextVar[DType | None]" = ContextVar("default dtype", default=None)
+
+
+def set_default_dtype(dtype: object = None) -> None:
+    """The float type of what has none of its own, from now on and on every thread; None: as usual.
+
+    It is that of `zeros`, `ones`, `eye`, `linspace` (float64 as usual, NumPy's), of random floats
+    (float32 as usual) and of Python's floats in lists. Arrays keep theirs, and so do results: an
+    integer divided by an integer stays float64. `DTypeError` for what is no float type.
+    """
+    global _default
+    _default = None if dtype is None else _float_type("set_default_dtype", dtype)
+
+
+def get_default_dtype() -> DType | None:
+    """The type that `set_default_dtype` or `default_dtype` set; None where all is as usual."""
+    return _inside.get() or _default
+
+
+def default_dtype(dtype: object) -> AbstractContextManager[None]:
+    """`with default_dtype("float32"):` as `set_default_dtype` inside the block, on this thread."""
+    return _default_inside(_float_type("default_dtype", dtype))
+
+
+@contextmanager
+def _default_inside(dtype: DType) -> Iterator[None]:
+    token = _inside.set(dtype)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
+def _float_type(operation: str, dtype: object) -> DType:
+    found = parse(dtype, operation)
+    if found.is_float:
+        return found
+    raise DTypeError(
+        operation, "only a float type can be the default", got=str(found),
+        expected="float16, float32 or float64", origin=caller(operation),
+    )  # fmt: skip
+
+
+def asked(dtype: object, operation: str, usual: DType = float64) -> DType:
+    """The type given to a call that makes floats out of nothing, else the default, else `usual`."""
+    return parse(dtype, operation) if dtype is not None else get_default_dtype() or usual
+
+
+def promote(*types: DType | Scalar) -> DType:
+    """The common type by NumPy 2's rules: Python scalars are weak, types are not."""
+    return _promoted(tuple(t if isinstance(t, DType) else type(t) for t in types))
+
+
+@functools.lru_cache(maxsize=1024)
+def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
+    """The common type of element types and of types of Python scalars, whose values say nothing."""
+    arguments = [t.numpy if isinstance(t, DType) else t() for t in types]
+    return _BY_NAME[np.result_type(*arguments).name]
+
+
+def to_float(dtype: DType) -> DType:
+    """The type NumPy's floating-point functions use for `dtype`: int8 → f16, int32 → f64, …"""
+    if dtype.is_float:
+        return dtype
+    return {8: float16, 16: float32}.get(dtype.bits, float64)

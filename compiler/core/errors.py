@@ -1,0 +1,135 @@
+"""Errors, each a small page: operation, what is wrong, got / expected, the user's line, a hint.
+
+    CompileError              every error this package raises on purpose
+      ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
+      DeviceError                                                 the user's placement
+      GraphError                                                  a tensor graph made by hand
+      ScheduleError                                               a kernel graph made by hand
+      PassError                                                   passes in an order of one's own
+      NameMistake                                                 a name that does not exist
+      InternalError                                               ours: a broken invariant
+
+A notebook shows an error of the user's as this page and the user's own lines; one of ours comes
+with its traceback.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from compiler.core.origin import Origin, caller, current, users_lines
+from compiler.core.printable import printout
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CompileError(Exception):
+    """Base of all errors; `str` gives the whole page, the fields give its parts."""
+
+    def __init__(
+        self,
+        operation: str,
+        problem: str,
+        *,
+        got: str = "",
+        expected: str = "",
+        hint: str = "",
+        origin: Origin | None = None,
+    ) -> None:
+        self.operation = operation
+        self.problem = problem
+        self.got = got
+        self.expected = expected
+        self.hint = hint
+        self.origin = origin or current()
+        super().__init__(self._page())
+
+    def locate(self, origin: Origin) -> None:
+        """Say where it happened, unless that is known."""
+        if self.origin is None:
+            self.origin = origin
+            self.args = (self._page(),)
+
+    def _page(self) -> str:
+        """The message: one line, then the parts that are known, indented."""
+        parts = [f"{self.operation}: {self.problem}"]
+        where = self.origin.address if self.origin else ""
+        text = self.origin.text if self.origin else ""
+        rows = (
+            ("got", self.got),
+            ("expected", self.expected),
+            ("line", f"{where}  {text}".rstrip()),
+            ("hint", self.hint),
+        )
+        parts += [f"  {name + ':':<10}{value}" for name, value in rows if value]
+        return printout(line for part in parts for line in part.split("\n"))
+
+
+class Mistake(CompileError):
+    """What the user can mend, so the user's lines say more than ours."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback; `%debug` still has all of it."""
+        calls = {it.address: it.text for it in reversed(users_lines(self.__traceback__))}
+        calls.pop(self.origin.address if self.origin else "", None)
+        rows = printout(f"  called at {place}  {text}" for place, text in calls.items())
+        return [f"{type(self).__name__}: {self}", rows][: 1 + bool(calls)]
+
+
+class ShapeError(Mistake, ValueError):
+    """Shapes do not fit together."""
+
+
+class DTypeError(Mistake, TypeError):
+    """An operation is not defined for these element types."""
+
+
+class AxisError(Mistake, IndexError):
+    """An axis or an index is out of range."""
+
+
+class SizeError(Mistake, MemoryError):
+    """A tensor is larger than can be addressed or allocated."""
+
+
+class DataError(Mistake, TypeError):
+    """Data that cannot become a tensor."""
+
+
+class DeviceError(Mistake, ValueError):
+    """A device that does not exist or cannot do this, or values on devices that do not fit."""
+
+
+class GraphError(Mistake, ValueError):
+    """A node of a tensor graph made by hand whose operands or arguments do not fit together."""
+
+
+class ScheduleError(Mistake, ValueError):
+    """A kernel graph that cannot be scheduled or run: the message names the node and the reason."""
+
+
+class PassError(Mistake, ValueError):
+    """Passes, or rules, of a user's that cannot run: the message names the pass and the reason."""
+
+
+class NameMistake(Mistake, AttributeError):
+    """An attribute that does not exist; the hint says which one was meant, if that is known."""
+
+
+class InternalError(CompileError):
+    """A broken invariant of the compiler; the message names the stage and the invariant."""
+
+
+def located(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function that makes no nodes: its errors name the line of its caller."""
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except CompileError as error:
+            error.locate(caller(function.__name__))
+            raise
+
+    return wrapper

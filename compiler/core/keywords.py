@@ -1,0 +1,220 @@
+"""Arguments of public calls: one mechanism for all their names, and a page for those that misfit.
+
+    x.sum(axis=1, keepdims=True)    NumPy's names
+    x.sum(dim=1, keepdim=True)      PyTorch's
+
+A name that the call does not have, but of which it has a synonym, stands for that. What then does
+not fit the call (a name, too many arguments, one missing) is a `DataError`, which is a TypeError.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+
+from compiler.core.errors import AxisError, DataError, located
+from compiler.core.origin import caller, public_name, state
+from compiler.core.suggest import nearest
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Args: TypeAlias = tuple[Any, ...]
+
+SYNONYMS = (
+    ("axis", "dim", "axes", "dims"),
+    ("axis1", "dim1"),
+    ("axis2", "dim2"),
+    ("axes", "axis", "dims", "order"),
+    ("classes", "num_classes"),
+    ("correction", "ddof"),
+    ("count", "num", "steps", "chunks"),
+    ("counts", "repeats", "reps"),
+    ("diagonal", "offset", "k"),
+    ("end", "end_dim"),
+    ("first", "axis1", "dim0"),
+    ("index", "indices"),
+    ("keepdim", "keepdims"),
+    ("max", "a_max"),
+    ("min", "a_min"),
+    ("order", "axes", "dims"),
+    ("ord", "p"),
+    ("other", "b"),
+    ("second", "axis2", "dim1"),
+    ("shape", "size", "newshape", "sizes"),
+    ("shifts", "shift"),
+    ("size", "kernel_size"),
+    ("sizes", "split_size_or_sections", "split_size"),
+    ("slope", "negative_slope"),
+    ("start", "start_dim"),
+    ("times", "k"),
+    ("to", "destination"),
+    ("value", "fill_value"),
+    ("values", "v"),
+)
+"""Names under which NumPy and PyTorch have one and the same argument."""
+
+MEANT = {
+    "device": "x.to(device) says where a tensor is",
+    "dtype": "x.cast(dtype) converts",
+    "inplace": "operations give a new tensor; x.assign(value) writes",
+    "kind": "the order is stable; there is one algorithm",
+    "out": "operations give a new tensor; x.assign(value) writes",
+    "requires_grad": "no gradients are recorded here",
+    "unbiased": "unbiased=True is correction=1, unbiased=False is correction=0",
+    "where": "mask.where(x, 0) takes 0 elsewhere",
+}
+"""What to do about arguments of other libraries."""
+
+_FLAGS = ("keepdim", "descending", "largest")
+"""Arguments that are true or false; a number in their place was meant for another argument."""
+
+
+def public(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public method: nodes made in it, and its errors, come from its caller's line,
+    and its arguments may have the names that NumPy or PyTorch give them."""
+    operation = public_name(function.__name__)
+    call = Call(operation, inspect.signature(function))
+    plain = call.plain
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **given: P.kwargs) -> R:
+        is_inside = state.origin is not None
+        if not is_inside:
+            state.origin = caller(operation)
+        try:
+            if given or len(args) > plain:
+                found, named = call.checked(args, given)
+                return function(*found, **named)
+            return function(*args, **given)
+        except TypeError as error:
+            if _is_from_inside(error):
+                raise
+            raise call.misfit(args, given, str(error)) from None
+        finally:
+            if not is_inside:
+                state.origin = None
+
+    return wrapper
+
+
+def program_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function that makes no nodes: as `located`, with pages for misfits."""
+    call = Call(function.__name__, inspect.signature(function))
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **given: P.kwargs) -> R:
+        try:
+            return function(*args, **given)
+        except TypeError as error:
+            if _is_from_inside(error):
+                raise
+            raise call.misfit(args, given, str(error)) from None
+
+    return located(wrapper)
+
+
+def _is_from_inside(error: TypeError) -> bool:
+    """Whether the function called raised it, and not the call itself."""
+    trace = error.__traceback__
+    return trace is None or trace.tb_next is not None
+
+
+class Call:
+    """How one operation is called: the names of its arguments, and what misfits them."""
+
+    def __init__(self, operation: str, signature: inspect.Signature) -> None:
+        self.operation = operation
+        self.signature = signature
+        self.names = tuple(signature.parameters)
+        self.flags = tuple(at for at, name in enumerate(self.names) if name in _FLAGS)
+        self.plain = min(self.flags, default=len(self.names))
+        """With so many positional arguments, and none by name, there is nothing to check."""
+        kinds = {row.kind: name for name, row in signature.parameters.items()}
+        self.is_open = inspect.Parameter.VAR_KEYWORD in kinds
+        self.many = kinds.get(inspect.Parameter.VAR_POSITIONAL, "")
+        """The name of what is given one by one or as a sequence: `shape` of `reshape`."""
+        self.bound = 1 if self.names[:1] in (("self",), ("cls",)) else 0
+        """How many arguments Python gives itself."""
+
+    def checked(self, args: Args, given: Mapping[str, Any]) -> tuple[Args, dict[str, Any]]:
+        """The arguments, those given by name under the names that the operation has for them."""
+        for at in self.flags:
+            if len(args) > at and not isinstance(args[at], bool | np.bool_):
+                raise self._no_flag(self.names[at], args[at])
+        if self.is_open:
+            return args, dict(given)
+        found: dict[str, Any] = {}
+        names: dict[str, str] = {}
+        for name, value in given.items():
+            known = self._own_name(name)
+            if known in found:
+                raise self._twice(names[known], name, found[known], value)
+            found[known], names[known] = value, name
+        if "dim" in found and "axis" in self.names:
+            place = self.names.index("axis")
+            axis = args[place] if len(args) > place else found.get("axis")
+            if axis is not None and found["dim"] is not None:
+                raise self._twice("axis", "dim", axis, found["dim"])
+        if self.many in found and len(args) <= self.bound:
+            several = found.pop(self.many)
+            args = args if several is None else (*args, several)
+        return args, found
+
+    def _own_name(self, name: str) -> str:
+        """`name`, or its only synonym among the names of the operation."""
+        if name in self.names:
+            return name
+        rows = [row for row in SYNONYMS if name in row]
+        return next((each for row in rows for each in row if each in self.names), name)
+
+    def misfit(self, args: Args, given: Mapping[str, Any], words: str) -> DataError:
+        """The page for arguments that do not fit; `words` is what Python says of them."""
+        named = {self._own_name(name): name for name in given}
+        unknown = [name for own, name in named.items() if own not in self.names]
+        if unknown:
+            name = unknown[0]
+            names = [name for name in self.names if name not in ("self", "cls")]
+            return DataError(
+                self.operation, f"there is no argument {name}",
+                got=f"{name}={_short(given[name])}", expected=self.written,
+                hint=MEANT.get(name) or nearest(name, names),
+            )  # fmt: skip
+        try:
+            self.signature.bind(*args, **dict.fromkeys(named))
+        except TypeError as error:
+            words = str(error)
+        shown = [*map(_short, args[self.bound :]), *(f"{n}={_short(given[n])}" for n in given)]
+        return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
+                         expected=self.written)  # fmt: skip
+
+    @property
+    def written(self) -> str:
+        """`sum(axis=None, keepdim=False, dtype=None)`"""
+        bare = inspect.Parameter.empty
+        rows = list(self.signature.parameters.values())[self.bound :]
+        plain = [row.replace(annotation=bare) for row in rows]
+        return f"{self.operation}{inspect.Signature(plain)}"
+
+    def _no_flag(self, name: str, value: object) -> DataError:
+        hint = f"several axes are one tuple: {self.operation}((0, 1))"
+        return DataError(
+            self.operation, f"{name} is true or false", got=_short(value), expected=self.written,
+            hint=hint if name == "keepdim" and isinstance(value, int) else "",
+        )  # fmt: skip
+
+    def _twice(self, known: str, name: str, first: object, second: object) -> AxisError:
+        return AxisError(
+            self.operation, f"both {known}= and {name}= are given",
+            got=f"{known}={_short(first)}, {name}={_short(second)}",
+            expected="one of them: they mean the same",
+        )  # fmt: skip
+
+
+def _short(value: object) -> str:
+    """`value` as users write it, cut to one line."""
+    if hasattr(value, "shape") and not isinstance(value, type):
+        return f"{type(value).__name__}{tuple(value.shape)}"
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 40 else text[:39] + "…"

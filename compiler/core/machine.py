@@ -1,0 +1,102 @@
+"""The machine model: how fast one core computes and moves data, in nanoseconds and bytes.
+
+Times are those of generated code in a steady state. `DEFAULT` has round figures of one core of
+a current x86-64 server with 512-bit vectors, so that what is printed is the same everywhere;
+`compiler.calibrate()` measures this machine.
+
+    level 0 … 3     level-1, level-2 and level-3 cache, memory
+"""
+
+from dataclasses import dataclass, field
+
+from compiler.core.printable import ShownAsText
+
+LEVELS = ("L1", "L2", "L3", "memory")
+EXPENSIVE = {
+    "exp": 0.12, "exp2": 0.1, "log": 0.18, "log2": 0.2, "sin": 0.7, "cos": 0.7, "tan": 0.75,
+    "tanh": 0.15, "erf": 0.2, "pow": 1.25, "sqrt": 0.05, "recip": 0.02, "fdiv": 0.02,
+    "idiv": 1.4, "mod": 1.4, "max": 0.02, "min": 0.02,
+}  # fmt: skip
+"""Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
+FMA = "fma"
+"""A product that is added to a sum: one instruction."""
+NEVER_VECTOR = frozenset(("idiv", "mod"))
+"""Operations that keep a loop from being vectorised: their figures are those of one element."""
+
+ALONE = 4.0
+"""How many times longer an operation of several instructions takes outside vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineModel(ShownAsText):
+    """What estimates of time rest on. Times are those of one core.
+
+    `cache_bytes`: sizes of the three caches; `read`, `write`: bytes per ns from and to each level,
+    by vectors one after the other; `strided`: ns per element that is read down a column, by the
+    level that holds the array; `vector_ns`, `scalar_ns`: one simple operation on a float32
+    element in vectorised and other code; `fma_ns`: one multiply-add in vectorised code, which is
+    one instruction; `step_ns`: one turn of a loop that holds other loops;
+    `operations`: ns per float32 element of what is many instructions, vectorised; `wide`: how
+    many times longer a 64-bit element takes; `launch_ns`: one call of a program;
+    `cores`: how many run at once; `memory_cores`: how many cores are as fast as all of them where
+    data are in memory, which they share, as they do no other level; `vector_bytes`, `registers`:
+    those of one core for vectors.
+    """
+
+    name: str = "default"
+    cache_bytes: tuple[int, int, int] = (48 * 1024, 1024 * 1024, 32 * 1024 * 1024)
+    read: tuple[float, float, float, float] = (500.0, 250.0, 120.0, 40.0)
+    write: tuple[float, float, float, float] = (500.0, 250.0, 120.0, 28.0)
+    strided: tuple[float, float, float, float] = (0.2, 0.6, 3.0, 5.5)
+    vector_ns: float = 0.0065
+    fma_ns: float = 0.013
+    scalar_ns: float = 0.085
+    step_ns: float = 4.5
+    launch_ns: float = 250.0
+    cores: int = 2
+    memory_cores: float = 8.0
+    vector_bytes: int = 64
+    registers: int = 32
+    wide: float = 2.0
+    operations: tuple[tuple[str, float], ...] = field(default=tuple(EXPENSIVE.items()))
+
+    def operation_ns(self, op: str, itemsize: int, is_vector: bool, cost: int = 1) -> float:
+        """One operation of the table on one element; `cost` is the weight of the table's row."""
+        known = dict(self.operations).get(op)
+        simple = self.fma_ns if op == FMA else self.vector_ns
+        vector = simple if known is None else known
+        width = 1.0 if itemsize <= 4 else self.wide
+        if op in NEVER_VECTOR:
+            return vector
+        if is_vector:
+            return vector * (width if known is not None else itemsize / 4)
+        alone = self.scalar_ns * min(cost, 4)
+        return max(alone, vector * width * ALONE) if known else alone
+
+    def moving_ns(self, level: int, read: float, written: float, threads: int = 1) -> float:
+        """So many bytes from and to a level, by several cores at once."""
+        at_once = min(threads, self.memory_cores) if level == LEVELS.index("memory") else threads
+        return (read / self.read[level] + written / self.write[level]) / at_once
+
+    def level(self, nbytes: float) -> int:
+        """The first level that holds `nbytes`."""
+        return next((n for n, size in enumerate(self.cache_bytes) if nbytes <= size), 3)
+
+    def __str__(self) -> str:
+        rows = [f"machine model {self.name}"]
+        for number, level in enumerate(LEVELS):
+            size = f"{self.cache_bytes[number]:,} bytes" if number < 3 else ""
+            rows.append(
+                f"{level:<7} {size:>17}  read {self.read[number]:6.1f}  write "
+                f"{self.write[number]:6.1f} bytes/ns  column {self.strided[number]:5.2f} ns"
+            )
+        rows.append(
+            f"operation {self.vector_ns:.4f} ns in vectors, {self.scalar_ns:.3f} ns alone; "
+            f"multiply-add {self.fma_ns:.4f} ns; loop {self.step_ns:.2f} ns; "
+            f"launch {self.launch_ns:,.0f} ns; memory as fast as {self.memory_cores:.1f} cores"
+        )
+        rows.append("  ".join(f"{name} {ns:.3f}" for name, ns in self.operations))
+        return "\n".join(rows)
+
+
+DEFAULT = MachineModel()

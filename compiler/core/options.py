@@ -1,0 +1,126 @@
+"""Settings of one compilation. There are no others: of the environment only two things are asked,
+where the caches are (`user_cache.py`) and what processor this is (`SVODVIZ_CPU`: `llvm/jit.py`);
+tests alone make an error of what would be left out (`dropped.py`)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from compiler.core.errors import DataError, located
+from compiler.core.machine import DEFAULT, MachineModel
+from compiler.core.passes import Passes
+
+Mode: TypeAlias = Literal["fast", "explain"]
+Cache: TypeAlias = bool | str | Path
+MOST_THREADS = 256
+
+
+class Given(dict[str, Any]):
+    """Choices by name of kernel, as options hold them: compared by content, never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset((name, repr(choices)) for name, choices in self.items()))
+
+
+class Measured(Given):
+    """Choices that a search found, so no mistake of a user's where they do not apply."""
+
+    __hash__ = Given.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compile; every field has a default that suits most programs.
+
+    `trace`: record every rewrite (needed to step through passes; costs compile time).
+    `verify`: check each stage's numbered invariants after it is made, with `trace` after each pass.
+    `optimize`: LLVM's level, at most; 0 keeps the code as generated.
+    `mode`: "fast" runs those of LLVM's passes that pay for a kernel, "explain" its whole pipeline
+    of level `optimize` on every kernel (`llvm/level.py`).
+    `cache`: whether machine code is kept on disk, in the user's cache folder or in the one given.
+    `kernel_operations`: a kernel with more elementwise operations than this is cut.
+    `device`: the kind of device that runs every kernel, e.g. "INTERPRET", which checks every
+    access; "" means the device that a kernel's inputs are on.
+    `plan_memory`: intermediate values that are not needed at the same time share memory.
+    `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
+    `threads`: how many threads one kernel may use; 0 means one for each core of this process.
+    `memory_limit`: bytes one program may allocate; None means what the machine has.
+    `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
+    choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
+    in text; the others are plain.
+    `tune`: seconds for a search, by measurement, over the loops of the program's kernels; it begins
+    with what `loops` says, and what it finds is remembered (`tune/tune.py`). 0: no search.
+    `passes`: those that run on graph and loops, in their order (`passes.py`); None: the usual ones.
+    """
+
+    trace: bool = False
+    verify: bool = True
+    optimize: Literal[0, 1, 2, 3] = 3
+    mode: Mode = "fast"
+    cache: Cache = True
+    kernel_operations: int = 256
+    device: str = ""
+    threads: int = 0
+    memory_limit: int | None = None
+    plan_memory: bool = True
+    model: MachineModel = DEFAULT
+    loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "auto"
+    tune: float = 0.0
+    passes: Passes | None = None
+
+    @located
+    def __post_init__(self) -> None:
+        for name in ("trace", "verify", "plan_memory"):
+            is_sound = isinstance(getattr(self, name), bool)
+            self._check(name, is_sound, f"{name} is neither on nor off", "True or False")
+        is_level = self.optimize in range(4) and _is_count(self.optimize)
+        self._check("optimize", is_level, "no such level of optimisation", "0, 1, 2 or 3")
+        self._check("mode", self.mode in get_args(Mode), "no such mode", "fast or explain")
+        is_cache = isinstance(self.cache, Cache) and "\0" not in str(self.cache)
+        self._check("cache", is_cache, "no such cache", "True, False or a folder")
+        self._check("kernel_operations", _is_count(self.kernel_operations, 1),
+                    "no such number of operations", "1 or more")  # fmt: skip
+        is_kind = isinstance(self.device, str)
+        self._check("device", is_kind, "no such kind of device", 'a name, as "INTERPRET", or ""')
+        is_number = _is_count(self.threads) and self.threads <= MOST_THREADS
+        expected = f"0 (all cores) … {MOST_THREADS}"
+        self._check("threads", is_number, "no such number of threads", expected)
+        is_limit = self.memory_limit is None or _is_count(self.memory_limit)
+        self._check("memory_limit", is_limit, "no such number of bytes", "0 or more, or None")
+        is_model = isinstance(self.model, MachineModel)
+        self._check("model", is_model, "no model of a machine", "what compiler.calibrate() gives")
+        is_time = isinstance(self.tune, int | float) and not isinstance(self.tune, bool)
+        is_time = is_time and 0 <= self.tune < math.inf
+        self._check("tune", is_time, "no such time for a search", "seconds, 0 or more")
+        if not isinstance(self.passes, Passes | None):
+            what, got = "these are no passes", type(self.passes).__name__
+            expected = "compiler.PASSES, or others made of them: PASSES.after('simplify', mine)"
+            raise DataError("Options", what, got=got, expected=expected)
+        if isinstance(self.loops, Mapping) and not isinstance(self.loops, Given):
+            object.__setattr__(self, "loops", Given(self.loops))
+        is_way = isinstance(self.loops, Given) or (
+            isinstance(self.loops, str) and self.loops in ("auto", "plain")
+        )
+        self._check("loops", is_way, "no such way to transform loops",
+                    "auto, plain or choices by name of kernel")  # fmt: skip
+
+    def _check(self, name: str, is_sound: bool, what: str, expected: str) -> None:
+        """`DataError` for a field that cannot be what it is."""
+        if not is_sound:
+            got = f"{name}={getattr(self, name)!r}"
+            raise DataError("Options", what, got=got, expected=expected)
+
+
+def _is_count(value: object, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def options_of(given: object, passes: Passes | None) -> Options:
+    """The options of one compilation, whose rewrites are recorded where none are given."""
+    options = Options(trace=True) if given is None else given
+    if not isinstance(options, Options):
+        what, got = "these are no options", type(given).__name__
+        raise DataError("compile", what, got=got, expected="compiler.Options(…)")
+    return options if passes is None else replace(options, passes=passes)

@@ -1,0 +1,198 @@
+"""Where a node comes from: the user's file, line and the public call that made it.
+
+Every public `Tensor` call runs inside `user_call`, which finds the first stack frame outside this
+package. Nodes built during the call carry that `Origin`; later stages carry sets of them along.
+"""
+
+import dataclasses
+import functools
+import linecache
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_packages: tuple[str, ...] = (str(Path(__file__).parents[1]),)
+
+
+def count_as_ours(file: str) -> None:
+    """The package whose `__init__` is `file` is no user's code: errors and nodes look beyond it."""
+    global _packages
+    _packages = tuple({*_packages, str(Path(file).parent)})
+
+
+def cell_number(file: str) -> int | None:
+    """The execution count of the notebook cell that is compiled under the name `file`, if one is.
+
+    Cells run under names that differ from process to process; IPython knows which is which. Where
+    the front end does not count (its counter stays at 1), it is the place in the order of running.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None or file not in shell.compile._filename_map:
+        return None
+    counts: dict[str, int] = shell.compile._filename_map
+    return counts[file] if shell.execution_count > 1 else list(counts).index(file) + 1
+
+
+def short_name(file: str) -> str:
+    """`file` without its folder; "cell 5" for a notebook cell, "cell" where it has no number."""
+    number = cell_number(file)
+    if number is not None:
+        return f"cell {number}"
+    is_cell = file.startswith("<") or "ipykernel_" in file
+    return "cell" if is_cell else os.path.basename(file)
+
+
+def reading_order(file: str) -> tuple[int, str]:
+    """Sorts files by name, and notebook cells by the order in which they ran."""
+    return cell_number(file) or 0, file
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in the user's program; `method` is the public call made there, e.g. "softmax".
+
+    `inside` are the user's functions that were running, from the outermost: "network/attention".
+    It groups nodes in pictures, and two places that differ in it alone are one.
+    """
+
+    file: str
+    line: int
+    method: str
+    inside: str = field(default="", compare=False)
+
+    @property
+    def text(self) -> str:
+        """The source line, without its indentation; "" where the file cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+    @property
+    def place(self) -> str:
+        """`file:line` with the folder left out (line 2 of notebook cell 5 reads `cell 5:2`)."""
+        return f"{short_name(self.file)}:{self.line}"
+
+    @property
+    def address(self) -> str:
+        """`file:line` with the folder, for an editor to follow; of a notebook cell its place."""
+        is_cell = cell_number(self.file) is not None
+        return self.place if is_cell else f"{self.file}:{self.line}"
+
+    def __lt__(self, other: "Origin") -> bool:
+        mine = (reading_order(self.file), self.line, self.method)
+        return mine < (reading_order(other.file), other.line, other.method)
+
+
+class _State(threading.local):
+    """The origin of the public call that is running on this thread."""
+
+    origin: Origin | None = None
+
+
+state = _State()
+
+
+def caller(method: str, depth: int = 2) -> Origin:
+    """The innermost frame outside this package, `depth` frames or more above this one."""
+    frame = sys._getframe(depth)
+    while frame.f_back is not None and _is_ours(frame.f_code):
+        frame = frame.f_back
+    return Origin(frame.f_code.co_filename, frame.f_lineno, method, _functions(frame))
+
+
+def _functions(frame: FrameType) -> str:
+    """The functions of the frame's file that led to it, "" at the top level of a program."""
+    names: list[str] = []
+    at: FrameType | None = frame
+    while at is not None and at.f_code.co_filename == frame.f_code.co_filename:
+        if not at.f_code.co_name.startswith("<"):
+            names.append(at.f_code.co_name)
+        at = at.f_back
+    return "/".join(reversed(names))
+
+
+def _is_ours(code: CodeType) -> bool:
+    """Whether code is ours; so are the constructors that dataclasses write, and their `replace`."""
+    is_written = code.co_filename == "<string>" and code.co_name == "__init__"
+    is_written = is_written or code.co_filename == dataclasses.__file__
+    return is_written or code.co_filename.startswith(_packages)
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of code that is neither ours nor the user's."""
+    import sysconfig  # only who explains an error loads it
+
+    return tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
+    """The lines of the user's program that a traceback passes, from the outermost."""
+    frames = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    return tuple(
+        Origin(code.co_filename, line, code.co_name)
+        for code, line in frames
+        if not _is_ours(code) and not code.co_filename.startswith(_libraries())
+    )
+
+
+def current() -> Origin | None:
+    """The origin new nodes get: that of the public call that is running, None outside one."""
+    return state.origin
+
+
+def user_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function: nodes made while it runs come from its caller's line."""
+    name = public_name(function.__name__)
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        if state.origin is not None:
+            return function(*args, **kwargs)
+        state.origin = caller(name)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            state.origin = None
+
+    return wrapper
+
+
+def public_name(name: str) -> str:
+    """`add`, as errors and origins call `__add__` and the reflected `__radd__`."""
+    plain = name.strip("_")
+    is_reflected = name.startswith("__r") and plain not in ("repr", "round", "reversed")
+    return plain[1:] if is_reflected else plain
+
+
+class called:
+    """Nodes made inside, and errors, come from the caller's line, as made by `method`."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __enter__(self) -> None:
+        self.saved = state.origin
+        state.origin = self.saved or caller(self.method)
+
+    def __exit__(self, *exception: object) -> None:
+        state.origin = self.saved
+
+
+class no_origin:
+    """Nodes made inside belong to no line: passes merge equal nodes whatever made them."""
+
+    def __enter__(self) -> None:
+        self.saved = state.origin
+        state.origin = None
+
+    def __exit__(self, *exception: object) -> None:
+        state.origin = self.saved

@@ -1,0 +1,76 @@
+"""The user's program as the first stage: its lines, and which of them made nodes."""
+
+import itertools
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compiler.core.origin import Origin, reading_order, short_name
+from compiler.core.stage import Stage
+from compiler.core.trace import Line, empty_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+UNTOUCHED = "nothing of this program is made on this line"
+SHOWN_AROUND = 400
+"""Lines of one file that are shown at most: those around the first and last that made nodes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UserSource(Stage):
+    """The files (or notebook cells) that made a program, line by line."""
+
+    rows: tuple[Line, ...]
+    entities: dict[tuple[str, int], str]
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Every shown line; those that made nodes have an entity."""
+        return self.rows
+
+    def entities_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
+        """The entities of the lines of `origins`, in order, each once."""
+        return tuple(dict.fromkeys(self.entities[o.file, o.line] for o in sorted(origins)))
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """One node per line that made nodes, chained in order."""
+        graph: nx.DiGraph[Any] = empty_graph()
+        made = [row for row in self.rows if row.entity]
+        for row in made:
+            graph.add_node(row.entity, op=row.text.strip(), kind="control", argument="", dtype="",
+                           shape="", name="", parents=(), group="")  # fmt: skip
+        for first, second in itertools.pairwise(made):
+            graph.add_edge(first.entity, second.entity, operand=-1, kind="order")
+        return graph
+
+
+def user_source(origins: Iterable[Origin]) -> UserSource:
+    """The listing of every file that `origins` name; of several, each under its name."""
+    made: dict[str, set[int]] = {}
+    for origin in origins:
+        made.setdefault(origin.file, set()).add(origin.line)
+    rows: list[Line] = []
+    entities: dict[tuple[str, int], str] = {}
+    files = sorted(made, key=reading_order)
+    for file in files:
+        if len(files) > 1:
+            rows.append(Line(f"# {short_name(file)}", alone="the name of a file"))
+        for number in _shown(file, made[file]):
+            entity = f"source:{len(rows) + 1}" if number in made[file] else None
+            if entity:
+                entities[file, number] = entity
+            text = linecache.getline(file, number).rstrip("\n")
+            rows.append(Line(text, entity, alone="" if entity else UNTOUCHED))
+    title = ", ".join(short_name(file) for file in files)
+    return UserSource(title=title, name="source", rows=tuple(rows), entities=entities)
+
+
+def _shown(file: str, lines: set[int]) -> range:
+    """The line numbers shown of one file."""
+    length = len(linecache.getlines(file))
+    first, last = min(lines), max(lines)
+    if length <= SHOWN_AROUND:
+        return range(1, max(length, last) + 1)
+    return range(max(first - 10, 1), min(max(last, first + SHOWN_AROUND), max(length, last)) + 1)

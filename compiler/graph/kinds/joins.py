@@ -1,0 +1,308 @@
+"""Kinds that bring tensors together.
+
+    node = Cat(x…; axis)                       one after the other along an axis
+         | Contract(a, b; pairs[, batch])      the sum of products over pairs of axes
+         | Gather(x, indices; axis)            x at positions along an axis; 0 outside
+         | ScatterAxis(indices, updates; axis, shape)    updates at positions along an axis
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from compiler.core.dtypes import DType, bool_, float16, float32, int64
+from compiler.graph.kinds.composite import (
+    Array,
+    Composite,
+    Problem,
+    first_axis_outside,
+    same_types,
+    written,
+)
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.shaping import (
+    broadcast_node,
+    cast_to,
+    counting,
+    permuted,
+    reshaped,
+    zero_padded,
+)
+from compiler.graph.nodes import (
+    Contiguous,
+    Index,
+    Pad,
+    Pairs,
+    Reduce,
+    Shape,
+    TensorNode,
+    const,
+    elementwise,
+)
+
+AT_ONCE = 16
+"""Operands that one kernel joins: of more, each element would be chosen from all of them."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Cat(Composite):
+    """The operands, of one type, one after the other along `axis`; other extents are equal."""
+
+    operands: ClassVar[int | None] = None
+    axis: int
+
+    def result(self) -> tuple[Shape, DType]:
+        """The extents along the axis add up."""
+        first = self.sources[0]
+        total = sum(s.shape[self.axis] for s in self.sources)
+        return (*first.shape[: self.axis], total, *first.shape[self.axis + 1 :]), first.dtype
+
+    def own_problem(self) -> Problem | None:
+        """No such axis, or operands that do not fit."""
+        rank = len(self.sources[0].shape)
+        if not 0 <= self.axis < rank:
+            return Problem("the axis is out of range", self.axis, f"an axis below {rank}")
+        shapes = [s.shape for s in self.sources]
+        around = {(s[: self.axis], s[self.axis + 1 :]) for s in shapes}
+        if len(around) > 1:
+            return Problem("the operands do not fit", shapes, f"one shape but for axis {self.axis}")
+        return same_types(self)
+
+    def reference(self, values: list[Array]) -> Array:
+        """NumPy's concatenate."""
+        return np.concatenate(values, axis=self.axis)
+
+    def expansion(self) -> TensorNode:
+        """cat(x, y) = where(mask of x, x padded, y padded)"""
+        if len(self.sources) > AT_ONCE:
+            return self._in_groups()
+        # Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
+        total = end = self.shape[self.axis]
+        made: TensorNode | None = None
+        for node in reversed(self.sources):
+            begin = end - node.shape[self.axis]
+            widths = tuple(
+                (begin, total - end) if i == self.axis else (0, 0) for i in range(len(node.shape))
+            )
+            part: TensorNode = zero_padded(node, widths)
+            if made is not None:
+                mask = Pad((const(True, bool_, node.shape),), widths)
+                part = elementwise("where", mask, part, made)
+            made, end = part, begin
+        assert made is not None
+        return made
+
+    def _in_groups(self) -> TensorNode:
+        """Each element asks all operands whether it is theirs, so few are asked at once: groups
+        are joined in memory, then the groups. Groups of equal shapes are one kernel."""
+        starts = range(0, len(self.sources), AT_ONCE)
+        parts = [self.sources[start : start + AT_ONCE] for start in starts]
+        joined = [Contiguous((Cat(part, self.axis),)) if part[1:] else part[0] for part in parts]
+        return Cat(tuple(joined), self.axis)
+
+    def describe(self) -> str:
+        """The axis."""
+        return f"axis {self.axis}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Contract(Composite):
+    """The sum over `pairs` (axis of a, axis of b) of products of a and b.
+
+    The first `batch` axes of both are equal and stay in front; then come the axes of a that are in
+    no pair, then those of b. float16 is multiplied and summed in float32; bool: or of ands.
+    """
+
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "reduce"
+    pairs: Pairs
+    batch: int = 0
+
+    @property
+    def is_reduction(self) -> bool:
+        """A contraction of no axes is a product only."""
+        return bool(self.pairs)
+
+    def _free(self) -> tuple[Shape, Shape]:
+        """The axes of a and of b that are neither in front nor in a pair."""
+        free = []
+        for source, paired in zip(self.sources, self._paired(), strict=True):
+            rank = len(source.shape)
+            free.append(tuple(i for i in range(self.batch, rank) if i not in paired))
+        return free[0], free[1]
+
+    def _paired(self) -> tuple[Shape, Shape]:
+        """The axes of a and of b that are summed over, in the order of the pairs."""
+        return tuple(i for i, _ in self.pairs), tuple(j for _, j in self.pairs)
+
+    def result(self) -> tuple[Shape, DType]:
+        """The batch, then what is left of a, then of b."""
+        a, b = self.sources
+        left, right = self._free()
+        front = a.shape[: self.batch]
+        return (*front, *(a.shape[i] for i in left), *(b.shape[j] for j in right)), a.dtype
+
+    def own_problem(self) -> Problem | None:
+        """Wrong axes, axes of a pair that differ, types that differ."""
+        a, b = self.sources
+        if self.batch < 0 or a.shape[: self.batch] != b.shape[: self.batch]:
+            return Problem(f"the first {self.batch} axes differ", f"{a.shape} and {b.shape}",
+                           "equal extents")  # fmt: skip
+        for source, paired in zip(self.sources, self._paired(), strict=True):
+            found = first_axis_outside((*range(self.batch), *paired), len(source.shape))
+            if found:
+                return found
+        for i, j in self.pairs:
+            if a.shape[i] != b.shape[j]:
+                return Problem(f"axes {i} and {j} differ", f"{a.shape[i]} and {b.shape[j]}",
+                               "equal extents")  # fmt: skip
+        return same_types(self)
+
+    def _inner(self) -> DType:
+        return float32 if self.dtype is float16 else self.dtype
+
+    def reference(self, values: list[Array]) -> Array:
+        """NumPy's einsum, over numbered axes."""
+        a, b = (value.astype(self._inner().numpy) for value in values)
+        left = list(range(a.ndim))
+        right = [i if i < self.batch else a.ndim + i for i in range(b.ndim)]
+        for i, j in self.pairs:
+            right[j] = left[i]
+        free = self._free()
+        kept = [*range(self.batch), *free[0], *(right[j] for j in free[1])]
+        return np.asarray(np.einsum(a, left, b, right, kept)).astype(self.dtype.numpy)
+
+    def expansion(self) -> TensorNode:
+        """contract(a, b; pairs) = sum over the pairs of a * b, both spread to all axes"""
+        front = tuple(range(self.batch))
+        (left, right), (summed, others) = self._free(), self._paired()
+        a, b = (cast_to(source, self._inner()) for source in self.sources)
+        rows = permuted(a, (*front, *left, *summed))
+        columns = permuted(b, (*front, *right, *others))
+        batch, count = a.shape[: self.batch], len(self.pairs)
+        folded = tuple(a.shape[i] for i in summed)
+        m, n = tuple(a.shape[i] for i in left), tuple(b.shape[j] for j in right)
+        full = (*batch, *m, *n, *folded)
+        rows = reshaped(rows, (*batch, *m, *(1 for _ in n), *folded))
+        columns = reshaped(columns, (*batch, *(1 for _ in m), *n, *folded))
+        spread = (broadcast_node(each, full) for each in (rows, columns))
+        product: TensorNode = elementwise("mul", *spread)
+        if count:
+            axes = tuple(range(len(full) - count, len(full)))
+            product = reshaped(Reduce((product,), "sum", axes), full[: len(full) - count])
+        return cast_to(product, self.dtype)
+
+    def describe(self) -> str:
+        """`1·0 2·1 batch 1`"""
+        text = " ".join(f"{i}·{j}" for i, j in self.pairs)
+        return f"{text} batch {self.batch}".strip() if self.batch else text
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Gather(Composite):
+    """Element [i, j, …] is that of x at [i, j, …] with indices[i, j, …] on `axis`; 0 outside."""
+
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "memory"
+    axis: int
+
+    def result(self) -> tuple[Shape, DType]:
+        """The shape of the indices."""
+        return self.sources[1].shape, self.sources[0].dtype
+
+    def own_problem(self) -> Problem | None:
+        """No such axis; indices that are no integers or reach over another axis."""
+        x, indices = self.sources
+        rank = len(x.shape)
+        if not 0 <= self.axis < rank:
+            return Problem("the axis is out of range", self.axis, f"an axis below {rank}")
+        if not indices.dtype.is_integer:
+            return Problem("the indices are no integers", indices.dtype, "an integer type")
+        others = [i for i in range(rank) if i != self.axis]
+        if len(indices.shape) != rank or any(indices.shape[i] > x.shape[i] for i in others):
+            return Problem("the indices do not fit", indices.shape,
+                           f"rank {rank}, at most {x.shape} but for axis {self.axis}")  # fmt: skip
+        return None
+
+    def reference(self, values: list[Array]) -> Array:
+        """NumPy's indexing where a position is inside."""
+        x, indices = values
+        wide = indices.astype(object) if indices.dtype == np.uint64 else indices.astype(np.int64)
+        inside = np.asarray((wide >= 0) & (wide < x.shape[self.axis]), bool)
+        if not x.size:
+            return np.zeros(wide.shape, x.dtype)
+        where: list[Array] = list(np.indices(wide.shape))
+        where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
+        return np.asarray(np.where(inside, x[tuple(where)], x.dtype.type(0)))
+
+    def expansion(self) -> TensorNode:
+        """gather(x, p; axis) = x[i, …, p, …, k]"""
+        x, indices = self.sources
+        where = (
+            cast_to(indices, int64) if axis == self.axis else counting(self.shape, axis)
+            for axis in range(len(self.shape))
+        )  # fmt: skip
+        return Index((x, *where))
+
+    def describe(self) -> str:
+        """The axis."""
+        return f"axis {self.axis}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class ScatterAxis(Composite):
+    """Zeros of `full_shape`, in which element [i, j, …] of the updates replaces the one at
+    [i, j, …] with indices[i, j, …] on `axis`, in row-major order: of two that hit one element the
+    last wins. An update whose position is outside is left out."""
+
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "memory"
+    name_in_print: ClassVar[str] = "scatter_axis"
+    axis: int
+    full_shape: Shape
+
+    def result(self) -> tuple[Shape, DType]:
+        """The full shape, in the type of the updates."""
+        return self.full_shape, self.sources[1].dtype
+
+    def own_problem(self) -> Problem | None:
+        """No such axis; indices that are no integers; updates that reach over another axis."""
+        (indices, values), rank = self.sources, len(self.full_shape)
+        if any(n < 0 for n in self.full_shape):
+            return Problem("an extent is negative", self.full_shape, "extents of 0 or more")
+        if not 0 <= self.axis < rank:
+            return Problem("the axis is out of range", self.axis, f"an axis below {rank}")
+        if not indices.dtype.is_integer:
+            return Problem("the indices are no integers", indices.dtype, "an integer type")
+        if indices.shape != values.shape:
+            return Problem("the indices have another shape than the updates", indices.shape,
+                           values.shape)  # fmt: skip
+        others = [i for i in range(rank) if i != self.axis]
+        if len(values.shape) != rank or any(values.shape[i] > self.full_shape[i] for i in others):
+            expected = f"rank {rank}, at most {self.full_shape} but for axis {self.axis}"
+            return Problem("the updates do not fit", values.shape, expected)
+        return None
+
+    def reference(self, values: list[Array]) -> Array:
+        """NumPy's assignment, which keeps the last of equal positions."""
+        wide, new = values[0].astype(object), values[1]
+        made = np.zeros(self.shape, new.dtype)
+        inside = np.asarray((wide >= 0) & (wide < self.shape[self.axis]), bool)
+        where: list[Array] = [*np.indices(new.shape)]
+        where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
+        made[tuple(each[inside] for each in where)] = new[inside]
+        return made
+
+    def expansion(self) -> TensorNode:
+        """scatter_axis(p, u; axis) = scatter of u into zeros at [i, …, p, …, k]"""
+        indices, values = self.sources
+        where = (
+            cast_to(indices, int64) if axis == self.axis else counting(values.shape, axis)
+            for axis in range(len(values.shape))
+        )  # fmt: skip
+        return Scatter((const(0, values.dtype, self.shape), values, *where), "replace")
+
+    def describe(self) -> str:
+        """The axis and the shape."""
+        return f"axis {self.axis} {written(self.full_shape)}"

@@ -1,0 +1,69 @@
+"""Small graphs that many kinds and methods need: another shape, another type, a count along an
+axis. Each gives its operand itself back where there is nothing to do."""
+
+from compiler.core.dtypes import DType, int64
+from compiler.graph.nodes import (
+    Cast,
+    Const,
+    Expand,
+    Iota,
+    Pad,
+    Pairs,
+    Permute,
+    Reshape,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
+
+
+def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
+    """`node` converted to `dtype`, itself if it has that type."""
+    return node if node.dtype == dtype else Cast((node,), dtype)
+
+
+def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
+    """`node` under another shape of equal size, itself if it has that shape."""
+    return node if node.shape == shape else Reshape((node,), shape)
+
+
+def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
+    """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
+    if node.shape == shape:
+        return node
+    if isinstance(node, Const):
+        return Const((), node.bits, node.given_dtype, shape)
+    full = reshaped(node, (1,) * (len(shape) - len(node.shape)) + node.shape)
+    return full if full.shape == shape else Expand((full,), shape)
+
+
+def permuted(node: TensorNode, order: Shape) -> TensorNode:
+    """`node` with its axes in `order`, itself if they are already."""
+    return node if order == tuple(range(len(order))) else Permute((node,), order)
+
+
+def shrunk(node: TensorNode, bounds: Pairs) -> TensorNode:
+    """The part [begin, end) of each axis."""
+    whole = tuple((0, n) for n in node.shape)
+    return node if bounds == whole else Shrink((node,), bounds)
+
+
+def zero_padded(node: TensorNode, widths: Pairs) -> TensorNode:
+    """`node` with zeros around it."""
+    return Pad((node,), widths) if any(map(any, widths)) else node
+
+
+def counting(shape: Shape, axis: int) -> TensorNode:
+    """The position along `axis`, int64, for every element of `shape`."""
+    ones = [1] * len(shape)
+    ones[axis] = shape[axis]
+    return broadcast_node(reshaped(Iota((), shape[axis], int64), tuple(ones)), shape)
+
+
+def affine(node: TensorNode, factor: int, summand: int) -> TensorNode:
+    """node * factor + summand."""
+    if factor != 1:
+        node = elementwise("mul", node, const(factor, node.dtype, node.shape))
+    return elementwise("add", node, const(summand, node.dtype, node.shape)) if summand else node

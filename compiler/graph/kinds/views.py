@@ -1,0 +1,373 @@
+"""Views: elements of memory that exists, under another shape, in another order, under a mask.
+
+    node = BufferView(buffer; size, offset, dtype)   part of a buffer, its bytes as `dtype`
+         | View(x; views)                            x through a shape tracker
+         | Valid(x; views)                           x where the shape tracker's mask lets it
+
+A shape tracker is a tuple of `Strided` views, innermost first: the first indexes the elements of
+x in row-major order, each further one the elements of the view before it.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.graph.kinds.composite import Array, Composite, Problem, written
+from compiler.graph.kinds.shaping import (
+    affine,
+    broadcast_node,
+    cast_to,
+    counting,
+    permuted,
+    reshaped,
+    shrunk,
+    zero_padded,
+)
+from compiler.graph.nodes import (
+    Bitcast,
+    Buffer,
+    Flip,
+    Index,
+    Pairs,
+    Param,
+    Reduce,
+    Shape,
+    TensorNode,
+    const,
+    elementwise,
+)
+
+UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """One view: element [i, j, …] is number offset + i·strides[0] + j·strides[1] + … of what is
+    below, counted in elements; outside `mask`, a [begin, end) per axis, it is 0 and not read."""
+
+    shape: Shape
+    strides: Shape
+    offset: int = 0
+    mask: Pairs | None = None
+
+    @property
+    def bounds(self) -> Pairs:
+        """The mask; the whole shape where there is none."""
+        return tuple((0, n) for n in self.shape) if self.mask is None else self.mask
+
+    @property
+    def valid_shape(self) -> Shape:
+        """The extents of the part inside the mask."""
+        return tuple(end - begin for begin, end in self.bounds)
+
+    @property
+    def valid_offset(self) -> int:
+        """The number of the first element inside the mask."""
+        begins = (begin for begin, _ in self.bounds)
+        return self.offset + sum(b * s for b, s in zip(begins, self.strides, strict=True))
+
+    def reach(self) -> tuple[int, int]:
+        """The least and greatest number read; call it only where something is read."""
+        spans = [(n - 1) * s for n, s in zip(self.valid_shape, self.strides, strict=True)]
+        first = self.valid_offset
+        return first + sum(s for s in spans if s < 0), first + sum(s for s in spans if s > 0)
+
+    def problem(self, below: int) -> Problem | None:
+        """What is wrong with this view of `below` elements."""
+        rank = len(self.shape)
+        if len(self.strides) != rank or len(self.bounds) != rank:
+            got = f"{len(self.strides)} strides, {len(self.bounds)} pairs"
+            return Problem("strides and mask need an entry per axis", got, f"{rank} of each")
+        if any(n < 0 for n in self.shape):
+            return Problem("an extent is negative", self.shape, "extents of 0 or more")
+        pairs = zip(self.bounds, self.shape, strict=True)
+        if any(not 0 <= begin <= end <= n for (begin, end), n in pairs):
+            return Problem("the mask reaches outside the view", self.mask, f"inside {self.shape}")
+        if 0 in self.valid_shape:
+            return None
+        low, high = self.reach()
+        if low < 0 or high >= below:
+            return Problem(
+                "the view reaches outside its source", f"elements {low} to {high}",
+                f"inside 0 to {below - 1}" if below else "nothing: the source is empty",
+                "cut the view with a mask: what is outside it is 0 and not read",
+            )  # fmt: skip
+        return None
+
+    def describe(self) -> str:
+        """`(2,3) strides (3,1) offset 4 mask 0:1 0:3`, without what is 0 or whole."""
+        parts = [written(self.shape), f"strides {written(self.strides)}"]
+        parts += [f"offset {self.offset}"] * bool(self.offset)
+        mask = " ".join(f"{begin}:{end}" for begin, end in self.bounds)
+        return " ".join(parts + [f"mask {mask}"] * (self.mask is not None))
+
+
+Tracker: TypeAlias = tuple[Strided, ...]
+
+
+def tracker_problem(views: Tracker, size: int) -> Problem | None:
+    """What is wrong with a shape tracker over `size` elements."""
+    if not views:
+        return Problem("a shape tracker needs a view", "none", "1 or more")
+    for view in views:
+        found = view.problem(size)
+        if found:
+            return found
+        size = math.prod(view.shape)
+    return None
+
+
+def described(views: Tracker) -> str:
+    """A shape tracker as printed programs write it, innermost view first."""
+    return " then ".join(view.describe() for view in views)
+
+
+def positions(views: Tracker) -> tuple[Array, Array]:
+    """For every element of the outermost view its number in the source, and whether it is read."""
+    outer = views[-1]
+    numbers, valid = _numbers(outer, list(np.indices(outer.shape, dtype=np.int64)))
+    for view in reversed(views[:-1]):
+        safe = np.where(valid, numbers, 0)
+        inside = [np.zeros_like(safe)] * len(view.shape)
+        if view.shape and 0 not in view.shape:
+            inside = list(np.unravel_index(safe, view.shape))
+        numbers, is_read = _numbers(view, inside, safe.shape)
+        valid = valid & is_read
+    return numbers, valid
+
+
+def _numbers(
+    view: Strided, indices: list[Array], shape: Shape | None = None
+) -> tuple[Array, Array]:
+    """Under these indices: the number in the source, and whether the mask lets it be read."""
+    shape = view.shape if shape is None else shape
+    numbers = np.full(shape, view.offset, np.int64)
+    valid = np.ones(shape, bool)
+    for index, stride, (begin, end) in zip(indices, view.strides, view.bounds, strict=True):
+        numbers = numbers + index * stride
+        valid = valid & (index >= begin) & (index < end)
+    return numbers, valid
+
+
+def viewed(x: TensorNode, view: Strided) -> TensorNode:
+    """One view of the elements of `x`: movement, or reads at computed positions where axes
+    overlap; zeros are put around the part inside the mask."""
+    shape = view.valid_shape
+    if 0 in shape:
+        return const(0, x.dtype, view.shape)
+    flat = reshaped(x, (x.size,))
+    inside = _moved(flat, shape, view.strides, view.valid_offset)
+    if inside is None:
+        inside = _read(flat, shape, view.strides, view.valid_offset)
+    pairs = zip(view.bounds, view.shape, strict=True)
+    return zero_padded(inside, tuple((begin, n - end) for (begin, end), n in pairs))
+
+
+def _moved(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> TensorNode | None:
+    """The strided elements of a row as shrink, reshape, permute, flip and expand; None where two
+    axes overlap, like the windows of a convolution."""
+    loops = [(abs(s), n, axis) for axis, (n, s) in enumerate(zip(shape, strides, strict=True))]
+    loops = sorted((s, n, axis) for s, n, axis in loops if n > 1 and s)[::-1]
+    spans = list(accumulate(((n - 1) * s for s, n, _ in reversed(loops)), initial=0))[::-1]
+    if any(s <= span for (s, _, _), span in zip(loops, spans[1:], strict=True)):
+        return None
+    flipped = tuple(a for a, (n, s) in enumerate(zip(shape, strides, strict=True)) if n > 1 > 0 > s)
+    first = offset + sum((shape[axis] - 1) * strides[axis] for axis in flipped)
+    made = shrunk(flat, ((first, flat.size),))
+    for stride, extent, _ in loops:
+        made = _cut(made, extent * stride)
+        made = reshaped(made, (*made.shape[:-1], extent, stride))
+    made = _cut(made, 1)
+    axes = [axis for _, _, axis in loops]
+    made = reshaped(made, tuple(shape[axis] for axis in axes))
+    made = permuted(made, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    made = reshaped(made, tuple(n if axis in axes else 1 for axis, n in enumerate(shape)))
+    made = Flip((made,), flipped) if flipped else made
+    return broadcast_node(made, shape)
+
+
+def _cut(node: TensorNode, extent: int) -> TensorNode:
+    """The last axis cut to `extent`, or filled up with zeros that nobody reads."""
+    *outer, last = node.shape
+    kept = tuple((0, n) for n in outer)
+    if extent <= last:
+        return shrunk(node, (*kept, (0, extent)))
+    return zero_padded(node, (*((0, 0) for _ in outer), (0, extent - last)))
+
+
+def _read(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> TensorNode:
+    """The strided elements of a row by their positions: sums of counts, so that their bounds
+    are known and no check is left in the loops."""
+    total: TensorNode | None = None
+    for axis, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
+        if extent > 1 and stride:
+            part = affine(counting(shape, axis), stride, 0)
+            total = part if total is None else elementwise("add", total, part)
+    assert total is not None
+    return Index((flat, affine(total, 1, offset)))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class View(Composite):
+    """The operand through a shape tracker."""
+
+    views: Tracker
+
+    def result(self) -> tuple[Shape, DType]:
+        """The shape of the outermost view."""
+        return self.views[-1].shape, self.sources[0].dtype
+
+    def own_problem(self) -> Problem | None:
+        """A view that reaches outside what is below it, inside its mask."""
+        return tracker_problem(self.views, self.sources[0].size)
+
+    def reference(self, values: list[Array]) -> Array:
+        """The numbers of all elements, then one lookup."""
+        (x,) = values
+        numbers, valid = positions(self.views)
+        if not x.size:
+            return np.zeros(self.shape, x.dtype)
+        found = x.reshape(-1)[np.where(valid, numbers, 0)]
+        return np.where(valid, found, x.dtype.type(0))
+
+    def expansion(self) -> TensorNode:
+        """view(x; …) = x moved, or x[offset + i*stride + …]; 0 outside the mask"""
+        node = self.sources[0]
+        for view in self.views:
+            node = viewed(node, view)
+        return node
+
+    def describe(self) -> str:
+        """The views, innermost first."""
+        return described(self.views)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Valid(Composite):
+    """The operand, which has the tracker's shape, where the tracker reads; 0 elsewhere."""
+
+    views: Tracker
+    size: int
+    """Elements of what the tracker is a view of."""
+
+    def own_problem(self) -> Problem | None:
+        """A wrong tracker, or an operand of another shape than the tracker's."""
+        found = tracker_problem(self.views, self.size)
+        shape = self.sources[0].shape
+        if found or shape == self.views[-1].shape:
+            return found
+        return Problem("the operand has another shape", shape, self.views[-1].shape)
+
+    def reference(self, values: list[Array]) -> Array:
+        """The operand, chosen by the mask."""
+        return np.where(positions(self.views)[1], values[0], values[0].dtype.type(0))
+
+    def expansion(self) -> TensorNode:
+        """valid(x; mask) = x inside the mask, else 0; x is not read outside the outermost mask"""
+        x, outer = self.sources[0], self.views[-1]
+        if 0 in outer.valid_shape:
+            return const(0, x.dtype, x.shape)
+        if any(view.mask is not None for view in self.views[:-1]):
+            mask: TensorNode = const(True, dtypes.bool_, (self.size,))
+            for view in self.views:
+                mask = viewed(mask, view)
+            return elementwise("where", mask, x, const(0, x.dtype, x.shape))
+        widths = tuple((b, n - e) for (b, e), n in zip(outer.bounds, x.shape, strict=True))
+        return zero_padded(shrunk(x, outer.bounds), widths)
+
+    def describe(self) -> str:
+        """The views, innermost first."""
+        return described(self.views)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class BufferView(Composite):
+    """`count` elements of type `target` from the memory of a buffer, from element `offset` on.
+
+    Both are counted in elements of `target`, whose bits are those in memory, least byte first.
+    """
+
+    colour: ClassVar[str] = "buffer"
+    name_in_print: ClassVar[str] = "buffer_view"
+    count: int
+    offset: int
+    target: DType
+
+    def result(self) -> tuple[Shape, DType]:
+        """One axis."""
+        return (self.count,), self.target
+
+    def own_problem(self) -> Problem | None:
+        """An operand that is no memory, truth values as bits, a part outside the buffer."""
+        source = self.sources[0]
+        if not isinstance(source, Buffer | Param) and not _is_placeholder(source):
+            return Problem("the operand is no buffer", type(source).__name__.lower(), "a buffer",
+                           "use a view, or contiguous() and realize()")  # fmt: skip
+        if source.dtype is not self.target and dtypes.bool_ in (source.dtype, self.target):
+            got = f"{source.dtype} as {self.target}"
+            return Problem("truth values have no other type's bits", got, "numbers", "cast them")
+        fits = source.nbytes // self.target.itemsize
+        if self.offset < 0 or self.count < 0 or self.offset + self.count > fits:
+            got = f"elements {self.offset} to {self.offset + self.count}"
+            return Problem("the part reaches outside the buffer", got, f"inside 0 to {fits}")
+        return None
+
+    def reference(self, values: list[Array]) -> Array:
+        """The bytes, read as the other type."""
+        bits = np.ascontiguousarray(values[0]).reshape(-1).view(np.uint8)
+        begin = self.offset * self.target.itemsize
+        part = bits[begin : begin + self.count * self.target.itemsize]
+        return part.copy().view(self.target.numpy)
+
+    def expansion(self) -> TensorNode:
+        """buffer_view(b; n, k, t) = bitcast(b, t)[k : k+n]; wider or narrower types by shifts"""
+        source, target = self.sources[0], self.target
+        flat = reshaped(source, (source.size,))
+        old, new, end = source.dtype.bits, target.bits, self.offset + self.count
+        if not self.count:
+            return const(0, target, (0,))
+        if old == new:
+            return _as(shrunk(flat, ((self.offset, end),)), target)
+        ratio = max(old, new) // min(old, new)
+        if old > new:
+            first = self.offset // ratio
+            part = shrunk(flat, ((first, -(-end // ratio)),))
+            skip = self.offset - first * ratio
+            narrow = _split(_as(part, UNSIGNED[old]), ratio, UNSIGNED[new])
+            return _as(shrunk(narrow, ((skip, skip + self.count),)), target)
+        part = shrunk(flat, ((self.offset * ratio, end * ratio),))
+        return _as(_joined(_as(part, UNSIGNED[old]), ratio, UNSIGNED[new]), target)
+
+    def describe(self) -> str:
+        """`16:32 as f32`"""
+        return f"{self.offset}:{self.offset + self.count} as {self.target.short}"
+
+
+def _is_placeholder(node: TensorNode) -> bool:
+    return isinstance(node, Composite) and not node.sources and node.colour == "buffer"
+
+
+def _as(node: TensorNode, dtype: DType) -> TensorNode:
+    """The same bits as another type."""
+    return node if node.dtype is dtype else Bitcast((node,), dtype)
+
+
+def _split(words: TensorNode, ratio: int, narrow: DType) -> TensorNode:
+    """Each word as `ratio` narrower ones, least significant first."""
+    shape = (words.size, ratio)
+    wide = broadcast_node(reshaped(words, (words.size, 1)), shape)
+    by = cast_to(affine(counting(shape, 1), narrow.bits, 0), words.dtype)
+    return reshaped(cast_to(elementwise("shr", wide, by), narrow), (words.size * ratio,))
+
+
+def _joined(words: TensorNode, ratio: int, wide: DType) -> TensorNode:
+    """Each `ratio` words as one wider, the first the least significant."""
+    shape = (words.size // ratio, ratio)
+    rows = cast_to(reshaped(words, shape), wide)
+    by = cast_to(affine(counting(shape, 1), words.dtype.bits, 0), wide)
+    return reshaped(Reduce((elementwise("shl", rows, by),), "sum", (1,)), shape[:1])

@@ -1,0 +1,14 @@
+"""LLVM looked at: its passes one by one, assembly, other machines.
+
+In order: each imports only what stands before it.
+
+    inherited.py     source lines for instructions whose own location LLVM dropped
+    structured.py    control flow of WebAssembly
+    listing.py       stage 8: what LLVM made of a kernel: optimised IR and assembly
+    machines.py      machines whose assembly can be read without having one
+    remarks.py       what LLVM says about its decisions, in plain words
+    pass_changes.py  what LLVM's passes did to one kernel
+    pass_words.py    what each of LLVM's passes is for, in one line of plain words
+    translate.py     kernels as the assembly of another machine, to be read
+    watch.py         LLVM's own passes on one kernel, one by one, those that changed something
+"""

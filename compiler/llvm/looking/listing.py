@@ -1,0 +1,285 @@
+"""Stage 8: what LLVM made of a kernel: optimised IR and assembly, linked to the IR we generated.
+
+The source gets a debug location on every line (its own line number); LLVM keeps what it can, and
+`.loc` directives and `!dbg` references lead back. What it moved inherits (`inherited.py`).
+"""
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from compiler.core.stage import Stage
+from compiler.core.trace import Line
+from compiler.llvm import jit, unlocked
+from compiler.llvm.flow import Flow, control_flow, flow
+from compiler.llvm.level import Level
+from compiler.llvm.looking import inherited
+from compiler.llvm.source import Source, label_of, targets_of
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_DEBUG = re.compile(r",? !dbg !(\d+)")
+_LOCATION = re.compile(
+    r"^!(\d+) = (?:distinct )?!DI(?:Location|Subprogram)\((?:name: .*?)?line: (\d+)"
+    r"(?:.*?inlinedAt: !(\d+))?",
+    re.MULTILINE,
+)
+_REMARK = re.compile(r"^; Function Attrs:.*\n(?=declare)", re.MULTILINE)
+_NO_CODE = (
+    "!", "; ModuleID", "source_filename", "declare", "attributes", "target datalayout",
+    "target triple",
+)  # fmt: skip
+_LOC = re.compile(r"\.loc\s+\d+\s+(\d+)")
+_ASM_LABEL = re.compile(r"^(\.?L?[\w.$]+):")
+_ASM_TARGET = re.compile(r"(\.?LBB\w+|\$L__BB\w+)")
+_ENDS = frozenset(("jmp", "ret", "retq", "b", "br", "ud2", "j", "jr", "bra", "bra.uni", "ret;"))
+"""Instructions of all machines after which control does not go on with the next line."""
+STRUCTURED = "wasm"
+"""The machine whose jumps name no labels."""
+_NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp|^\$L__(?!BB)")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Listing(Stage):
+    """A text LLVM printed, line by line; `sources[i]` are the source lines of line i.
+
+    `level` says which passes ran, and why; the machine code that runs was made in the same way.
+    """
+
+    rows: tuple[str, ...]
+    sources: tuple[tuple[int, ...], ...]
+    kernel: int
+    prefix: str
+    level: Level
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Each line, with the lines of generated IR it comes from."""
+        return tuple(
+            Line(
+                text,
+                f"{self.prefix}:{self.kernel}:{number}",
+                tuple(f"llvm:{self.kernel}:{line}" for line in lines),
+                "" if lines else _alone(text),
+            )
+            for number, (text, lines) in enumerate(
+                zip(self.rows, self.sources, strict=True), start=1
+            )
+        )
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The control-flow graph: one node per basic block."""
+        if self.prefix != "optimized":
+            return control_flow(self.lines, _asm_label, _asm_targets, self.flow)
+        start, end = self._body
+        return control_flow(self.lines[start:end], label_of, targets_of)
+
+    @property
+    def _body(self) -> tuple[int, int]:
+        """The lines of the first function of LLVM IR."""
+        start = next(i for i, row in enumerate(self.rows) if row.startswith("define"))
+        end = next(i for i, row in enumerate(self.rows) if i > start and row == "}")
+        return start + 1, end
+
+    @property
+    def flow(self) -> Flow:
+        """The blocks, jumps and loops of assembly, by position in `rows`."""
+        if self.prefix == STRUCTURED:
+            from compiler.llvm.looking.structured import structured  # few ask for WebAssembly
+
+            return structured(self.rows)
+        return flow(self.rows, _asm_label, _asm_targets)
+
+
+def _alone(text: str) -> str:
+    """Why a line comes from no line of the generated IR."""
+    if text.startswith(";"):
+        return "a remark by LLVM"
+    return "LLVM made it for itself: no origin is kept, and nothing that has one reads it"
+
+
+def _asm_label(text: str) -> str | None:
+    found = _ASM_LABEL.match(text)
+    return found.group(1) if found else None
+
+
+def _asm_targets(text: str) -> tuple[list[str], bool]:
+    word = text.split(None, 1)[0] if text.split() else ""
+    return _ASM_TARGET.findall(text), word in _ENDS
+
+
+def with_locations(source: Source) -> str:
+    """The text of `source` with a debug location on each line of each function."""
+    lines: list[str] = []
+    metadata = _Metadata(len(source.rows))
+    scope = 0
+    for number, row in enumerate(source.rows, start=1):
+        text = row.text
+        if text.startswith("define"):
+            scope = metadata.function(text, number)
+            text = text.rstrip(" {") + f" !dbg !{scope} {{"
+        elif scope and text.startswith("  ") and not text.lstrip().startswith(";"):
+            code, comment, note = text.partition(" ; ")
+            text = f"{code.rstrip()}, !dbg !{metadata.location(number, scope)}{comment}{note}"
+        elif text == "}":
+            scope = 0
+        lines.append(text)
+    return "\n".join([*lines, *metadata.lines])
+
+
+class _Metadata:
+    """Hands out numbers of debug metadata and keeps their lines."""
+
+    def __init__(self, rows: int) -> None:
+        self.next = 5
+        self.lines = [
+            "!llvm.dbg.cu = !{!0}",
+            "!llvm.module.flags = !{!1}",
+            "!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, "
+            "emissionKind: LineTablesOnly)",
+            '!1 = !{i32 2, !"Debug Info Version", i32 3}',
+            '!2 = !DIFile(filename: "kernel.ll", directory: "/")',
+            "!3 = !DISubroutineType(types: !4)",
+            "!4 = !{}",
+        ]
+
+    def _add(self, text: str) -> int:
+        self.lines.append(f"!{self.next} = {text}")
+        self.next += 1
+        return self.next - 1
+
+    def function(self, text: str, line: int) -> int:
+        """The metadata of a function defined on `line`."""
+        name = re.search(r"@([\w.]+)", text)
+        return self._add(
+            f'distinct !DISubprogram(name: "{name.group(1) if name else ""}", scope: !2, '
+            f"file: !2, line: {line}, type: !3, spFlags: DISPFlagDefinition, unit: !0)"
+        )
+
+    def location(self, line: int, scope: int) -> int:
+        """The metadata of a location."""
+        return self._add(f"!DILocation(line: {line}, column: 1, scope: !{scope})")
+
+
+@contextlib.contextmanager
+def _passed(source: Source, level: Level) -> Iterator[tuple[Any, Any]]:
+    """The module of `source` after the passes of `level`, and the machine that they were for."""
+    with (
+        jit.parse(with_locations(source)) as module,
+        jit.borrowed_machine(level.number) as machine,
+    ):
+        jit.optimise(module, machine, level)
+        yield module, machine
+
+
+def listings(source: Source, level: Level) -> tuple[Listing, Listing]:
+    """`optimized` and `assembly`, for which the passes run only once. Threads may call it."""
+    start = time.perf_counter()
+    with _passed(source, level) as (module, machine):
+        text, passed = str(module), time.perf_counter() - start
+        code = unlocked.emit_assembly(machine, module)
+        emitted = time.perf_counter() - start
+    return _optimized(source, level, text, passed), _assembly(source, level, code, emitted)
+
+
+def optimized(source: Source, level: Level) -> Listing:
+    """The IR of `source` after the passes of `level`."""
+    start = time.perf_counter()
+    with _passed(source, level) as (module, _):
+        return _optimized(source, level, str(module), time.perf_counter() - start)
+
+
+def _optimized(source: Source, level: Level, text: str, seconds: float) -> Listing:
+    rows, sources = linked_ir(text)
+    return Listing(
+        title=f"{source.name} optimised",
+        seconds=seconds,
+        name=source.name,
+        rows=tuple(rows),
+        sources=tuple(inherited.of_optimized(rows, sources)),
+        kernel=source.kernel,
+        prefix="optimized",
+        level=level,
+    )
+
+
+def linked_ir(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
+    """The lines of a module that LLVM printed, without its metadata, and their source lines."""
+    locations = {
+        int(number): (int(line), int(inlined) if inlined else None)
+        for number, line, inlined in _LOCATION.findall(text)
+    }
+    rows, sources = [], []
+    for line in _REMARK.sub("", text).splitlines():
+        if line.startswith(_NO_CODE):
+            continue
+        found = _DEBUG.search(line)
+        rows.append(_DEBUG.sub("", line))
+        sources.append(_chain(int(found.group(1)), locations) if found else ())
+    return rows, sources
+
+
+def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[int, ...]:
+    """The source line of a location and of the calls it was inlined through."""
+    lines: list[int] = []
+    at: int | None = number
+    while at is not None and at in locations:
+        line, at = locations[at]
+        if line:
+            lines.append(line)
+    return tuple(lines)
+
+
+def assembly(source: Source, level: Level) -> Listing:
+    """The machine code of `source`, as assembly for this host."""
+    start = time.perf_counter()
+    with _passed(source, level) as (module, machine):
+        text = unlocked.emit_assembly(machine, module)
+        return _assembly(source, level, text, time.perf_counter() - start)
+
+
+def _assembly(source: Source, level: Level, text: str, seconds: float) -> Listing:
+    comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
+    rows, sources = linked_assembly(text, comment)
+    return Listing(
+        title=f"{source.name} assembly",
+        seconds=seconds,
+        name=source.name,
+        rows=tuple(rows),
+        sources=tuple(inherited.of_assembly(rows, sources)),
+        kernel=source.kernel,
+        prefix="asm",
+        level=level,
+    )
+
+
+def linked_assembly(text: str, comment: str) -> tuple[list[str], list[tuple[int, ...]]]:
+    """The labels and instructions of printed assembly, and the source lines that `.loc` says.
+
+    `comment` is what begins a comment in the assembly of that machine.
+    """
+    rows: list[str] = []
+    sources: list[tuple[int, ...]] = []
+    current: tuple[int, ...] = ()
+    for line in text.splitlines():
+        location = _LOC.search(line)
+        if location:
+            current = (int(location.group(1)),) if int(location.group(1)) else ()
+        elif line.strip().startswith(".section") and rows and _is_debug(line):
+            break
+        code = line.split(comment, 1)[0].strip().expandtabs(8)
+        if _NO_INSTRUCTION.match(line) or location or code.strip("(){},") == "":
+            continue
+        is_label = code.endswith(":")
+        rows.append(code if is_label else f"  {code}")
+        sources.append(() if is_label else current)
+    return rows, sources
+
+
+def _is_debug(line: str) -> bool:
+    return "debug" in line or "note" in line

@@ -1,0 +1,134 @@
+"""Accesses: what a kernel with one output reads and writes, how far each loop moves in it, and
+about how long it runs: what choices rest on.
+
+    out[i0*64 + i1]   moves 64 elements along i0, 1 along i1
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compiler.core.machine import FMA, MachineModel
+from compiler.core.node import toposort
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+)
+from compiler.loops.placement import dependencies, fused_products
+from compiler.loops.symbolic import as_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store: by how many elements each range moves it.
+
+    `is_affine`: the index is a sum of multiples of ranges. `gated`: ranges that its gate depends
+    on.
+    """
+
+    node: ScalarNode
+    argument: Argument
+    steps: dict[Range, int]
+    is_affine: bool
+    gated: frozenset[Range]
+
+    def step(self, axis: Range) -> int | None:
+        """Elements that one turn of `axis` moves; None where that is no constant."""
+        if not self.is_affine or axis in self.gated:
+            return None
+        return self.steps.get(axis, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """The one store of a body, its loops, reductions and loads."""
+
+    body: Body
+    store: Access
+    ranges: tuple[Range, ...]
+    reductions: tuple[Reduce, ...]
+    loads: tuple[Access, ...]
+    needs: dict[ScalarNode, frozenset[Range]]
+    order: tuple[ScalarNode, ...]
+
+    @property
+    def widest(self) -> int:
+        """Bytes of the widest element that is computed with."""
+        return max(n.dtype.itemsize for n in self.order if _is_value(n))
+
+    def widest_along(self, axes: Iterable[Range]) -> int:
+        """Bytes of the widest element that is computed for each turn of one of `axes`."""
+        along = set(axes)
+        values = (n for n in self.order if _is_value(n) and self.needs[n] & along)
+        return max((n.dtype.itemsize for n in values), default=self.widest)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arguments together."""
+        arguments = {a.argument for a in (self.store, *self.loads)}
+        return sum(a.size * a.element.itemsize for a in arguments)
+
+    def nanoseconds(self, model: MachineModel) -> float:
+        """About how long one core takes, its loops vectorised."""
+        products = fused_products(self.body)
+        compute = sum(
+            math.prod(r.extent for r in self.needs[n] | _folded(n)) * _operation(n, products, model)
+            for n in self.order
+            if _is_value(n) and isinstance(n, Alu | Reduce) and n not in products
+        )
+        moved = sum(_touched(a) for a in (self.store, *self.loads))
+        return max(compute, moved / model.read[model.level(self.nbytes)])
+
+
+def accesses(body: Body) -> Accesses | None:
+    """What a body with one store and nothing else accesses; None for any other body."""
+    if len(body.sources) != 1 or not isinstance(body.sources[0], Store):
+        return None
+    store = body.sources[0]
+    order: list[ScalarNode] = toposort([body])
+    needs = dependencies(body)
+    loads = tuple(_access(n, needs) for n in order if isinstance(n, Load))
+    reductions = tuple(n for n in order if isinstance(n, Reduce))
+    written = _access(store, needs)
+    return Accesses(body, written, store.ranges, reductions, loads, needs, tuple(order))
+
+
+def _access(node: Load | Store, needs: dict[ScalarNode, frozenset[Range]]) -> Access:
+    argument, where = node.sources[:2]
+    assert isinstance(argument, Argument)
+    total = as_sum(where)
+    steps = {t: c for t, c in total.terms.items() if isinstance(t, Range)}
+    gated = frozenset[Range]() if node.gate is None else needs[node.gate]
+    return Access(node, argument, steps, len(steps) == len(total.terms), gated)
+
+
+def _is_value(node: ScalarNode) -> bool:
+    """Whether a node computes with data, not with indices."""
+    return not isinstance(node, Const | Range | Body) and node.bounds is None
+
+
+def _folded(node: ScalarNode) -> frozenset[Range]:
+    return frozenset(node.ranges) if isinstance(node, Reduce) else frozenset()
+
+
+def _operation(node: Alu | Reduce, products: set[ScalarNode], model: MachineModel) -> float:
+    is_product = isinstance(node, Reduce) and node.sources[0] in products
+    return model.operation_ns(FMA if is_product else node.op, node.sources[-1].dtype.itemsize, True)
+
+
+def _touched(access: Access) -> int:
+    """Bytes of an argument that are accessed: each once."""
+    turns = math.prod(r.extent for r in access.steps)
+    return min(turns, access.argument.size) * access.argument.element.itemsize
+
+
+def extents(ranges: Iterable[Range]) -> int:
+    """Turns of all `ranges` together."""
+    return math.prod(r.extent for r in ranges)

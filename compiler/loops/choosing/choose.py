@@ -1,0 +1,71 @@
+"""choose: how the loops of a kernel are transformed by default, each choice with its reason.
+
+    out[i0] = relu(in1[i0]*in2[i0])  for i0 in 16777216
+
+    tile i0 64            16777216 turns: vectors of 16 float32, 4 at a time
+    tile i0.1 16          …
+
+There is a function for each kind of kernel, which looks at how far every load and store moves along
+every axis (`accesses.py`), at extents, operations and the machine model. It returns choices, or
+the reason why the kernel is of another kind; the first that knows the kernel decides. What no
+function knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself.
+So does what a user asked to unroll. What was looked at and not chosen is told with the choices.
+"""
+
+from collections.abc import Callable, Mapping
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Refused, chosen
+from compiler.loops.choosing.accesses import Accesses, accesses
+from compiler.loops.choosing.choose_borders import borders
+from compiler.loops.choosing.choose_columns import columns
+from compiler.loops.choosing.choose_dots import dots
+from compiler.loops.choosing.choose_elementwise import elementwise
+from compiler.loops.choosing.choose_groups import groups
+from compiler.loops.choosing.choose_products import products
+from compiler.loops.choosing.choose_rows import rows
+from compiler.loops.choosing.choose_short_rows import short_rows
+from compiler.loops.choosing.choose_transposes import transposes
+from compiler.loops.choosing.choose_windows import windows
+from compiler.loops.nodes import Body
+from compiler.loops.transforms.axes import axes
+
+Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
+KINDS: tuple[Chooser, ...] = (
+    elementwise, borders, transposes, dots, products, windows, groups, short_rows, rows, columns,
+)  # fmt: skip
+"""From the most particular to the most general."""
+
+
+def choose(body: Body, model: MachineModel) -> Choices:
+    """The choices for a kernel on a machine."""
+    seen = accesses(body)
+    if seen is None:
+        return _left(Reason("it does not write one value alone"))
+    if not all(r.extent for r in seen.ranges):
+        return _left(Reason("it writes nothing", Number("elements written", 0)))
+    unrolled = next((axis.name for axis in axes(body).values() if axis.unroll), "")
+    if unrolled:
+        return _left(Reason(f"the program asks for {unrolled} side by side"))
+    against: dict[str, Reason] = {}
+    for kind in KINDS:
+        found = kind(seen, model)
+        if isinstance(found, Choices):
+            return found
+        if found:
+            against[kind.__name__.replace("_", " ")] = found
+    return _left(_together(against))
+
+
+def _left(why: Reason) -> Choices:
+    """The loops as they are: LLVM looks for vectors."""
+    return chosen([Refused("vectorize", Reason(f"left to LLVM: {why}", *why.numbers))])
+
+
+def _together(against: Mapping[str, Reason]) -> Reason:
+    """Why it is a kernel of no kind: where numbers were compared those, else all there is."""
+    counted = {kind: why for kind, why in against.items() if why.numbers}
+    words = "; ".join(f"as {kind}: {why}" for kind, why in (counted or against).items())
+    numbers = dict.fromkeys(number for why in counted.values() for number in why.numbers)
+    return Reason(words, *numbers)

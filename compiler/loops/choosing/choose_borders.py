@@ -1,0 +1,73 @@
+"""Choices for kernels without reductions that put zeros around what they read.
+
+    out[i0, i1] = in1[i0 - 1, i1 - 1] if i0 >= 1 & i0 < 33 & i1 >= 1 & i1 < 33 else 0
+
+A load under a gate along the lanes is one under a mask. What vectors leave of a row has no lanes;
+where that is much, LLVM finds better ones, and cores are all that is chosen.
+"""
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason, numbers_of
+from compiler.loops.choices import Choices, Refused, Row, chosen
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    in_vectors,
+    lane_count,
+    shared_out,
+    turns_in,
+)
+from compiler.loops.nodes import Range
+
+SIDE_BY_SIDE = 4
+"""Vectors of one row at a time."""
+
+LITTLE = 4
+"""What part of a vector may be left of each row."""
+
+
+def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors along the innermost axis under masks; cores over the outermost."""
+    if seen.reductions:
+        return Reason("it folds")
+    if len(seen.ranges) < 2:
+        return Reason("it has no rows", Number("loops", len(seen.ranges), "", "at least", 2))
+    inner = seen.ranges[-1]
+    read = [a for a in seen.loads if inner in seen.needs[a.node]]
+    if seen.store.step(inner) != 1 or not all(_is_in_row(a, inner) for a in read):
+        return Reason("what it reads or writes along a row is not one element after the other")
+    if not any(inner in a.gated for a in read):
+        return Reason("it has no borders along a row")
+    outer = seen.ranges[0]
+    shared = shared_out(seen, outer.name, outer.extent, model)
+    vectors = _vectors(seen, inner, model)
+    found = chosen((*vectors, *shared))
+    return found if found else Reason(vectors[0].because, *numbers_of(vectors[0].because))
+
+
+def _is_in_row(access: Access, inner: Range) -> bool:
+    """Whether elements are read one after the other, or one for all lanes."""
+    return access.is_affine and access.steps.get(inner, 0) in (0, 1)
+
+
+def _vectors(seen: Accesses, inner: Range, model: MachineModel) -> list[Row]:
+    """Lanes of the widest vector that a row fills; none where rows are short."""
+    most = lane_count(seen, model)
+    against: list[Reason] = []
+    for lanes in (most, most // 2):
+        found = _against(seen, inner, lanes)
+        if not found:
+            what = "rows with borders"
+            return [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
+        against.append(found)
+    numbers = dict.fromkeys(number for each in against for number in each.numbers)
+    return [Refused("vectorize", Reason("; ".join(dict.fromkeys(against)), *numbers))]
+
+
+def _against(seen: Accesses, inner: Range, lanes: int) -> Reason:
+    """Why a row is not cut into vectors of `lanes`; empty where it is."""
+    left = inner.extent % max(lanes, 1)
+    if lanes > 1 and left > lanes // LITTLE:
+        words = f"{left} of {inner.extent} turns are left by vectors of {lanes}"
+        return Reason(words, turns_in(f"{inner.name} left over", left, "at most", lanes // LITTLE))
+    return against_lanes(seen, inner, lanes)

@@ -1,0 +1,89 @@
+"""Choices for reductions over a strided axis, whose results are next to each other."""
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Accumulate, Choices, Refused, Row, Tile, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    against_order,
+    in_vectors,
+    is_worth_threads,
+    kept_on_one_core,
+    lane_count,
+    shared_out,
+    turns_in,
+)
+from compiler.loops.nodes import Range
+from compiler.loops.transforms.levels import length
+
+SIDE_BY_SIDE = 4
+"""Vectors of results at a time: whole cache lines of each row."""
+ROWS = 4
+"""Rows that are added together before the sums in scratch memory are touched."""
+ADDED = 2
+"""Vectors at a time where rows are: as many streams as there are rows, and short ones."""
+
+
+def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors along the results, row after row; cores over blocks of results."""
+    if not seen.reductions:
+        return Reason("it does not fold")
+    if not seen.ranges:
+        return Reason("it has one result", Number("results", 1))
+    inner, lanes = seen.ranges[-1], lane_count(seen, model)
+    against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
+    if against:
+        return against
+    block = inner.extent // model.cores // lanes * lanes
+    is_split = seen.ranges[0] is inner and block >= lanes and is_worth_threads(seen, model)
+    name, turns, at = inner.name, inner.extent, ""
+    choices: list[Row] = []
+    if is_split:
+        share = turns_in(name, turns, "a vector for each core", lanes * model.cores)
+        words = Reason(f"{turns} results, a part for each core", share)
+        choices.append(Tile(name, block, "peel", words))
+        name, turns, at = f"{name}.1", block, f"{name}.0"
+    else:
+        at = _outside(seen)
+    added = _added(seen, turns, at, model)
+    side = ADDED if chosen(added) else SIDE_BY_SIDE
+    choices += in_vectors(name, turns, lanes, side, "results next to each other")
+    choices += added
+    outer = at if is_split else seen.ranges[0].name
+    if is_split or seen.ranges[0] is not inner:
+        count = model.cores if is_split else seen.ranges[0].extent
+        choices += shared_out(seen, outer, count, model)
+    else:
+        choices += kept_on_one_core(seen, model)
+    return chosen(choices)
+
+
+def _outside(seen: Accesses) -> str:
+    """The innermost axis around the results of one row of sums; "" where all share one row."""
+    needed = frozenset[Range]().union(*(seen.needs[fold] for fold in seen.reductions))
+    return next((r.name for r in reversed(seen.ranges[:-1]) if r in needed), "")
+
+
+def _added(seen: Accesses, turns: int, at: str, model: MachineModel) -> list[Row]:
+    """Sums in scratch memory, where they are many and near, and the rows are enough."""
+    nbytes, near = turns * seen.widest, model.cache_bytes[1] // 2
+    if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
+        return [Refused("accumulate", Reason("more than one loop is folded"))]
+    if seen.ranges[-1] not in seen.needs[seen.reductions[0]]:
+        # the loops around it compute it once
+        return [Refused("accumulate", Reason("it is one sum for all results"))]
+    rows: Range = seen.reductions[0].ranges[0]
+    if length(rows) is None:
+        return [Refused("accumulate", Reason(f"the extent of {rows.name} is a variable"))]
+    least = 2 * model.vector_bytes * SIDE_BY_SIDE
+    compared = (
+        turns_in(rows.name, rows.extent, "at least", 4 * ROWS),
+        Number("bytes of sums", nbytes, "bytes", "half the level-2 cache", near),
+        Number("bytes of sums", nbytes, "bytes", "at least", least),
+    )
+    if rows.extent < 4 * ROWS or nbytes > near or nbytes < least:
+        words = f"{nbytes:,} bytes of sums over {rows.extent} rows: registers serve as well"
+        return [Refused("accumulate", Reason(words, *compared))]
+    words = f"{nbytes:,} bytes of sums stay near while {rows.extent} rows are read in order"
+    return [Accumulate(rows.name, ROWS, at, Reason(words, *compared))]

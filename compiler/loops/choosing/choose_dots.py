@@ -1,0 +1,120 @@
+"""Choices for a few products of rows: x @ w.T for a small batch, or for a few outputs.
+
+    out[i0, i1] = Σ r2  in1[i0, r2] * in2[i1, r2]      both next to each other along r2
+
+Lanes go along the sum, whose lanes are added at the end. That reads both operands once, in order,
+where a tile of sums would have to bring one of them into another order first: which pays for many
+rows and columns.
+
+    for i0.0 in 50          the vectors of in2 are loaded once, where all of them fit in registers
+      i0.1 in 2   unrolled
+      r2.0 in 7   unrolled  r2.1 in 16   lanes
+
+Where the sums are so short that all of the shorter operand fits in registers it stays there.
+"""
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Reorder, Row, Tile, Unroll, Vectorize, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import kept_on_one_core, lane_count, shared_out, turns_in
+from compiler.loops.choosing.products import Product, product
+from compiler.loops.nodes import Range
+from compiler.loops.transforms.levels import obstacle
+
+FEW = 4
+"""Rows, or columns, for which no tile of sums pays; as many of the others are side by side."""
+BUSY = 8
+"""Vectors of sums that keep the arithmetic units busy."""
+HELD = 24
+"""Vectors of the shorter operand that stay in registers."""
+REGISTERS = 30
+"""For these, and the sums."""
+
+
+def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors along the sum; all of the shorter axis and some of the longer one side by side."""
+    found, lanes = product(seen), lane_count(seen, model)
+    if found is None:
+        return Reason("it is no sum of products")
+    if found.is_open or found.is_panel_in_order or len(found.folded) != 1:
+        return Reason("its operands do not both lie along the sum")
+    fold = found.folded[0]
+    short, long = sorted((found.rows, found.columns), key=lambda r: r.extent)
+    is_along = found.panel.step(fold) == found.other.step(fold) == 1
+    if not is_along:
+        return Reason("its operands do not both lie along the sum")
+    few = Number(f"turns of {short.name}", short.extent, "", "at most", FEW)
+    enough = turns_in(fold.name, fold.extent, "two vectors", 2 * lanes)
+    if short.extent > FEW:
+        return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
+    if fold.extent < 2 * lanes:
+        return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
+    against = obstacle(seen.order, fold, seen.needs)
+    if against:
+        return Reason(against)
+    held = short.extent * -(-fold.extent // lanes)
+    is_held = held <= HELD and long.extent > FEW
+    side = max(min(FEW, (REGISTERS - held) // short.extent), 1) if is_held else FEW
+    kept = Number("vectors of the shorter operand", held, "", "stay in registers", HELD)
+    what = f"{short.extent} by {long.extent} sums, both operands in order along {fold.name}"
+    words = Reason(what, few, enough, kept)
+    choices = _side_by_side(found, short, long, side, words)
+    if is_held:
+        serve = Reason(f"{held} vectors serve {long.extent} times: {words}", *words.numbers)
+        choices += _all_along(fold, lanes, serve)
+    else:
+        choices += _along(fold, lanes, short.extent * min(long.extent, FEW), words)
+    outside = found.outside[0] if found.outside else None
+    if outside is not None:
+        choices += shared_out(seen, outside.name, outside.extent, model)
+    elif long.extent > side:
+        choices += shared_out(seen, f"{long.name}.0", long.extent // side, model)
+    else:
+        choices += kept_on_one_core(seen, model)
+    return chosen(choices)
+
+
+def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
+    """Lanes along the sum, all its vectors side by side."""
+    name, left = fold.name, fold.extent % lanes
+    rest = Reason(f"{words}; {left} turns are left over", *words.numbers,
+                  Number("turns left over", left, "", "lanes", lanes))  # fmt: skip
+    cut = Tile(name, lanes, "mask" if left else "peel", rest)
+    return [cut, Unroll(f"{name}.0", words), Vectorize(f"{name}.1", words)]
+
+
+def _side_by_side(
+    found: Product, short: Range, long: Range, side: int, words: Reason
+) -> list[Row]:
+    """The results of one turn."""
+    if long.extent <= FEW:
+        return [Unroll(short.name, words), Unroll(long.name, words)]
+    name = long.name
+    outside = [r.name for r in found.outside]
+    order = (*outside, f"{name}.0", f"{name}.1", f"{name}.2", short.name)
+    return [
+        Tile(name, side, "peel", words),
+        Reorder(order, words),
+        *(Unroll(each, words) for each in (short.name, f"{name}.1", f"{name}.2")),
+    ]
+
+
+def _along(fold: Range, lanes: int, results: int, words: Reason) -> list[Row]:
+    """Lanes along the sum, several vectors of them where the results are few."""
+    several = max(min(BUSY // results, fold.extent // lanes), 1)
+    name, size = fold.name, lanes * several
+    left = Number("turns left over", fold.extent % size, "", "of a block of", size)
+    tail = Reason(f"{words}; {fold.extent % size} of {fold.extent} turns are left over",
+                  *words.numbers, left)  # fmt: skip
+    cut = Tile(name, size, "mask" if fold.extent % size else "peel", tail)
+    busy = Number("vectors of sums", several * results, "", "keep units busy", BUSY)
+    if several == 1:
+        return [cut, Vectorize(f"{name}.1", words)]
+    inner = f"{name}.1"
+    return [
+        cut,
+        Tile(inner, lanes, "peel", words),
+        Unroll(f"{inner}.0", Reason(f"{several} vectors of sums for each result", busy)),
+        Vectorize(f"{inner}.1", words),
+    ]

@@ -1,0 +1,37 @@
+"""Choices for kernels without reductions: each element of the output by itself."""
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Row, Tile, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    against_order,
+    in_vectors,
+    lane_count,
+    shared_out,
+    streamed,
+)
+
+SIDE_BY_SIDE = 4
+"""Vectors side by side: so many loads are under way at a time."""
+
+
+def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors along the innermost axis, several at a time; cores over the outermost."""
+    if seen.reductions:
+        return Reason("it folds")
+    if not seen.ranges:
+        return Reason("it writes one element", Number("elements written", 1))
+    inner, lanes = seen.ranges[-1], lane_count(seen, model)
+    against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
+    if against:
+        return against
+    what = "elements one after the other"
+    choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
+    outer, turns = seen.ranges[0].name, seen.ranges[0].extent
+    if seen.ranges[0] is inner:
+        size = chosen(choices).of(Tile)[0].size
+        outer, turns = f"{outer}.0", turns // size
+    choices += shared_out(seen, outer, turns, model)
+    return chosen((*choices, *streamed(seen, inner, lanes, model)))

@@ -1,0 +1,190 @@
+"""Choices for reductions along rows, and what is computed from them: sums, softmax, norms."""
+
+import itertools
+
+from compiler.core.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.core.node import toposort
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Keep, Prefetch, Refused, Row, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    against_order,
+    has_lanes,
+    in_vectors,
+    is_read_in_order,
+    kept_on_one_core,
+    lanes_along,
+    shared_out,
+    streamed,
+)
+from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
+from compiler.loops.transforms.axes import next_number
+from compiler.loops.transforms.keep import repeated
+from compiler.loops.transforms.levels import length
+
+ACCUMULATORS = 4
+"""Vectors that a cheap fold adds to by turns: an addition waits only for the fourth before it."""
+WORTH_KEEPING = 0.1
+"""Nanoseconds of an operation from which its result is better kept than computed again."""
+DEAR_ONES = frozenset(
+    op for op, ns in EXPENSIVE.items() if ns >= WORTH_KEEPING and op not in NEVER_VECTOR
+)
+"""Operations that take longer than to keep their result near, and to read it again."""
+DEAR = 2
+"""The same where each value is dear to compute, which takes registers and hides the wait."""
+
+PAGE = 4096
+"""Bytes of a row from which its beginning is no longer what the processor fetches by itself."""
+
+LEAST = {16: 9, 8: 12}
+"""By lanes: turns from which vectors, a masked one at the end, beat loops that LLVM unrolls."""
+
+
+def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors along every reduction and the output's innermost axis; cores over the rows."""
+    if not seen.reductions:
+        return Reason("it does not fold")
+    if any(len(r.ranges) != 1 for r in seen.reductions):
+        return Reason("it folds several loops at once")
+    folded, inside = _rows_apart(seen)
+    apart = [r for r in seen.ranges[-1:] if all(r not in seen.needs[f] for f in seen.reductions)]
+    lanes = lanes_along(seen, [*folded, *apart], model)
+    for axis in folded:
+        against = _against_row(seen, axis, lanes)
+        if against:
+            return against
+    inner = seen.ranges[-1] if seen.ranges else None
+    is_written = inner is not None and _is_written_along(seen, inner, lanes)
+    passes = [*folded, inner] if inner is not None and is_written else folded
+    choices: list[Row] = [*_kept(seen, passes, lanes, model), *inside]
+    for axis in folded:
+        side = _side_by_side(seen, axis)
+        choices += in_vectors(axis.name, axis.extent, lanes, side, "a fold along a row")
+    if inner is not None and is_written:
+        choices += in_vectors(inner.name, inner.extent, lanes, DEAR, "the row that is written")
+        choices += streamed(seen, inner, lanes, model)
+    elif inner is not None and inner in apart:
+        why = against_order(seen, inner) or against_lanes(seen, inner, lanes, LEAST.get(lanes, 0))
+        choices.append(Refused("vectorize", why))
+    if len(seen.ranges) > is_written:
+        choices += shared_out(seen, seen.ranges[0].name, seen.ranges[0].extent, model)
+    else:
+        choices += kept_on_one_core(seen, model)
+    return chosen((*choices, *_fetched(seen, passes, choices, model)))
+
+
+def _rows_apart(seen: Accesses) -> tuple[list[Range], list[Row]]:
+    """The axes that are folded, the longest of those that stand in each other, and why the others
+    are no lanes: a value depends on both, and on lanes of one axis at most."""
+    every = list(dict.fromkeys(r.ranges[0] for r in seen.reductions))
+    together = [seen.needs[n].union(*(seen.needs[s] for s in n.sources)) for n in seen.order]
+    rows, inside = list[Range](), list[Row]()
+    for axis in sorted(every, key=lambda r: -(length(r) or 0)):
+        longer = next((r for r in rows if any({r, axis} <= below for below in together)), None)
+        if longer is None:
+            rows.append(axis)
+            continue
+        words = f"a value depends on {axis.name} and on {longer.name}, which takes more turns"
+        turns = Number(f"turns of {axis.name}", axis.extent, "", longer.name, longer.extent)
+        inside.append(Refused("vectorize", Reason(words, turns)))
+    return [axis for axis in every if axis in rows], inside
+
+
+def _fetched(
+    seen: Accesses, passes: list[Range], made: list[Row], model: MachineModel
+) -> list[Row]:
+    """The row that follows, asked for by the pass over a row that computes longest."""
+    keeps = [row for row in made if isinstance(row, Keep)]
+    outside = [r for r in seen.ranges if r not in passes]
+    if not keeps or not outside:
+        return []  # without dear passes memory is busy anyway
+    near = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
+    if seen.nbytes < model.cache_bytes[1]:
+        return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", near))]
+    along = next(axis for axis in passes if axis.name == keeps[0].axis)
+    kept = f"i{next_number(seen.body)}"
+    steps = {
+        a.argument.slot: (a.step(outside[-1]) or 0) * a.argument.element.itemsize
+        for a in seen.loads
+        if a.step(along) == 1
+    }
+    longest = Number("longest row read", max(steps.values(), default=0), "bytes", "a page", PAGE)
+    slots = [slot for slot, step in steps.items() if step >= PAGE]
+    if not slots:
+        words = "the processor fetches rows as short as these by itself"
+        return [Refused("prefetch", Reason(words, near, longest))]
+    words = f"memory brings the next {along.extent} elements while these are computed with"
+    why = Reason(words, near, longest)
+    return [Prefetch(slot, kept, outside[-1].name, why) for slot in sorted(slots)]
+
+
+def _kept(
+    seen: Accesses, passes: list[Range], lanes: int, model: MachineModel
+) -> list[Row]:
+    """What two passes over a row compute, once, where it is dear and a row is near."""
+    number, choices = next_number(seen.body), list[Row]()
+    for axis, into in itertools.combinations(passes, 2):
+        most = model.cache_bytes[1] // 2 // seen.widest
+        if axis.sources != into.sources or axis.extent <= lanes:
+            continue  # what is one vector is computed again before it could be read again
+        pairs = repeated(seen.body, axis, into)
+        dear = {n.op for value, _ in pairs for n in _own(seen, value, axis) if n.op in DEAR_ONES}
+        if not dear:
+            continue
+        names = " and ".join(sorted(dear))
+        row = axis.extent * seen.widest
+        near = Number("bytes of a row", row, "bytes", "half the level-2 cache", most * seen.widest)
+        if axis.extent > most:
+            words = f"a row of {axis.extent:,} elements does not stay near: {names} again"
+            choices.append(Refused("keep", Reason(words, near)))
+            continue
+        words = f"{names} again for {axis.extent} elements costs more than {seen.widest} bytes each"
+        took = max(EXPENSIVE[name] for name in dear)
+        dearest = Number("the dearest operation", took, "ns", "worth keeping from", WORTH_KEEPING)
+        more = Number("elements of a row", axis.extent, "", "lanes", lanes)
+        choices.append(Keep(axis.name, into.name, Reason(words, dearest, near, more)))
+        for _ in pairs:
+            choices += in_vectors(f"i{number}", axis.extent, lanes, DEAR, "the row that is kept")
+            number += 1
+        return choices
+    return choices
+
+
+def _own(seen: Accesses, value: ScalarNode, axis: Range) -> list[Alu]:
+    """The operations below `value` that are done for every turn of `axis`."""
+    order: list[ScalarNode] = toposort([value])
+    return [n for n in order if isinstance(n, Alu) and axis in seen.needs[n]]
+
+
+def _against_row(seen: Accesses, axis: Range, lanes: int) -> Reason:
+    """Why `axis` is no row of vectors: a load jumps along it, or it is short; empty if it is."""
+    along = {a.step(axis) for a in seen.loads if axis in seen.needs[a.node]}
+    if 1 not in along:
+        return Reason(f"nothing is read one element after the other along {axis.name}")
+    jumps = along - {0, 1}
+    if jumps:
+        known = max((step for step in jumps if step is not None), key=abs, default=None)
+        words = f"a load jumps along {axis.name}"
+        step = () if known is None else (Number(f"step of {axis.name}", known, "", "at most", 1),)
+        return Reason(words, *step)
+    return against_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
+
+
+def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
+    """Whether the output is written in order along `axis`, which nothing but loads depends on."""
+    is_apart = all(axis not in seen.needs[r] for r in seen.reductions)
+    is_in_order = seen.store.step(axis) == 1 and is_read_in_order(seen, axis)
+    return is_apart and is_in_order and _fills(seen, axis, lanes)
+
+
+def _fills(seen: Accesses, axis: Range, lanes: int) -> bool:
+    """Whether the turns of `axis` can be lanes, and are more than LLVM unrolls as they are."""
+    return has_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
+
+
+def _side_by_side(seen: Accesses, axis: Range) -> int:
+    """How many vectors are folded by turns."""
+    inside = (n for n in seen.order if axis in seen.needs[n])
+    is_dear = any(isinstance(n, Alu | Reduce) and n.op in EXPENSIVE for n in inside)
+    return DEAR if is_dear else ACCUMULATORS

@@ -1,0 +1,82 @@
+"""Choices for statistics of rows that are shorter than a vector: the lanes are rows.
+
+    out[i0, i1] = exp(in1[i0, i1] - max) / sum   for i1 in 10
+
+A row by itself would leave lanes idle, and each of its folds would wait for steps between lanes.
+Sixteen rows at a time need none of these: their columns are registers side by side, which are
+read by gathers. That pays where the columns are dear to compute; where they are cheap, LLVM does
+as well with the plain loops, which it unrolls.
+"""
+
+import math
+
+from compiler.core.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Row, Tile, Unroll, Vectorize, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import against_lanes, lane_count, shared_out
+from compiler.loops.nodes import Alu, Range
+from compiler.loops.transforms.levels import length
+
+DEAR = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR)
+"""Operations that take longer than a gather does for one lane."""
+ENOUGH = 7
+LEAST = 5
+"""Dear operations, and columns, of one row from which LLVM no longer unrolls the plain loops."""
+MOST = 16
+"""Dear operations of one row up to which the code of all columns stays small."""
+
+
+def short_rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Vectors across rows, all columns side by side; cores over the rows."""
+    lanes = lane_count(seen, model)
+    columns = _columns(seen, lanes)
+    rows = [r for r in seen.ranges if r not in columns]
+    if not columns:
+        return Reason("it has no rows shorter than a vector to fold")
+    if not rows or not _is_strided(seen, rows[-1], columns):
+        return Reason("its rows are not read one element after the other")
+    count = sum(_turns(seen, n, columns) for n in seen.order if isinstance(n, Alu) and n.op in DEAR)
+    least = Number("dear operations of a row", count, "", "at least", ENOUGH)
+    most = Number("dear operations of a row", count, "", "at most", MOST)
+    if not ENOUGH <= count <= MOST:
+        words = f"rows of {columns[0].extent} have {count} dear operations each"
+        return Reason(words, least if count < ENOUGH else most)
+    against = against_lanes(seen, rows[-1], lanes)
+    if against:
+        return against
+    axis, turns = rows[-1].name, rows[-1].extent
+    short = Number("elements of a row", columns[0].extent, "", "lanes", lanes)
+    words = Reason(
+        f"rows of {columns[0].extent}: {lanes} rows fill a vector, {count} dear operations each",
+        short, least, most,
+    )  # fmt: skip
+    choices: list[Row] = [Tile(axis, lanes, "peel", words), Vectorize(f"{axis}.1", words)]
+    choices += [Unroll(column.name, words) for column in columns]
+    outer, number = (rows[0].name, rows[0].extent) if rows[1:] else (f"{axis}.0", turns // lanes)
+    return chosen((*choices, *shared_out(seen, outer, number, model)))
+
+
+def _columns(seen: Accesses, lanes: int) -> list[Range]:
+    """What is folded, and what is written along such a row; empty where rows fill a vector."""
+    folded = list(dict.fromkeys(r.ranges[0] for r in seen.reductions if len(r.ranges) == 1))
+    if not folded or any(len(r.ranges) != 1 for r in seen.reductions):
+        return []
+    inner = seen.ranges[-1:]
+    apart = [r for r in inner if not any(r in seen.needs[fold] for fold in seen.reductions)]
+    columns = [*folded, *apart]
+    is_short = all(LEAST <= (length(r) or lanes) < lanes for r in columns)
+    return columns if is_short and len({r.extent for r in columns}) == 1 else []
+
+
+def _is_strided(seen: Accesses, rows: Range, columns: list[Range]) -> bool:
+    """Whether every access moves evenly, along a row one by one."""
+    every = [*seen.loads, seen.store]
+    is_even = all(a.step(rows) is not None for a in every)
+    along = {a.step(c) for a in every for c in columns if c in seen.needs[a.node]}
+    return is_even and along <= {0, 1}
+
+
+def _turns(seen: Accesses, node: Alu, columns: list[Range]) -> int:
+    """How often a node is computed for one row."""
+    return math.prod(c.extent for c in columns if c in seen.needs[node])

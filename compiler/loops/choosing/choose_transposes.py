@@ -1,0 +1,207 @@
+"""Choices for copies whose input and output run along different axes: transposes.
+
+A tile of as many rows as a vector has lanes is loaded along the input's axis, turned in registers,
+and stored along the output's: each line of memory is used whole, on both sides. The input is read
+in order, a block of rows at a time, so that the processor fetches ahead; of each row of the output
+the block's whole width is written before the next.
+
+    for i1.0 in 64             a block of 64 rows of the input
+      for i0.0 in 256          16 columns of it
+        for i1.1.0 in 4        a tile of 16 by 16, turned
+
+Where rows of the input are a multiple of 4096 bytes long, the block is a single tile.
+"""
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import (
+    Choices,
+    Parallelize,
+    Prefetch,
+    Refused,
+    Reorder,
+    Row,
+    Tile,
+    Unroll,
+    Vectorize,
+    chosen,
+)
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.choosing.lanes import (
+    LINE,
+    against_lanes,
+    is_worth_threads,
+    lane_count,
+    shared_out,
+    streamed,
+    turns_in,
+)
+from compiler.loops.nodes import Range
+from compiler.loops.transforms.levels import length
+
+TILES = 4
+"""Tiles next to each other in a row of the output: what is written of it in one go."""
+SAME_SET = 4096
+"""Bytes between lines that share a set of the first cache: rows so far apart evict each other."""
+MOST_LANES = 16
+"""Registers of one tile: as many more hold what is turned already."""
+FEWEST_LANES = 4
+
+
+def transposes(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Tiles of lanes by lanes, turned in registers."""
+    if seen.reductions:
+        return Reason("it folds")
+    if len(seen.ranges) < 2:
+        return Reason("one loop has nothing to turn")
+    inner = seen.ranges[-1]
+    if seen.store.step(inner) != 1:
+        return Reason("the output is not written one element after the other")
+    across = _across(seen, inner)
+    if across is None:
+        return Reason("its input does not run along one other loop")
+    lanes = _lanes(seen, across, inner, model)
+    if lanes < FEWEST_LANES:
+        words = f"tiles of {lanes} by {lanes} are too small"
+        return Reason(words, Number("lanes of a tile", lanes, "", "at least", FEWEST_LANES))
+    against = against_lanes(seen, inner, lanes) or against_lanes(seen, across, lanes)
+    if against:
+        return against
+    choices = _tiles(seen, across, inner, lanes, model)
+    return chosen((*choices, *streamed(seen, inner, lanes, model)))
+
+
+def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> int:
+    """Rows and columns of a tile: a power of two that both axes have room for."""
+    most = min(lane_count(seen, model), MOST_LANES, across.extent, inner.extent)
+    return 1 << (most.bit_length() - 1)
+
+
+def _tiles(
+    seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
+) -> list[Row]:
+    """The cuts, the order of the loops, and their levels."""
+    words = Reason(
+        f"input runs along {across.name}, output along {inner.name}: {lanes} by {lanes}",
+        turns_in(across.name, across.extent, "rows of a tile", lanes),
+        turns_in(inner.name, inner.extent, "columns of a tile", lanes),
+    )
+    one, outside = across.name, seen.ranges[0]
+    cuts, pieces, loops = _rows(seen, inner, lanes, model)
+    middle = [r.name for r in seen.ranges if r not in (across, inner)]
+    if outside not in (across, inner):
+        cuts += shared_out(seen, outside.name, outside.extent, model)
+    elif not chosen(cuts).of(Parallelize) and _is_long(seen, across, lanes, model):
+        block = across.extent // model.cores // lanes * lanes
+        part = _parts(f"{across.extent} rows of the output", across, lanes, model)
+        cuts.append(Tile(one, block, "peel", part))
+        cuts += shared_out(seen, f"{one}.0", model.cores, model)
+        middle.insert(0, f"{one}.0")
+        one = f"{one}.1"
+    turns, rests = ([f"{piece}.{part}" for piece in pieces] for part in (0, 2))
+    tiles = [f"{piece}.1" for piece in pieces]
+    around = [f"{one}.0", f"{one}.2", *turns] if loops else [*turns, f"{one}.0", f"{one}.2"]
+    order = tuple(dict.fromkeys((*middle, *loops, *around, *rests, f"{one}.1", *tiles)))
+    return [
+        *cuts,
+        Tile(one, lanes, "peel", words),
+        *(Tile(piece, lanes, "peel", words) for piece in pieces),
+        Reorder(order, _in_order(seen, across, inner, lanes)),
+        Unroll(f"{one}.1", words),
+        *(Vectorize(tile, words) for tile in tiles),
+        *_fetched(seen, inner, f"{one}.0", model),
+    ]
+
+
+def _in_order(seen: Accesses, across: Range, inner: Range, lanes: int) -> Reason:
+    """Why tiles follow one another as they do: which loop moves how far, on both sides."""
+    numbers = [_moves(seen.store, inner, across)]
+    numbers += [_moves(a, across, inner) for a in seen.loads if a.step(inner) not in (0, 1)]
+    row = lanes * seen.store.argument.element.itemsize
+    numbers.append(Number("a row of a tile", row, "bytes", "a line of memory", LINE))
+    words = "rows of the input in order, tile by tile"
+    if _is_evicting(seen, inner):
+        words += f"; one tile of each, as they are a multiple of {SAME_SET:,} bytes apart"
+    return Reason(words, *dict.fromkeys(numbers))
+
+
+def _moves(access: Access, near: Range, far: Range) -> Number:
+    """The bytes that a turn of two loops moves in an argument."""
+    name, size = access.argument.name, access.argument.element.itemsize
+    steps = [abs(access.step(loop) or 0) * size for loop in (near, far)]
+    return Number(f"{near.name} moves in {name}", steps[0], "bytes", far.name, steps[1])
+
+
+def _rows(
+    seen: Accesses, inner: Range, lanes: int, model: MachineModel
+) -> tuple[list[Row], list[str], list[str]]:
+    """Rows of the input, shared out and cut into blocks: the cuts, what becomes tiles, loops."""
+    cuts, pieces, loops = list[Row](), list[str](), list[str]()
+    name, turns, width = inner.name, inner.extent, TILES * lanes
+    if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
+        block = turns // model.cores // lanes * lanes
+        words = _parts(f"{turns} rows of the input", inner, lanes, model)
+        cuts.append(Tile(name, block, "peel", words))
+        cuts += shared_out(seen, f"{name}.0", model.cores, model)
+        pieces += [f"{name}.2"] * (turns - model.cores * block >= lanes)
+        loops.append(f"{name}.0")
+        name, turns = f"{name}.1", block
+    if _is_evicting(seen, inner):
+        loops.append(f"{name}.0")  # a block of one tile
+    elif turns >= 2 * width:
+        words = Reason(
+            f"{width} elements of a row of the output are written in one go",
+            turns_in(name, turns, "two blocks", 2 * width),
+        )
+        cuts.append(Tile(name, width, "peel", words))
+        pieces += [f"{name}.2"] * (turns % width >= lanes)
+        loops.append(f"{name}.0")
+        name = f"{name}.1"
+    return cuts, [name, *pieces], loops
+
+
+def _parts(what: str, axis: Range, lanes: int, model: MachineModel) -> Reason:
+    """Why an axis is cut into parts for the cores."""
+    least = turns_in(axis.name, axis.extent, "a tile for each core", lanes * model.cores)
+    return Reason(f"{what}, a part for each core", least)
+
+
+def _is_evicting(seen: Accesses, inner: Range) -> bool:
+    """Whether the rows of a block of the input share a set of the first cache."""
+    return all(
+        step * a.argument.element.itemsize % SAME_SET == 0
+        for a in seen.loads
+        if (step := a.step(inner) or 0) > 1
+    )
+
+
+def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Row]:
+    """The next columns of a block, asked for: the processor follows fewer rows than it has."""
+    touched = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
+    if _is_evicting(seen, inner):
+        why = Reason(f"rows of the input are a multiple of {SAME_SET:,} bytes apart: one tile each")
+        return [Refused("prefetch", why)]
+    if seen.nbytes < model.cache_bytes[1]:
+        return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", touched))]
+    slots = sorted({a.argument.slot for a in seen.loads if a.step(inner) not in (0, 1)})
+    words = Reason("a block has more rows than the processor follows by itself", touched)
+    return [Prefetch(slot, inner.name, columns, words) for slot in slots]
+
+
+def _is_long(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> bool:
+    """Whether an axis has tiles for all cores, and the kernel work."""
+    return is_worth_threads(seen, model) and axis.extent >= lanes * model.cores
+
+
+def _across(seen: Accesses, inner: Range) -> Range | None:
+    """The one axis that loads run along which do not run along `inner`."""
+    found: set[Range] = set()
+    for load in seen.loads:
+        if load.step(inner) in (0, 1):
+            continue
+        along = [r for r in seen.ranges if load.step(r) == 1]
+        if len(along) != 1 or load.step(inner) is None:
+            return None
+        found.add(along[0])
+    axis = found.pop() if len(found) == 1 else None
+    return axis if axis is not None and length(axis) is not None else None

@@ -1,0 +1,251 @@
+"""Choices for windows that slide past weights: convolutions, of any step, distance and grouping.
+
+    out[i0, i1, i2, i3] = Σ r4 r5 r6  image[i0, r4, i2 + r5, i3 + r6] * weights[i1, r4, r5, r6]
+
+Nothing is unfolded: accumulators for some channels by some pixels stay in registers for the whole
+sum. Where windows begin at each element of a row, pixels are the lanes: a vector of the image
+serves all channels of the tile, a weight all its vectors. Otherwise channels are, with the weights
+packed so that those of a tile are next to each other; what a pixel gives is then stored lane by
+lane. Both are estimated in cycles, over all tiles that fit in registers, and the least is taken.
+"""
+
+import math
+from collections.abc import Sequence
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import (
+    Choices,
+    Pack,
+    Parallelize,
+    Refused,
+    Reorder,
+    Row,
+    Tail,
+    Tile,
+    Unroll,
+    Vectorize,
+    chosen,
+)
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
+from compiler.loops.choosing.window_tiles import (
+    ACCUMULATORS,
+    MOST,
+    SHORTEST,
+    Shape,
+    Windows,
+    rank,
+    shapes,
+    side,
+)
+from compiler.loops.nodes import Range
+from compiler.loops.transforms.levels import length
+
+TERMS = 128
+"""Turns of sums side by side in one tile."""
+MANY = 8
+"""Turns for each core, of which one more or less does not matter."""
+
+
+def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Register tiles of channels by pixels; cores over images, lines or channels."""
+    if len(seen.reductions) != 1 or len(seen.ranges) < 2:
+        return Reason("it is not one sum for each of several rows")
+    found = _windows(seen)
+    if found is None:
+        return Reason("no windows slide past weights in it")
+    fitting = sorted(shapes(seen, found, lane_count(seen, model)), key=rank)
+    if fitting:
+        return _chosen(seen, found, fitting, model)
+    name, pixels = found.pixels.name, found.pixels.extent
+    return Reason("no tile of its windows fits", turns_in(name, pixels, "at least", SHORTEST))
+
+
+def _windows(seen: Accesses) -> Windows | None:
+    """The parts, where the kernel is one sum over operands some of which move with the pixels."""
+    fold, pixels = seen.reductions[0], seen.ranges[-1]
+    if seen.store.step(pixels) != 1 or not all(map(length, (pixels, *fold.ranges))):
+        return None
+    read = [a for a in seen.loads if set(fold.ranges) & seen.needs[a.node]]
+    images = tuple(a for a in read if pixels in seen.needs[a.node])
+    weights = tuple(a for a in read if pixels not in seen.needs[a.node])
+    if not images or not all(a.is_affine and not a.gated for a in read):
+        return None
+    if not weights and not any(a.step(r) == 1 for a in images for r in fold.ranges):
+        return None
+    lines = _shared(seen, weights, images)
+    channels = _shared(seen, images, weights)
+    if lines is None and channels is None:
+        return None
+    return Windows(pixels, lines, channels, fold, images, weights)
+
+
+def _shared(
+    seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]
+) -> Range | None:
+    """The innermost axis that moves what is read in `moved` and nothing in `still`."""
+    for axis in reversed(seen.ranges[:-1]):
+        is_used = all(axis in seen.needs[a.node] for a in moved)
+        if is_used and length(axis) and not any(axis in seen.needs[a.node] for a in still):
+            return axis
+    return None
+
+
+def _chosen(
+    seen: Accesses, found: Windows, fitting: Sequence[Shape], model: MachineModel
+) -> Choices:
+    """The cuts, the order of the loops, and their levels; of `fitting` tiles the first is best."""
+    best = fitting[0]
+    across = side(found) if best.is_along_pixels else found.pixels
+    along = found.pixels if best.is_along_pixels else found.channels
+    assert along is not None
+    why = _reason(found, best, across, along)
+    tail: Tail = "mask" if along.extent % best.width else "peel"
+    choices: list[Row] = [
+        Tile(across.name, best.height, "peel", why),
+        Tile(along.name, best.width, tail, why),
+        Tile(f"{along.name}.1", best.lanes, "peel", why),
+    ]
+    blocks = _blocks(seen, found, best, across, along, model)
+    shared = _shared_out(seen, blocks, model)
+    names = sorted(blocks, key=lambda name: name != shared)
+    sides = [f"{across.name}.1", f"{across.name}.2"]
+    lanes = [f"{along.name}.1.0", f"{along.name}.1.1"]
+    choices.append(Reorder((*names, *sides, *lanes), _order(found, fitting, model)))
+    if not best.is_along_pixels:
+        choices.append(_packed(found, best, blocks, names))
+    choices += [Unroll(each, why) for each in (*sides, lanes[0])]
+    if across is found.lines:
+        choices += _written_out(found, best)
+    choices.append(Vectorize(lanes[1], why))
+    if shared:
+        words = f"{blocks[shared]} turns of {shared} for {model.cores} cores"
+        turns = turns_in(shared, blocks[shared], "cores", model.cores)
+        choices.append(Parallelize(shared, model.cores, Reason(words, turns)))
+    else:
+        choices += kept_on_one_core(seen, model) or [_uneven(blocks, model)]
+    return chosen(choices)
+
+
+def _uneven(blocks: dict[str, int], model: MachineModel) -> Row:
+    """That no loop around the tiles has turns for all cores, and which has most."""
+    name = max(blocks, key=lambda each: blocks[each])
+    most = turns_in(name, blocks[name], f"{MANY} for each core", MANY * model.cores)
+    words = f"no loop around the tiles comes out even for {model.cores} cores, or has many turns"
+    return Refused("parallelize", Reason(words, most))
+
+
+def _written_out(found: Windows, best: Shape) -> list[Row]:
+    """The innermost turns of a short sum side by side: lines then share what they load."""
+    choices: list[Row] = []
+    terms = best.vectors * best.height
+    for axis in reversed(found.fold.ranges):
+        terms *= axis.extent
+        if terms <= TERMS:
+            words = f"{found.taps} taps, {terms} terms side by side, at most {TERMS}"
+            most = Number("terms side by side", terms, "", "at most", TERMS)
+            choices.append(Unroll(axis.name, Reason(words, most)))
+    return choices
+
+
+def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str]) -> Pack:
+    """The weights in scratch memory: of a block of channels where it is outermost, or too many."""
+    (weights,) = found.weights
+    assert found.channels is not None
+    block = f"{found.channels.name}.0"
+    moving = {block, *(r.name for r in weights.steps)}
+    own = [name for name in names if name in moving and blocks[name] > 1]
+    # not from the size of the argument: where weights overlap, copies of them are more than that
+    turns = math.prod(r.extent for r in found.fold.ranges if weights.step(r))
+    whole = turns * best.width * math.prod(blocks[name] for name in own)
+    words = f"weights of {best.width} channels next to each other, for all pixels"
+    is_own = bool(own) and (names[0] == block or whole > MOST)
+    why = Reason(words, Number("weights of all blocks", whole, "", "packed at a time", MOST))
+    is_image = any(a.argument is weights.argument for a in found.images)
+    along = found.channels.name if is_image else ""
+    return Pack(weights.argument.slot, own[-1] if is_own else "", why, along=along)
+
+
+def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:
+    """What was looked at, in words."""
+    kind = "pixels" if best.is_along_pixels else "channels"
+    words = {found.lines: "lines", found.channels: "channels", found.pixels: "pixels"}
+    rows = words[across]
+    return Reason(
+        f"{best.vectors} vectors of {best.lanes} {kind} by {best.height} {rows}, of "
+        f"{along.extent} {kind}, {across.extent} {rows}, sums of {found.taps}: "
+        f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers",
+        Number("accumulators", best.vectors * best.height, "", "at most", ACCUMULATORS),
+        turns_in(along.name, along.extent, f"{kind} of a tile", best.width),
+        turns_in(across.name, across.extent, f"{rows} of a tile", best.height),
+        Number("a line of tiles", best.cycles, "cycles"),
+    )
+
+
+def _order(found: Windows, fitting: Sequence[Shape], model: MachineModel) -> Reason:
+    """What is inside and what outside of it, and what that rests on."""
+    words, best = "the tile inside, what is read again near it", fitting[0]
+    if not best.is_along_pixels:
+        why = Reason(f"{words}: the packed weights of a block of channels serve all pixels")
+        other = next((shape.cycles for shape in fitting if shape.is_along_pixels), None)
+        if other is None:
+            return Reason(why, *_steps(found))
+        cycles = "cycles", "along pixels", other
+        return Reason(why, Number("a line of tiles along channels", best.cycles, *cycles))
+    if found.channels is None:
+        none = Number("loops over channels that share an image", 0, "", "at least", 1)
+        return Reason(f"{words}: weights serve all lines", none, *_steps(found))
+    nbytes, held = _image_bytes(found), model.cache_bytes[1] // 2
+    image = Number("what all channels read of an image", nbytes, "bytes", "half of L2", held)
+    if nbytes > held:
+        return Reason(f"{words}: all channels for a few pixels, as the image is large", image)
+    return Reason(f"{words}: the whole image for a few channels, as it stays in L2", image)
+
+
+def _steps(found: Windows) -> list[Number]:
+    """How far each image moves along the pixels."""
+    name, steps = found.pixels.name, [(a, a.step(found.pixels)) for a in found.images]
+    return [
+        Number(f"step of {name} in {a.argument.name}", step, "", "one after another", 1)
+        for a, step in steps
+        if step is not None
+    ]
+
+
+def _blocks(
+    seen: Accesses, found: Windows, best: Shape, across: Range, along: Range, model: MachineModel
+) -> dict[str, int]:
+    """The loops around a tile, outermost first, with their turns."""
+    outside = [r for r in seen.ranges if r is not across and r is not along]
+    tall = f"{across.name}.0", across.extent // best.height
+    wide = f"{along.name}.0", -(-along.extent // best.width)
+    lines = [(r.name, r.extent) for r in outside if r is found.lines]
+    images = [(r.name, r.extent) for r in outside if r is not found.lines]
+    channels, pixels = (tall, wide) if best.is_along_pixels else (wide, tall)
+    if across is found.lines:
+        return dict([*images, tall, wide])
+    if not best.is_along_pixels:
+        return dict([channels, *images, *lines, pixels])
+    if _image_bytes(found) > model.cache_bytes[1] // 2:
+        return dict([*images, *lines, pixels, channels])
+    return dict([*images, channels, *lines, pixels])
+
+
+def _image_bytes(found: Windows) -> int:
+    """Bytes from the first to the last element that all channels of one image read."""
+    inside = {*found.fold.ranges, found.pixels, found.lines}
+    reach = [
+        1 + sum(step * (r.extent - 1) for r, step in a.steps.items() if r in inside)
+        for a in found.images
+    ]
+    return sum(n * a.argument.element.itemsize for n, a in zip(reach, found.images, strict=True))
+
+
+def _shared_out(seen: Accesses, blocks: dict[str, int], model: MachineModel) -> str:
+    """The outermost loop whose turns come out even, or that has many; "" for one core."""
+    if not is_worth_threads(seen, model):
+        return ""
+    even = [name for name, turns in blocks.items() if turns and turns % model.cores == 0]
+    many = [name for name, turns in blocks.items() if turns >= MANY * model.cores]
+    return next(iter(even + many), "")

@@ -1,0 +1,193 @@
+"""lanes: the choices by which kernels of every kind become vectors and are shared out.
+
+    cut i0 by 64, i0.1 by 16:   for i0.0 …   i0.1.0 unroll, i0.1.1 vector
+                                for i0.2.0 … i0.2.1 vector   what 64 leaves over, in vectors
+                                i0.2.2.1 vector              what these leave over, masked
+"""
+
+from collections.abc import Iterable
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason, shown
+from compiler.loops.choices import (
+    Choice,
+    Parallelize,
+    Refused,
+    Row,
+    Stream,
+    Tile,
+    Unroll,
+    Vectorize,
+)
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.nodes import Range
+from compiler.loops.transforms.levels import length, obstacle
+
+LINE = 64
+"""Bytes of one line of memory."""
+NEAR = 2
+"""The share of the last cache, 1 of so many, from which stores past it are faster, as measured."""
+WORTH_THREADS = 20_000.0
+"""Nanoseconds of work below which a kernel stays on one core."""
+
+
+def lane_count(seen: Accesses, model: MachineModel) -> int:
+    """Elements of the widest type in one vector register."""
+    return max(model.vector_bytes // seen.widest, 1)
+
+
+def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> int:
+    """The same for the widest type that is computed with along one of `axes`."""
+    return max(model.vector_bytes // seen.widest_along(axes), 1)
+
+
+def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
+    """Whether the turns of `axis` can be lanes, and are `least`, or as many as a vector has."""
+    return not against_lanes(seen, axis, lanes, least)
+
+
+def against_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> Reason:
+    """Why the turns of `axis` are no lanes; empty where they can be."""
+    turns, wanted = length(axis), least or lanes
+    if turns is None:
+        return Reason(f"the extent of {axis.name} is a variable")
+    if lanes < 2:
+        few = Number("lanes of a vector", lanes, "", "at least", 2)
+        return Reason("a vector holds one element", few)
+    if turns < wanted:
+        words = f"{axis.name} takes {turns} turns, fewer than {wanted}"
+        return Reason(words, turns_in(axis.name, turns, "the least that pays", wanted))
+    return Reason(obstacle(seen.order, axis, seen.needs))
+
+
+def turns_in(name: str, turns: int, against: str, limit: int) -> Number:
+    """How many turns an axis takes, next to a number of turns."""
+    return Number(f"turns of {name}", turns, "", against, limit)
+
+
+def is_read_in_order(seen: Accesses, axis: Range) -> bool:
+    """Whether every load reads one element after the other along `axis`, or the same one."""
+    return all(a.step(axis) in (0, 1) for a in seen.loads if axis in seen.needs[a.node])
+
+
+def against_order(seen: Accesses, axis: Range) -> Reason:
+    """Why vectors along `axis` would jump in memory; empty where they do not."""
+    step = seen.store.step(axis)
+    if step != 1:
+        moved = "an unknown number of" if step is None else f"{step:,}"
+        words = f"a turn of {axis.name} moves {moved} elements of the output"
+        return Reason(words, *([] if step is None else [_step(seen.store, axis, step)]))
+    for load in (a for a in seen.loads if axis in seen.needs[a.node]):
+        along = load.step(axis)
+        if along is None:
+            return Reason(f"how {load.argument.name} is read along {axis.name} is no constant step")
+        if along not in (0, 1):
+            words = f"a turn of {axis.name} moves {along:,} elements of {load.argument.name}"
+            return Reason(words, _step(load, axis, along))
+    return Reason()
+
+
+def _step(access: Access, axis: Range, step: int) -> Number:
+    """How far an access moves along an axis."""
+    where = f"step of {axis.name} in {access.argument.name}"
+    return Number(where, step, "", "one after another", 1)
+
+
+def in_vectors(name: str, turns: int, lanes: int, unroll: int, what: str) -> list[Choice]:
+    """The turns of an axis as lanes of `unroll` registers side by side, the rest as well."""
+    if turns < lanes:
+        return _masked(name, turns, lanes)
+    unroll = max(min(unroll, turns // lanes), 1)
+    seen = turns_in(name, turns, "lanes", lanes)
+    words = Reason(f"{what}: {turns} turns in vectors of {lanes}", seen)
+    if unroll == 1:
+        whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+        return whole + _masked(f"{name}.2", turns % lanes, lanes)
+    several = turns_in(name, turns, f"{unroll} vectors of {lanes}", lanes * unroll)
+    choices: list[Choice] = [
+        Tile(name, lanes * unroll, "peel", Reason(f"{words}, {unroll} at a time", several)),
+        Tile(f"{name}.1", lanes, "peel", words),
+        Unroll(f"{name}.1.0",
+               Reason(f"{unroll} vectors at a time hide how long each takes", several)),
+        Vectorize(f"{name}.1.1", words),
+    ]  # fmt: skip
+    return choices + _rest(f"{name}.2", turns % (lanes * unroll), lanes, unroll)
+
+
+def _rest(name: str, turns: int, lanes: int, unroll: int) -> list[Choice]:
+    """What several vectors at a time leave over, one at a time, the last one masked."""
+    if turns < lanes:
+        return _masked(name, turns, lanes)
+    seen = turns_in(name, turns, "lanes", lanes)
+    words = Reason(f"{turns} turns are left by {unroll} vectors of {lanes}", seen)
+    whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
+    return whole + _masked(f"{name}.2", turns % lanes, lanes)
+
+
+def _masked(name: str, turns: int, lanes: int) -> list[Choice]:
+    """What whole vectors leave over, as one vector of which only so many lanes are touched."""
+    if turns < 2:
+        return []
+    seen = turns_in(name, turns, "lanes", lanes)
+    words = Reason(f"{turns} turns are left by vectors of {lanes}: one more, masked", seen)
+    return [Tile(name, lanes, "mask", words), Vectorize(f"{name}.1", words)]
+
+
+def shared_out(seen: Accesses, name: str, turns: int, model: MachineModel) -> list[Row]:
+    """The turns of the outermost axis over all cores, where the work is worth it."""
+    took, outside = seen.nanoseconds(model), turns_in(name, turns, "cores", model.cores)
+    work = _work(took)
+    words = f"about {took / 1000:,.0f} µs of work, {turns} turns outside, {model.cores} cores"
+    against = _against_threads(took, model)
+    if not against and turns < model.cores:
+        against = Reason(f"{words}: too few turns to share out", work, outside)
+    if against:
+        return [Refused("parallelize", against)]
+    return [Parallelize(name, model.cores, Reason(words, work, outside))]
+
+
+def kept_on_one_core(seen: Accesses, model: MachineModel) -> list[Row]:
+    """That a kernel stays on one core, and why, where its work is not worth several."""
+    against = _against_threads(seen.nanoseconds(model), model)
+    return [Refused("parallelize", against)] if against else []
+
+
+def _against_threads(took: float, model: MachineModel) -> Reason:
+    """Why a kernel stays on one core, whatever its loops are; empty where it need not."""
+    if model.cores < 2:
+        return Reason("one core runs the program", Number("cores", model.cores, "", "at least", 2))
+    if took < WORTH_THREADS:
+        words = f"about {shown(took, 'ns')} of work: too little to share out"
+        return Reason(words, _work(took))
+    return Reason()
+
+
+def _work(took: float) -> Number:
+    """How long one core takes for a kernel."""
+    return Number("work", took, "ns", "worth several threads", WORTH_THREADS)
+
+
+def is_worth_threads(seen: Accesses, model: MachineModel) -> bool:
+    """Whether the kernel runs long enough to be shared out."""
+    return model.cores > 1 and seen.nanoseconds(model) >= WORTH_THREADS
+
+
+def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> list[Row]:
+    """Whole lines of memory past the caches, where what is touched is too much to stay there."""
+    held = model.cache_bytes[-1] // NEAR
+    size = seen.store.argument.element.itemsize
+    touched = Number("bytes touched", seen.nbytes, "bytes", f"1/{NEAR} of the last cache", held)
+    if seen.nbytes < held:
+        words = f"{seen.nbytes:,} bytes are touched: they may stay in the last cache"
+        return [Refused("stream", Reason(words, touched))]
+    if lanes * size % LINE:
+        line = Number("a vector stores", lanes * size, "bytes", "a line of memory", LINE)
+        return [Refused("stream", Reason("vectors are no whole lines of memory", touched, line))]
+    apart = {r.name: s * size for r, s in seen.store.steps.items() if r is not axis}
+    odd = next((name for name, step in apart.items() if step % LINE), "")
+    if odd:
+        words = f"rows of the output are {apart[odd]:,} bytes apart, no multiple of {LINE}"
+        over = Number("bytes past whole lines", apart[odd] % LINE, "bytes", "none", 0)
+        return [Refused("stream", Reason(words, touched, over))]
+    words = f"{seen.nbytes:,} bytes are touched: it pays from {held:,}, 1/{NEAR} of the last cache"
+    return [Stream(0, Reason(words, touched))]

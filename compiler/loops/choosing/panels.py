@@ -1,0 +1,93 @@
+"""Panels: from how many uses on the columns that a tile reads are better copied.
+
+    in2[r2*1024 + i1]   64 columns of float32: r2 in 1024 pieces of 256 bytes, 4,096 apart
+
+A tile of rows reads the whole panel, one piece per turn of the sum. Where it lies, pieces that are
+a power of two apart share few sets of a cache, so that even a small panel does not stay there;
+pages do the same to the table of addresses. A copy has all pieces one after the other, but costs
+as much as many turns that read them from a cache further away.
+"""
+
+import math
+from dataclasses import dataclass
+
+from compiler.core.machine import MachineModel
+from compiler.core.reason import Number, Reason
+from compiler.loops.choosing.accesses import extents
+from compiler.loops.choosing.products import Product
+
+WAYS = 8
+"""Lines of a level-2 cache that share a set."""
+NEAR = 6
+"""A panel of this part of the cache stays there, with all that passes by."""
+PAGE, TABLE_WAYS, TABLE_WAY = 4096, 12, 1024 * 1024
+"""Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries."""
+COPY = 6.0
+"""Cycles to copy one vector, which comes from far away."""
+ACROSS = 1.0
+"""Cycles to copy one element by itself: sums are too short for squares that change places."""
+WIDEST = 4
+"""Vectors of the widest piece; to wait for a narrower one takes no less."""
+USES_FAR = 40
+"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs."""
+USES_LOST = 10
+"""The same, where each piece has to be looked up in the page tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """A copy is worth it from so many uses on, never if `uses` is None; and why."""
+
+    uses: int | None
+    because: Reason
+    apart: float = 0.0
+    """Cycles to copy the elements of one piece one by one."""
+
+    def is_packed(self, uses: int) -> bool:
+        """Whether a panel that `uses` tiles read is copied."""
+        return self.uses is not None and uses >= self.uses
+
+    def cost(self, uses: int, vectors: int) -> float:
+        """Cycles for each piece, of `vectors`, until `uses` tiles have read it, copied or not."""
+        if self.uses is None:
+            return 0.0
+        waiting = WIDEST * uses / self.uses if self.uses else math.inf
+        return self.apart or COPY * (vectors if self.is_packed(uses) else waiting)
+
+
+def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
+    """From how many uses on to copy the panel of `width` columns."""
+    itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
+    moving = sum(bool(found.panel.step(r)) for r in found.folded)
+    if not moving:
+        needed = Number("loops of the sum that move the panel", moving, "", "at least", 1)
+        return Worth(None, Reason("each column is one element for the whole sum", needed))
+    if not found.is_panel_in_order:
+        is_square = extents(found.folded) * itemsize >= model.vector_bytes
+        each = 0.0 if is_square else width * ACROSS
+        step = found.panel.step(found.columns)
+        seen = () if step is None else (
+            Number(f"step of {found.columns.name} in the panel", step, "", "in a row", 1),
+        )
+        return Worth(0, Reason("the panel lies across the columns", *seen), each)
+    steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
+    along = [r for r in found.folded if steps[r] and r.extent > 1]
+    turns, piece = extents(along), width * itemsize
+    apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
+    where = f"{turns:,} pieces of {piece} bytes, {apart:,} apart"
+    pages, sets = _ways(turns, apart, PAGE, TABLE_WAY), _ways(turns, apart, piece, cache // WAYS)
+    looked_up = Number("pages that share an entry", pages, "", "entries", TABLE_WAYS)
+    size = Number(f"panel, times {NEAR}", turns * piece * NEAR, "bytes", "level-2 cache", cache)
+    shared = Number("pieces that share a set", sets, "", "lines of a set", WAYS)
+    if pages > TABLE_WAYS:
+        words = f"{where}: the addresses of so many pages are not kept"
+        return Worth(USES_LOST, Reason(words, looked_up))
+    if turns * piece * NEAR <= cache and sets <= WAYS:
+        return Worth(None, Reason(f"{where}, stay in the level-2 cache", size, shared))
+    return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
+
+
+def _ways(turns: int, apart: int, piece: int, way: int) -> float:
+    """How many of `turns` pieces share a place, where places repeat every `way` bytes."""
+    places = min(way // math.gcd(apart, way), max(way // piece, 1))
+    return turns / places

@@ -1,0 +1,64 @@
+"""Products: the parts of a kernel that is a sum of products of two arrays, and what follows it.
+
+    out[i0, i1] = relu(Σ r2  in1[i0, r2] * in2[r2, i1])     rows i0, columns i1, folded r2,
+                                                            panel in2, other in1
+
+Columns are the axis along which the output is written in order; the panel is the operand that
+depends on it. Operands may be stored in another type than they are multiplied in.
+"""
+
+from dataclasses import dataclass
+
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.nodes import Alu, Cast, Load, Range, ScalarNode
+from compiler.loops.transforms.levels import length
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The parts of a sum of products."""
+
+    rows: Range
+    columns: Range
+    outside: tuple[Range, ...]
+    folded: tuple[Range, ...]
+    panel: Access
+    other: Access
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the number of rows is known only when the kernel runs."""
+        return length(self.rows) is None
+
+    @property
+    def is_panel_in_order(self) -> bool:
+        """Whether the panel is read one element after the other along the columns."""
+        return self.panel.step(self.columns) == 1
+
+
+def product(seen: Accesses) -> Product | None:
+    """The parts, where the kernel is the sum of a product of two loads, and what follows it."""
+    if len(seen.reductions) != 1 or len(seen.ranges) < 2:
+        return None
+    fold = seen.reductions[0]
+    value = fold.sources[0]
+    if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
+        return None
+    factors = [_loaded(source) for source in value.sources]
+    rows, columns = seen.ranges[-2:]
+    if any(length(r) is None for r in (columns, *fold.ranges)):
+        return None
+    found = [a for factor in factors for a in seen.loads if a.node is factor and not a.gated]
+    panels = [a for a in found if columns in seen.needs[a.node]]
+    others = [a for a in found if rows in seen.needs[a.node]]
+    is_apart = len(panels) == len(others) == 1 and panels != others
+    if not is_apart or seen.store.step(columns) != 1 or not all(a.is_affine for a in found):
+        return None
+    return Product(rows, columns, seen.ranges[:-2], fold.ranges, panels[0], others[0])
+
+
+def _loaded(factor: ScalarNode) -> ScalarNode | None:
+    """The load that a factor is, whatever type it is converted to."""
+    while isinstance(factor, Cast):
+        factor = factor.sources[0]
+    return factor if isinstance(factor, Load) and factor.gate is None else None

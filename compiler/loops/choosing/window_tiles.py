@@ -1,0 +1,177 @@
+"""The tiles of a convolution that fit in registers, and about how many cycles each takes.
+
+    2 vectors of 16 pixels by 6 channels: 12 accumulators, about 1,431 cycles for a line
+
+A tile is some vectors of pixels by a few channels, or else of channels by a few pixels. Its cycles
+are those of one line of all channels: additions or loads, whatever takes longer, what is left over
+by whole tiles, and where channels are lanes the copy of their weights and the stores.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.nodes import Range, Reduce
+from compiler.loops.transforms.levels import obstacle
+
+VECTORS = (1, 2, 3, 4)
+"""Of one row of a tile."""
+HEIGHTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
+"""Rows of a tile."""
+ACCUMULATORS = 16
+"""Of one tile: twice what hides how long one takes to be ready, and short code."""
+LINES = 2
+"""Of one tile, where no channels share an image: their windows overlap."""
+LATENCY = 4
+"""Cycles from one addition to an accumulator to the next."""
+TURN = 1.0
+"""Cycles of the loop itself."""
+LOADED = 2
+"""Operands that are loaded in one cycle."""
+SEEN = 0.1
+"""Share of a load's cycles that additions do not hide."""
+ACROSS = 1.5
+"""How much longer a load takes that may begin anywhere in a line of the cache."""
+SCATTERED = 2.0
+"""Cycles to store one lane by itself."""
+EXCHANGED = 5.0
+"""Cycles to store one of the rows that lanes become by an exchange with registers."""
+COPIED = 1.0
+"""Cycles to pack one element."""
+MOST = 1024 * 1024
+"""Weights that are packed at a time."""
+APART = 32
+"""Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one kernel
+(EPYC, AVX2, 2026-11-23), with 32 it took 2 s."""
+SHORTEST = 4
+"""Lanes and turns below which nothing is gained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The parts of such a sum: `pixels` is the axis along which the results are in a row."""
+
+    pixels: Range
+    lines: Range | None
+    """An axis along which the same weights are used again."""
+    channels: Range | None
+    """An axis along which the same elements of the image are."""
+    fold: Reduce
+    images: tuple[Access, ...]
+    weights: tuple[Access, ...]
+
+    @property
+    def taps(self) -> int:
+        """Turns of the sum."""
+        return math.prod(r.extent for r in self.fold.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A tile: `vectors` of `lanes` by `height`; along pixels, or else along channels."""
+
+    cycles: float
+    is_along_pixels: bool
+    lanes: int
+    vectors: int
+    height: int
+
+    @property
+    def width(self) -> int:
+        """Lanes of all vectors."""
+        return self.lanes * self.vectors
+
+
+def rank(shape: Shape) -> tuple[float, int]:
+    """The fewest cycles first, of equal ones the smallest tile."""
+    return shape.cycles, shape.vectors * shape.height
+
+
+def shapes(seen: Accesses, found: Windows, most: int) -> Iterator[Shape]:
+    """Every tile that fits in registers, with the cycles of one line of all channels."""
+    is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found, most)
+    widths = [n for n in (most, most // 2, most // 4) if n >= SHORTEST]
+    for lanes in widths:
+        for vectors in VECTORS:
+            for height in (n for n in HEIGHTS if n * vectors <= ACCUMULATORS):
+                if is_in_row and _is_useful(found, vectors, height):
+                    yield _along_pixels(found, lanes, vectors, height)
+                if is_apart and lanes <= APART and height <= found.pixels.extent:
+                    yield _along_channels(seen, found, lanes, vectors, height)
+
+
+def _is_useful(found: Windows, vectors: int, height: int) -> bool:
+    """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
+    most = ACCUMULATORS if found.channels else LINES
+    return height <= min(side(found).extent, most) and (vectors <= 2 or bool(found.channels))
+
+
+def _has_pixels(seen: Accesses, found: Windows) -> bool:
+    """Whether pixels can be lanes: what is read along them is in a row."""
+    moved = [a for a in seen.loads if found.pixels in seen.needs[a.node]]
+    is_long = found.pixels.extent >= SHORTEST
+    is_in_row = is_long and all(a.step(found.pixels) in (0, 1) for a in moved)
+    return is_in_row and not obstacle(seen.order, found.pixels, seen.needs)
+
+
+def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
+    """Whether channels can be lanes: there are enough, and few enough weights to copy."""
+    axis = found.channels
+    if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
+        return False
+    is_small = found.taps * max(VECTORS) * most <= MOST
+    return is_small and not obstacle(seen.order, axis, seen.needs)
+
+
+def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shape:
+    """Pixels as lanes; `height` channels, or lines where there are none."""
+    axis = side(found)
+    rows = -(-found.pixels.extent // (lanes * vectors))
+    if axis is found.channels:
+        turns = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
+    else:
+        turns = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
+    return Shape(rows * turns * found.taps, True, lanes, vectors, height)
+
+
+def _along_channels(
+    seen: Accesses, found: Windows, lanes: int, vectors: int, height: int
+) -> Shape:
+    """Channels as lanes, their weights packed; `height` pixels."""
+    assert found.channels is not None
+    channels, pixels = found.channels.extent, found.pixels.extent
+    columns = -(-channels // (lanes * vectors))
+    turns = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
+    blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
+    lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
+    packed = channels * found.taps * COPIED / lines
+    cycles = columns * (turns + blocks * vectors) + packed
+    return Shape(cycles, False, lanes, vectors, height)
+
+
+def _stored(height: int, lanes: int) -> float:
+    """Cycles to store `height` registers whose lanes belong into rows of their own."""
+    squares = -(-height // lanes) if height > 1 else 0
+    return squares * lanes * EXCHANGED if squares else height * lanes * SCATTERED
+
+
+def side(found: Windows) -> Range:
+    """The axis of a tile across the pixels."""
+    axis = found.channels or found.lines
+    assert axis is not None
+    return axis
+
+
+def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -> float:
+    """Cycles of one turn of the sum for a whole axis, cut by `height`: additions or loads.
+
+    `fixed` loads serve a tile, `each` one of its rows.
+    """
+    whole, rest = divmod(extent, height)
+    cycles = whole * _turn(height, vectors, fixed + height * each)
+    return cycles + (_turn(rest, vectors, fixed + rest * each) + TURN if rest else 0.0)
+
+
+def _turn(rows: int, vectors: int, loads: float) -> float:
+    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN

@@ -1,0 +1,186 @@
+"""accumulate: a reduction over a strided axis adds whole rows to scratch memory.
+
+    Choice:  accumulate r1 4
+    Before:  for i0 in 64
+               acc %0 = 0.0
+               for r1 in 100   reduction
+                 %1 = in1[r1*64 + i0]
+                 %0 = sum(%0, %1)
+               out[i0] = %0
+    After:   local0 f32[64]   scratch
+             r3 in 4   reduction   unrolled
+             r6 in 4   reduction   unrolled
+             for i2 in 64
+               %0 = in1[r3*64 + i2]
+               acc %1 = 0.0
+               %1 = sum(%1, %0)
+               local0[i2] = %1
+             for s4 in 24   serial
+               for s5 in 64   serial
+                 %2 = in1[s4*256 + r6*64 + s5 + 256]
+                 acc %3 = 0.0
+                 %3 = sum(%3, %2)
+                 local0[s5] = add(local0[s5], %3) if True
+             for i0 in 64
+               %4 = local0[i0]
+               out[i0] = %4
+
+The plain loop goes down one column after the other, and uses little of each line of memory that it
+reads. Here every row is read from begin to end, a few at a time, while the sums of all columns stay
+in a near cache. The first rows, as many as are left over or one lot, begin the sums. `at` names the
+axis inside which the columns are; without it they are all of the output.
+
+Relies on: `tile` and `reorder` have made the axes of the output; the reduction is whole.
+Ensures: the same sums, in another order.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.core.dtypes import bool_
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Accumulate, Choices
+from compiler.loops.nodes import (
+    After,
+    Body,
+    Load,
+    Local,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+    alu,
+    const,
+    index,
+    linear,
+)
+from compiler.loops.placement import dependencies
+from compiler.loops.simplify import simplified
+from compiler.loops.transforms.axes import axes, copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.transforms.levels import length
+from compiler.loops.transforms.staging import (
+    axes_inside,
+    free_numbers,
+    levels_of,
+    local_numbers,
+    own_loops,
+    own_memory,
+    variable_axis,
+)
+from compiler.ops.table import REDUCTIONS
+
+MOST_ROWS = 16
+"""Rows at a time; each is a stream of its own to the hardware."""
+
+
+def accumulate(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the reductions in scratch memory that Accumulates name."""
+    for choice in choices.of(Accumulate):
+        axis = find(axes(body), choice.axis, choice, choices)
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
+        if axis is None or (choice.at and at is None):
+            continue
+        _check(axis, choice)
+        before = body
+        for fold in _folds(body, axis):
+            columns = _columns(body, fold, at, choice)
+            if columns:
+                body = _accumulated(body, fold, columns, choice, choices, provenance)
+        if body is before:
+            refuse(choice, "what is folded has no columns there", "a sum for each of several")
+        record(matches, choice, before, body)
+    return simplified(body, provenance, matches) if choices.of(Accumulate) else body
+
+
+def _check(axis: Range, choice: Accumulate) -> None:
+    """Refuse an axis that is no whole reduction."""
+    if axis.role != "reduction":
+        refuse(choice, f"{axis.name} is not folded", "the axis of a reduction")
+    if axis.part or length(axis) is None:
+        refuse(choice, f"{axis.name} is cut, or has a variable number of turns", "a whole axis")
+    if not 1 <= choice.rows <= MOST_ROWS:
+        refuse(choice, f"{choice.rows} turns at a time", f"1 to {MOST_ROWS}")
+    if axis.extent < 1:
+        refuse(choice, f"{axis.name} has no turns", "1 or more")
+
+
+def _folds(body: Body, axis: Range) -> list[Reduce]:
+    order: list[ScalarNode] = toposort([body])
+    return [node for node in order if isinstance(node, Reduce) and axis in node.ranges]
+
+
+def _columns(
+    body: Body, fold: Reduce, at: Range | None, choice: Accumulate
+) -> tuple[Range, ...]:
+    """The axes of the row that is added to; none where a nest is not inside `at`."""
+    needs = dependencies(body)
+    found = axes_inside(body, fold, at, needs[fold])
+    if len(fold.ranges) != 1:
+        refuse(choice, f"{choice.axis} is folded together with others", "one axis")
+    if not found:
+        return ()
+    variable = variable_axis(found)
+    if variable is not None:
+        refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
+    return found
+
+
+def _accumulated(
+    body: Body,
+    fold: Reduce,
+    columns: tuple[Range, ...],
+    choice: Accumulate,
+    choices: Choices,
+    provenance: Provenance[Any],
+) -> Body:
+    """`body` with one reduction read from scratch memory."""
+    turns, numbers = fold.ranges[0].extent, free_numbers(body)
+    head = turns % choice.rows or min(choice.rows, turns)
+    shape = tuple(r.extent for r in columns)
+    memories = local_numbers(body)
+    local = Local((), next(memories), fold.dtype, math.prod(shape))
+    levels = levels_of(columns, [True] * len(columns), choices)
+    own = own_loops(numbers, columns, levels, provenance)
+    gone = (*columns, *fold.ranges)
+    moved = own_memory(body, gone, memories)
+    moved.update(zip(columns, own, strict=True))
+    begun = _partial(fold, moved, next(numbers), head, index(0), provenance)
+    effect: ScalarNode = Store((local, linear(own, shape), begun, *own))
+    lots = (turns - head) // choice.rows
+    if lots:
+        lot = Range((index(lots),), next(numbers), "serial")
+        copied(lot, fold.ranges[0], provenance)
+        own = own_loops(numbers, columns, levels, provenance, "serial")
+        moved = own_memory(body, gone, memories)
+        moved.update(zip(columns, own, strict=True))
+        begin = alu("add", alu("mul", lot, index(choice.rows)), index(head))
+        more = _partial(fold, moved, next(numbers), choice.rows, begin, provenance)
+        loops = sorted((lot, *own), key=lambda r: r.level != "loop")
+        row = After((local, effect)), linear(own, shape), more, const(True, bool_)
+        effect = Update((*row, *loops), REDUCTIONS[fold.op].combine)
+    made = Load((After((local, effect)), linear(columns, shape)))
+    return swapped_body(body, {fold: made}, provenance)
+
+
+def _partial(
+    fold: Reduce,
+    moved: Mapping[ScalarNode, ScalarNode],
+    number: int,
+    rows: int,
+    begin: ScalarNode,
+    provenance: Provenance[Any],
+) -> ScalarNode:
+    """The fold of `rows` rows from `begin` on, side by side, in range `number`."""
+    few = Range((index(rows),), number, "reduction", 0, "unroll")
+    copied(few, fold.ranges[0], provenance)
+    turn = begin if rows == 1 else alu("add", begin, few)
+    value = swapped(fold.sources[0], {fold.ranges[0]: turn, **moved}, provenance, True)
+    return value if rows == 1 else Reduce((value, few), fold.op)

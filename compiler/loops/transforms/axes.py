@@ -1,0 +1,140 @@
+"""Axes by name, and bodies with some of their nodes replaced: what every transformation needs.
+
+A choice names an axis. There may be no such axis although the choice is right: a part of an axis
+that would have no turns, or one, is no loop. Such a choice does nothing; any other wrong name is
+refused.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn
+
+from compiler.core.errors import ScheduleError
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choice, Choices, Tile, show, word
+from compiler.loops.nodes import Body, Range, Reduce, ScalarNode, Store, Update
+
+Nest = Store | Update | Reduce
+
+
+def axes(root: ScalarNode) -> dict[str, Range]:
+    """The ranges of a body, or of what is in one, by name."""
+    return {node.name: node for node in toposort([root]) if isinstance(node, Range)}
+
+
+def find(
+    known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
+) -> Range | None:
+    """The range called `name`; None where a cut left it no turns. Refuses any other name."""
+    if name in known:
+        return known[name]
+    beginnings = tuple(f"{tile.axis}." for tile in choices.of(Tile))
+    if name.startswith(beginnings):
+        return None
+    refuse(choice, f"there is no axis {name}", ", ".join(sorted(known)))
+
+
+def refuse(choice: Choice, why: str, expected: str = "") -> NoReturn:
+    """Raise the `ScheduleError` of an illegal choice: the axis, what was asked for, and why."""
+    raise ScheduleError(word(choice), why, got=show(choice), expected=expected)
+
+
+def nests(order: Iterable[ScalarNode]) -> list[Nest]:
+    """The stores, updates and reductions among `order`."""
+    return [node for node in order if isinstance(node, Store | Update | Reduce)]
+
+
+def operands(nest: Nest) -> tuple[ScalarNode, ...]:
+    """What a nest reads in its innermost loop: its sources without its ranges."""
+    first, own = _fixed(nest), set(nest.ranges)
+    return (*nest.sources[:first], *(s for s in nest.sources[first:] if s not in own))
+
+
+def remade(nest: Nest, reads: tuple[ScalarNode, ...], ranges: Iterable[ScalarNode]) -> ScalarNode:
+    """The same nest on other operands, over other ranges; a gate stays behind these."""
+    first = _fixed(nest)
+    return nest.with_sources((*reads[:first], *ranges, *reads[first:]))
+
+
+def _fixed(nest: Nest) -> int:
+    """How many operands stand in front of the ranges of a nest."""
+    return 1 if isinstance(nest, Reduce) else 4 if isinstance(nest, Update) else 3
+
+
+def rebuilt(
+    body: Body,
+    change: Callable[[ScalarNode, tuple[ScalarNode, ...]], ScalarNode],
+    provenance: Provenance[Any],
+) -> Body:
+    """`body` with each node replaced by `change(node, its new sources)`, sources first."""
+    done: dict[ScalarNode, ScalarNode] = {}
+    order: list[ScalarNode] = toposort([body])
+    for node in order:
+        done[node] = made = change(node, tuple(done[s] for s in node.sources))
+        if made is not node:
+            inherit(made, node, provenance)
+    result = done[body]
+    assert isinstance(result, Body)
+    return result
+
+
+def swapped(
+    root: ScalarNode,
+    replacements: Mapping[ScalarNode, ScalarNode],
+    provenance: Provenance[Any],
+    is_copy: bool = False,
+) -> ScalarNode:
+    """`root` with the given nodes replaced by others; a copy where the old nodes are used on."""
+    done: dict[ScalarNode, ScalarNode] = dict(replacements)
+    order: list[ScalarNode] = toposort([root])
+    for node in order:
+        if node in done:
+            continue
+        done[node] = made = node.with_sources(tuple(done[s] for s in node.sources))
+        if made is not node:
+            if is_copy:
+                copied(made, node, provenance)
+            else:
+                provenance.rebuilt(made, node)
+    return done[root]
+
+
+def swapped_body(
+    body: Body, replacements: Mapping[ScalarNode, ScalarNode], provenance: Provenance[Any]
+) -> Body:
+    """`body` with the given nodes replaced, each replacement from what it stands for."""
+    for old, new in replacements.items():
+        inherit(new, old, provenance)
+    result = swapped(body, replacements, provenance)
+    assert isinstance(result, Body)
+    return result
+
+
+def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
+    """`made`, and what is new below it, come from what `old` does."""
+    if type(made) is type(old) and len(made.sources) == len(old.sources):
+        provenance.rebuilt(made, old)
+        for source in made.sources:
+            if source not in provenance.parents:
+                provenance.made(source, provenance.of(old))
+    else:
+        provenance.replaced(made, old)
+
+
+def copied(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
+    """`made` comes from what `old` does, and is another thing: it has a number of its own."""
+    provenance.made(made, provenance.of(old))
+    provenance.numbers.all([made])
+
+
+def next_number(body: Body) -> int:
+    """A number that no range has."""
+    return 1 + max((n.number for n in toposort([body]) if isinstance(n, Range)), default=-1)
+
+
+def record(
+    matches: list[Match] | None, choice: Choice, before: ScalarNode, after: ScalarNode
+) -> None:
+    """Note what a choice did."""
+    if matches is not None and before is not after:
+        matches.append(Match(word(choice), show(choice), "", before, after))

@@ -1,0 +1,90 @@
+"""Levels of ranges: a range at another level, and what keeps its turns from being there."""
+
+from collections.abc import Iterable, Mapping
+
+from compiler.loops.choices import Choice
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Const,
+    Custom,
+    Level,
+    Load,
+    Range,
+    ScalarNode,
+    Store,
+    Update,
+    memory,
+)
+from compiler.loops.symbolic import as_sum
+from compiler.loops.transforms.axes import refuse
+
+SCALAR_FOR_INTEGERS = frozenset(("idiv", "mod", "pow"))
+"""Operations that have no good form on vectors of integers."""
+
+
+def at_level(axis: Range, level: Level, tasks: int = 0) -> Range:
+    """The axis at another level."""
+    return Range(axis.sources, axis.number, axis.role, 0, level, axis.part, tasks)
+
+
+def length(axis: Range) -> int | None:
+    """The extent, where it is a constant."""
+    return axis.extent if isinstance(axis.sources[0], Const) else None
+
+
+def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> frozenset[Range]:
+    """The ranges in each turn of which scratch memory is filled anew: their turns stay apart."""
+    effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
+    return frozenset[Range]().union(*(needs[effect] for effect in effects))
+
+
+def check_is_free(
+    axis: Range, choice: Choice, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+) -> None:
+    """Refuse an axis whose turns follow one another or that has a level; `made` get theirs now.
+
+    `filling` are the ranges that fill scratch memory anew in each turn.
+    """
+    if axis.role == "serial":
+        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
+    if axis.level != "loop" or axis in made:
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
+    if axis in filling:
+        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
+
+
+def obstacle(
+    order: Iterable[ScalarNode],
+    axis: Range,
+    needs: Mapping[ScalarNode, frozenset[Range]],
+    lanes: Iterable[Range] = (),
+) -> str:
+    """What keeps the turns of `axis` from being lanes, as those of `lanes` are; empty: nothing."""
+    others = set(lanes)
+    for node in order:
+        below = needs[node].union(*(needs[s] for s in node.sources))
+        if axis not in below:
+            continue
+        other = min((r.name for r in below if r is not axis and r in others), default="")
+        if other:
+            return f"a value depends on {other} as well, whose turns are lanes already"
+        if isinstance(node, Load) and _is_overwritten(node, axis):
+            return f"{memory(node).name} is read in steps where it is overwritten"
+        if isinstance(node, Custom):
+            return f"{node.name} is a function from outside"
+        if isinstance(node, Alu) and not _has_vectors(node):
+            return f"{node.op} of {node.sources[-1].dtype.name} has no good form on vectors"
+    return ""
+
+
+def _is_overwritten(load: Load, axis: Range) -> bool:
+    """Whether a load of what the kernel writes has lanes that are not next to each other."""
+    read = memory(load)
+    is_written = isinstance(read, Argument) and read.is_written
+    return is_written and as_sum(load.sources[1]).terms.get(axis) != 1
+
+
+def _has_vectors(node: Alu) -> bool:
+    return node.op not in SCALAR_FOR_INTEGERS or node.sources[-1].dtype.is_float

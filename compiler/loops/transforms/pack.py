@@ -1,0 +1,290 @@
+"""pack: what the inner loops read again and again is copied to scratch memory, in their order.
+
+    Choice:  pack 2 i1.0
+    Before:  for i1.0 in 2
+               for i0 in 64
+                 for i1.1 in 16
+                   acc %0 = 0.0
+                   for r2 in 100   reduction
+                     %1 = in1[i0*100 + r2]
+                     %2 = in2[r2*32 + i1.0*16 + i1.1]
+                     %0 = sum(%0, %1 * %2)
+                   out[i0*32 + i1.0*16 + i1.1] = %0
+    After:   local0 f32[1600]   scratch
+             for i1.0 in 2
+               for i3 in 100
+                 for i4 in 16
+                   %0 = in2[i3*32 + i1.0*16 + i4]
+                   local0[i3*16 + i4] = %0
+               for i0 in 64
+                 for i1.1 in 16
+                   acc %1 = 0.0
+                   for r2 in 100   reduction
+                     %2 = in1[i0*100 + r2]
+                     %3 = local0[r2*16 + i1.1]
+                     %1 = sum(%1, %2 * %3)
+                   out[i0*32 + i1.0*16 + i1.1] = %1
+
+The tile is what one turn of the axis named reads: it has an axis for each loop further inside that
+the index depends on, those of the reduction first, then those of the store, as the loops have them.
+The copy is one element after the other; where the original is read in large steps, each page and
+each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
+scratch memory, and the inner loops ask no more. Where lanes are to be elements that the original
+has far apart, but what is folded lies next to each other, squares of as many elements as there are
+lanes are read row by row and change places in registers. A nest that is not inside the axis named
+reads the original. Where an argument is read twice, as in `a @ a`, `pack 1[i1]` means the reads
+that i1 moves.
+
+Relies on: `reorder` has run: the axis named is outside of those that read the tile again.
+Ensures: the same values.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choices, Pack, Vectorize
+from compiler.loops.invariants import MOST_TURNS
+from compiler.loops.nodes import (
+    After,
+    Argument,
+    Body,
+    Level,
+    Load,
+    Local,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    alu,
+    index,
+    linear,
+)
+from compiler.loops.placement import dependencies
+from compiler.loops.simplify import simplified
+from compiler.loops.symbolic import as_sum
+from compiler.loops.transforms.axes import axes, copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.transforms.staging import (
+    axes_inside,
+    free_numbers,
+    levels_of,
+    local_numbers,
+    own_loops,
+    own_memory,
+    variable_axis,
+)
+
+MOST = 16 * 1024 * 1024
+"""Bytes of one tile: more would be a second copy of the argument, not a tile."""
+ELEMENT = 8
+"""Bytes that each element counts for."""
+
+
+def pack(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the tiles that Packs name read from scratch memory."""
+    for choice in choices.of(Pack):
+        at = find(axes(body), choice.at, choice, choices) if choice.at else None
+        if choice.at and at is None:
+            continue
+        before = body
+        for load, dims in _tiles(body, choice, at).items():
+            body = _staged(body, load, dims, at, choices, provenance)
+        record(matches, choice, before, body)
+    return simplified(body, provenance, matches) if choices.of(Pack) else body
+
+
+def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:
+    """The loads to stage, each with the axes of its tile, outermost first."""
+    order: list[ScalarNode] = toposort([body])
+    needs = dependencies(body)
+    loads = [n for n in order if isinstance(n, Load) and _is_of(n, choice.slot)]
+    if not loads or choice.slot == 0:
+        refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
+    loads = [n for n in loads if _is_moved(needs[n.sources[1]], choice.along)]
+    if not loads:
+        what = f"no read of argument {choice.slot} moves along {choice.along}"
+        refuse(choice, what, "an axis of its index")
+    inner = _inside(body, at)
+    result: dict[Load, tuple[Range, ...]] = {}
+    for load in loads:
+        dims = _dims(inner, load, at, needs, order) if inner is not None else ()
+        if dims:
+            result[load] = dims
+    if not result:
+        where = choice.at or "the whole kernel"
+        refuse(choice, f"no reduction in {where} reads argument {choice.slot}", "one that is")
+    for dims in result.values():
+        _check(choice, dims)
+    return result
+
+
+def _inside(body: Body, at: Range | None) -> Body | None:
+    """The body with those stores alone that stand inside `at`; None where there are none."""
+    if at is None:
+        return body
+    stores = tuple(n for n in body.sources if isinstance(n, Store) and at in n.ranges)
+    return Body(stores) if stores else None
+
+
+def _is_of(load: Load, slot: int) -> bool:
+    return isinstance(load.sources[0], Argument) and load.sources[0].slot == slot
+
+
+def _is_moved(needed: frozenset[Range], along: str) -> bool:
+    """Whether the axis `along`, or a part of it, is among those of an index; "" is any."""
+    return not along or any(f"{r.name}.".startswith(f"{along}.") for r in needed)
+
+
+def _dims(
+    body: Body,
+    load: Load,
+    at: Range | None,
+    needs: dict[ScalarNode, frozenset[Range]],
+    order: list[ScalarNode],
+) -> tuple[Range, ...]:
+    """The axes of the tile that `load` reads in one turn of `at`; none where `at` has no load."""
+    inside = axes_inside(body, load, at, needs[load])
+    folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges if r in needs[load]]
+    return () if inside is None or not folded else tuple(dict.fromkeys((*folded, *inside)))
+
+
+def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
+    """Refuse a tile whose size is not known or that is no tile."""
+    variable = variable_axis(dims)
+    if variable is not None:
+        refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
+    if math.prod(r.extent for r in dims) * ELEMENT > MOST:
+        axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
+        refuse(choice, f"the tile is too large: {axes}", f"at most {MOST:,} bytes")
+
+
+def _staged(
+    body: Body,
+    load: Load,
+    dims: tuple[Range, ...],
+    at: Range | None,
+    choices: Choices,
+    provenance: Provenance[Any],
+) -> Body:
+    """`body` with `load` reading a copy of its tile in what stands inside `at`."""
+    memories = local_numbers(body)
+    local = Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
+    square = _square(load, dims, choices)
+    fill = _in_rows if square is None else partial(_in_squares, square=square)
+    filled = [
+        _filled(
+            local, load, dims, places, loops, own_memory(body, dims, memories), provenance
+        )
+        for places, loops in fill(body, load, dims, choices, provenance)
+    ]
+    made = Load((After((local, *filled)), linear(dims, local_shape(dims))))
+    inner = _inside(body, at)
+    if inner is None or inner is body or len(inner.sources) == len(body.sources):
+        return swapped_body(body, {load: made}, provenance)
+    provenance.made(made, provenance.of(load))
+    changed = swapped(inner, {load: made}, provenance, True)
+    stores = dict(zip(inner.sources, changed.sources, strict=True))
+    result = Body(tuple(stores.get(n, n) for n in body.sources))
+    provenance.rebuilt(result, body)
+    return result
+
+
+def local_shape(dims: Iterable[Range]) -> tuple[int, ...]:
+    """The extents of a tile."""
+    return tuple(r.extent for r in dims)
+
+
+Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[Range, ...]]
+"""What stands for each axis of the tile in one copying nest, and the loops of that nest."""
+
+
+def _filled(
+    local: Local,
+    load: Load,
+    dims: tuple[Range, ...],
+    places: tuple[ScalarNode, ...],
+    loops: tuple[Range, ...],
+    memory: dict[ScalarNode, ScalarNode],
+    provenance: Provenance[Any],
+) -> Store:
+    """One nest that copies; `memory` has scratch memory of its own for what it computes."""
+    moved = memory | dict(zip(dims, places, strict=True))
+    value = swapped(load, moved, provenance, True)
+    return Store((local, linear(places, local_shape(dims)), value, *loops))
+
+
+def _in_rows(
+    body: Body,
+    load: Load,
+    dims: tuple[Range, ...],
+    choices: Choices,
+    provenance: Provenance[Any],
+) -> list[Part]:
+    """One nest over the whole tile; lanes where the original has elements next to each other."""
+    steps = as_sum(load.sources[1]).terms
+    levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
+    loops = own_loops(free_numbers(body), dims, levels, provenance)
+    return [(loops, loops)]
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """Lanes along one axis of the tile, elements next to each other along another."""
+
+    lanes: Range
+    along: Range
+
+
+def _square(load: Load, dims: tuple[Range, ...], choices: Choices) -> Square | None:
+    """The axes that change places, where the lanes of the tile are far apart in the original."""
+    steps = as_sum(load.sources[1]).terms
+    names = {choice.axis for choice in choices.of(Vectorize)}
+    lanes = [r for r in dims if r.name in names and r.role == "normal" and steps.get(r) != 1]
+    along = [r for r in dims if r.role == "reduction" and steps.get(r) == 1]
+    if len(lanes) != 1 or len(along) != 1 or steps.get(lanes[0]) is None:
+        return None
+    turns = lanes[0].extent
+    is_vector = 2 <= turns <= MOST_TURNS and turns & (turns - 1) == 0
+    return Square(lanes[0], along[0]) if is_vector and along[0].extent >= turns else None
+
+
+def _in_squares(
+    body: Body,
+    load: Load,
+    dims: tuple[Range, ...],
+    choices: Choices,
+    provenance: Provenance[Any],
+    square: Square,
+) -> list[Part]:
+    """A nest over whole squares, and one over what is left along the rows of the original."""
+    size, numbers = square.lanes.extent, free_numbers(body)
+    whole, rest = divmod(square.along.extent, size)
+    parts: list[Part] = []
+    for begin, extents, levels in (
+        (0, (whole, size), ("loop", "unroll")),
+        (whole * size, (1, rest), ("loop", "loop")),
+    ):
+        if not extents[1]:
+            continue
+        others = [r for r in dims if r is not square.along]
+        own: Sequence[Level] = ["vector" if r is square.lanes else "loop" for r in others]
+        loops = own_loops(numbers, others, own, provenance)
+        outer, inner = (
+            Range((index(count),), next(numbers), "normal", 0, level)
+            for count, level in zip(extents, cast(Sequence[Level], levels), strict=True)
+        )
+        for made in (outer, inner):
+            copied(made, square.along, provenance)
+        at = alu("add", alu("add", index(begin), alu("mul", outer, index(size))), inner)
+        places = dict(zip(others, loops, strict=True)) | {square.along: at}
+        parts.append((tuple(places[r] for r in dims), (*loops, outer, inner)))
+    return parts

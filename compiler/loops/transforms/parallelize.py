@@ -1,0 +1,68 @@
+"""parallelize: the turns of an axis are shared out over several runs of the kernel.
+
+    Choice:  parallelize i0 2
+    Before:  for i0 in 512
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
+    After:   for i0 in 512   over 2 tasks
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
+
+Run number k of n takes the turns from 512*k // n on. The runs may happen at once, on cores of
+their own, so nothing that one writes may be read by another: no updates, no reduction. A nest
+without the axis, such as what tiles left over, is done by the first run.
+
+Relies on: `reorder` has brought the axis outside.
+Ensures: the same values in any order of the runs.
+"""
+
+from typing import Any
+
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choices, Parallelize
+from compiler.loops.nodes import Body, Range, Store
+from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_body
+from compiler.loops.transforms.levels import at_level
+
+
+def parallelize(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the turns shared out of every axis that a Parallelize names."""
+    for choice in choices.of(Parallelize):
+        axis = find(axes(body), choice.axis, choice, choices)
+        if axis is None:
+            continue
+        _check(body, axis, choice)
+        core = at_level(axis, "core", choice.tasks)
+        made = swapped_body(body, {axis: core}, provenance)
+        record(matches, choice, body, made)
+        body = made
+    return body
+
+
+def _check(body: Body, axis: Range, choice: Parallelize) -> None:
+    """Refuse an axis whose turns cannot be done by different runs."""
+    if choice.tasks < 2:
+        refuse(choice, f"{axis.name} over {choice.tasks} tasks", "2 or more")
+    if axis.role != "normal":
+        refuse(choice, f"the turns of {axis.name} depend on one another", "an axis of the output")
+    if axis.level != "loop":
+        refuse(choice, f"{axis.name} has a level already", "one choice of a level")
+    if not all(isinstance(nest, Store) for nest in body.sources):
+        refuse(choice, "updates read what the stores wrote, so all is done in order", "no updates")
+    owners = [n for n in body.sources if isinstance(n, Store) and axis in n.ranges]
+    if not owners:
+        refuse(choice, f"{axis.name} is an axis of scratch memory", "an axis of the output")
+    for store in owners:
+        outside = store.ranges[0]
+        if outside is not axis:
+            refuse(choice, f"{axis.name} stands inside {outside.name}", "the outermost loop")
+    others = {r.tasks for r in axes(body).values() if r.level == "core"}
+    if others - {choice.tasks}:
+        refuse(choice, f"another axis has {max(others)} tasks", "the same number everywhere")

@@ -1,0 +1,76 @@
+"""prefetch: loads also bring what the next turn of an outer loop reads into the caches.
+
+    Choice:  prefetch 1 r1 i0
+    Before:  r1.1 in 16   reduction   lanes
+             for i0 in 3
+               acc %0 = 0.0
+               for r1.0 in 4   reduction
+                 %1 = in1[i0*64 + r1.0*16 + r1.1]
+                 %0 = sum(%0, %1)
+               out[i0] = %0
+    After:   r1.1 in 16   reduction   lanes
+             for i0 in 3
+               acc %0 = 0.0
+               for r1.0 in 4   reduction
+                 %1 = in1[i0*64 + r1.0*16 + r1.1] fetch +64
+                 %0 = sum(%0, %1)
+               out[i0] = %0
+
+Where a row is read from memory first and computed with while it is near, memory idles while the
+core computes, and the core while the next row arrives. A loop that computes can ask for the next
+row as it goes.
+
+Relies on: `vectorize` and `parallelize` have run: only vectors fetch, and what `next` steps over is
+known.
+Ensures: the same values; no memory is read that does not exist.
+"""
+
+from typing import Any
+
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choices, Prefetch
+from compiler.loops.nodes import Argument, Body, Load, Range, ScalarNode
+from compiler.loops.symbolic import as_sum
+from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_body
+
+
+def prefetch(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with loads that fetch ahead, as each Prefetch says."""
+    for choice in choices.of(Prefetch):
+        outer = find(axes(body), choice.next, choice, choices)
+        if outer is None:
+            continue
+        order: list[ScalarNode] = toposort([body])
+        found: dict[ScalarNode, ScalarNode] = {
+            n: Load(n.sources, ahead)
+            for n in order
+            if isinstance(n, Load) and _is_of(n, choice) and (ahead := _step(n, outer))
+        }
+        if not found:
+            why = f"no load of argument {choice.slot} along {choice.axis} moves with {choice.next}"
+            refuse(choice, why, "an axis that rows are read along, and one over rows")
+        made = swapped_body(body, found, provenance)
+        record(matches, choice, body, made)
+        body = made
+    return body
+
+
+def _is_of(load: Load, choice: Prefetch) -> bool:
+    """Whether a load reads the argument, and moves along the axis or a part of it."""
+    read = load.sources[0]
+    if not isinstance(read, Argument) or read.slot != choice.slot:
+        return False
+    terms = as_sum(load.sources[1]).terms
+    parts = f"{choice.axis}."
+    return any(isinstance(r, Range) and f"{r.name}.".startswith(parts) for r in terms)
+
+
+def _step(load: Load, outer: Range) -> int:
+    """How many elements one turn of `outer` moves a load by; 0 where that is not known."""
+    return as_sum(load.sources[1]).terms.get(outer, 0)

@@ -1,0 +1,114 @@
+"""Staging: which axes a tile has that goes through scratch memory, and the loops that fill it."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from compiler.core.node import toposort
+from compiler.core.trace import Provenance
+from compiler.loops.choices import Choices, Unroll, Vectorize
+from compiler.loops.invariants import MOST_TURNS
+from compiler.loops.nodes import (
+    Body,
+    Const,
+    Level,
+    Local,
+    Range,
+    Role,
+    ScalarNode,
+    Store,
+    index,
+)
+from compiler.loops.placement import dependencies
+from compiler.loops.transforms.axes import copied, next_number
+
+
+def axes_inside(
+    body: Body, node: ScalarNode, at: Range | None, needed: frozenset[Range]
+) -> tuple[Range, ...] | None:
+    """The axes of stores inside `at` among those that `node` needs, outermost first.
+
+    None where some store that uses `node` is not inside `at`, or has the axes elsewhere.
+    """
+    inside: list[Range] = []
+    outside: set[Range] = set()
+    for store in body.sources:
+        if not isinstance(store, Store) or node not in _below(store):
+            continue
+        if at is not None and at not in store.ranges:
+            return None
+        first = store.ranges.index(at) + 1 if at is not None else 0
+        inside += [r for r in store.ranges[first:] if r not in inside]
+        outside |= set(store.ranges[:first])
+    if needed & outside & set(inside):
+        return None
+    return tuple(r for r in inside if r in needed)
+
+
+def _below(store: Store) -> set[ScalarNode]:
+    """Every node that a store depends on."""
+    order: list[ScalarNode] = toposort([store])
+    return set(order)
+
+
+def variable_axis(dims: Iterable[Range]) -> Range | None:
+    """An axis whose extent is a variable, if there is one: no tile has such an axis."""
+    return next((r for r in dims if not isinstance(r.sources[0], Const)), None)
+
+
+def own_loops(
+    numbers: Iterator[int],
+    dims: Sequence[Range],
+    levels: Sequence[Level],
+    provenance: Provenance[Any],
+    role: Role = "normal",
+) -> tuple[Range, ...]:
+    """New ranges of the extents of `dims`, with the next of `numbers`."""
+    made = tuple(
+        Range((index(old.extent),), next(numbers), role, 0, level)
+        for old, level in zip(dims, levels, strict=True)
+    )
+    for new, old in zip(made, dims, strict=True):
+        copied(new, old, provenance)
+    return made
+
+
+def levels_of(dims: Sequence[Range], in_order: Sequence[bool], choices: Choices) -> list[Level]:
+    """How loops over scratch memory run along `dims`: as those that use it will.
+
+    Lanes want elements one after the other, and are those of one axis.
+    """
+    unrolled = {choice.axis for choice in choices.of(Unroll)}
+    lanes = {choice.axis for choice in choices.of(Vectorize)}
+    result: list[Level] = []
+    for each, is_in_order in zip(dims, in_order, strict=True):
+        is_short, turns = 1 <= each.extent <= MOST_TURNS, each.extent
+        is_vector = each.name in lanes and is_in_order and turns & (turns - 1) == 0
+        if is_short and is_vector and "vector" not in result:
+            result.append("vector")
+        else:
+            result.append("unroll" if is_short and each.name in unrolled else "loop")
+    return result
+
+
+def free_numbers(body: Body) -> Iterator[int]:
+    """Numbers that no range has."""
+    return itertools.count(next_number(body))
+
+
+def local_numbers(body: Body) -> Iterator[int]:
+    """Numbers that no scratch memory has."""
+    used = (n.number for n in toposort([body]) if isinstance(n, Local))
+    return itertools.count(1 + max(used, default=-1))
+
+
+def own_memory(
+    body: Body, moved: Iterable[ScalarNode], numbers: Iterator[int]
+) -> dict[ScalarNode, ScalarNode]:
+    """Other scratch memory for a copy that has something else in place of the ranges `moved`.
+
+    What is filled in each turn of them is filled otherwise in the copy.
+    """
+    needs, ranges = dependencies(body), set(moved)
+    found = [n for n in needs if isinstance(n, Local) and needs[n] & ranges]
+    return {old: Local((), next(numbers), old.element, old.size) for old in found}

@@ -1,0 +1,298 @@
+"""tile: an axis is cut into turns of a fixed size; elsewhere "strip-mining" or "blocking".
+
+    Choice:  tile i0 16 peel
+    Before:  for i0 in 50
+               %0 = in1[i0]
+               %1 = exp(%0)
+               out[i0] = %1
+    After:   for i0.0 in 3
+               for i0.1 in 16
+                 %0 = in1[i0.0*16 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*16 + i0.1] = %1
+             for i0.2 in 2
+               %2 = in1[i0.2 + 48]
+               %3 = exp(%2)
+               out[i0.2 + 48] = %3
+
+What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
+joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is
+not touched ("mask"): loads and stores get a gate, what is folded the identity. A nest that would
+have no turns is left out, and a loop that would have one. An axis whose extent is a variable n has
+n // size tiles and n % size turns left.
+
+Relies on: `collapse` has run: each axis is as long as it can be.
+Ensures: the same elements and folds; the order of a fold differs where there is a rest.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choices, Tile
+from compiler.loops.indices import both
+from compiler.loops.nodes import (
+    After,
+    Alu,
+    Body,
+    Const,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+    Update,
+    alu,
+    const,
+    index,
+)
+from compiler.loops.placement import dependencies
+from compiler.loops.simplify import simplified
+from compiler.loops.transforms.axes import (
+    Nest,
+    axes,
+    copied,
+    find,
+    operands,
+    rebuilt,
+    record,
+    refuse,
+    remade,
+    swapped,
+)
+from compiler.loops.transforms.staging import local_numbers, own_memory
+from compiler.ops.table import REDUCTIONS
+
+Part = tuple[ScalarNode, tuple[Range, ...]]
+"""What stands for the axis, and the ranges in its place."""
+Memories = Mapping[ScalarNode, ScalarNode]
+
+
+def tile(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with every axis cut that a Tile names, in order."""
+    for choice in choices.of(Tile):
+        axis = find(axes(body), choice.axis, choice, choices)
+        if axis is None:
+            continue
+        _check(axis, choice, choices)
+        if choice.tail == "mask":
+            body = _divided_no_more(body, axis, provenance, matches)
+            cut = _masked(body, axis, choice.size, provenance)
+        else:
+            cut = _peeled(body, axis, choice.size, provenance)
+        record(matches, choice, body, cut)
+        body = cut
+    return simplified(body, provenance, matches)
+
+
+def _check(axis: Range, choice: Tile, choices: Choices) -> None:
+    """Refuse what cannot be cut."""
+    if choice.size < 1:
+        refuse(choice, "a tile has no turns", "1 or more")
+    if choice.tail not in ("peel", "mask"):
+        refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
+    if axis.role == "serial":
+        refuse(choice, f"{axis.name} is the order of updates, which stays", "another axis")
+    if axis.part[-1:] == (2,) and not _is_fixed(axis):
+        what = f"{axis.name} is what tiles leave over of a variable number of turns"
+        refuse(choice, what, "another axis")
+    masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
+    if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
+        what = f"{axis.name} is part of an axis whose rest is masked"
+        refuse(choice, what, f"a size that divides its {axis.extent} turns")
+
+
+def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
+    """Each nest over `axis` twice: over whole tiles, and over what is left."""
+    parts = [part for part in (_whole(axis, size), _left(axis, size)) if part is not None]
+    if not parts:
+        return body
+    change = _folds if axis.role == "reduction" else _nests
+    memories = own_memory(body, [axis], local_numbers(body))
+
+    def each(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
+        return change(node.with_sources(sources), axis, parts, memories, provenance)
+
+    return rebuilt(body, each, provenance)
+
+
+def _nests(
+    node: ScalarNode,
+    axis: Range,
+    parts: list[Part],
+    memories: Memories,
+    provenance: Provenance[Any],
+) -> ScalarNode:
+    """What has stores over `axis` below it, with these over each part: first all whole tiles."""
+    owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
+    if not owners or not isinstance(node, Body | After):
+        return node
+    made = [
+        _over(nest, axis, part, memories if part is not parts[0] else None, provenance)
+        for part in parts
+        for nest in owners
+    ]
+    first = node.sources.index(owners[0])
+    others = [n for n in node.sources if n not in owners]
+    return node.with_sources((*others[:first], *made, *others[first:]))
+
+
+def _folds(
+    node: ScalarNode,
+    axis: Range,
+    parts: list[Part],
+    memories: Memories,
+    provenance: Provenance[Any],
+) -> ScalarNode:
+    """A reduction over `axis` as the join of those over its parts."""
+    if not isinstance(node, Reduce) or axis not in node.ranges:
+        return node
+    made = [
+        _over(node, axis, part, memories if part is not parts[0] else None, provenance)
+        for part in parts
+    ]
+    return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
+
+
+def _whole(axis: Range, size: int) -> Part | None:
+    """The whole tiles of an axis; None where there are none."""
+    return _tiles(axis, _divided(axis, size, "idiv"), size) if axis.extent >= size else None
+
+
+def _tiles(axis: Range, count: ScalarNode, size: int) -> Part:
+    """`count` tiles of `size` turns each."""
+    outer, inner = _part(axis, 0, count), _part(axis, 1, index(size))
+    value = alu("add", alu("mul", outer, index(size)), inner)
+    return value, tuple(r for r in (outer, inner) if isinstance(r, Range))
+
+
+def _left(axis: Range, size: int) -> Part | None:
+    """What whole tiles leave over; None where that is nothing."""
+    if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
+        return None
+    rest = _part(axis, 2, _divided(axis, size, "mod"))
+    ranges = (rest,) if isinstance(rest, Range) else ()
+    begin = alu("mul", _divided(axis, size, "idiv"), index(size))
+    return (alu("add", begin, rest) if axis.extent >= size else rest), ranges
+
+
+def _divided(axis: Range, size: int, op: str) -> ScalarNode:
+    """The extent divided by `size`, or the remainder."""
+    extent = axis.sources[0]
+    if isinstance(extent, Const):
+        return index(axis.extent // size if op == "idiv" else axis.extent % size)
+    return alu(op, extent, index(size))
+
+
+def _is_fixed(axis: Range) -> bool:
+    return isinstance(axis.sources[0], Const)
+
+
+def _part(axis: Range, part: int, extent: ScalarNode) -> ScalarNode:
+    """One part of an axis as a range; 0 where it has one turn, which needs no loop."""
+    if isinstance(extent, Const) and extent.value == 1:
+        return index(0)
+    return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
+
+
+def _over(
+    nest: Nest,
+    axis: Range,
+    part: Part,
+    memories: Memories | None,
+    provenance: Provenance[Any],
+) -> ScalarNode:
+    """The nest over one part of `axis` instead of the axis; a copy has scratch `memories`."""
+    value, parts = part
+    _note(part, axis, provenance)
+    is_copy, new = memories is not None, {axis: value, **(memories or {})}
+    reads = tuple(swapped(s, new, provenance, is_copy) for s in operands(nest))
+    loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
+    if isinstance(nest, Reduce) and not loops:
+        return reads[0]
+    made = remade(nest, reads, loops)
+    if is_copy:
+        copied(made, nest, provenance)
+    else:
+        provenance.rebuilt(made, nest)
+    return made
+
+
+def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
+    """The parts of an axis, and what stands for it, come from what it does."""
+    value, ranges = part
+    for made in ranges:
+        copied(made, axis, provenance)
+    provenance.replaced(value, axis)
+
+
+def _divided_no_more(
+    body: Body, axis: Range, provenance: Provenance[Any], matches: list[Match] | None
+) -> Body:
+    """`body` simplified, where that may end a division of an axis that gets a mask.
+
+    The axis, beside a part of another one or as a part itself, stays below the divisor; the turns
+    past it that a mask takes need not.
+    """
+    needs = dependencies(body)
+    divided = (n for n in needs if isinstance(n, Alu) and n.op in ("idiv", "mod"))
+    if any(axis in needs[n] for n in divided):
+        return simplified(body, provenance, matches)
+    return body
+
+
+def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
+    """Each nest over `axis` once, over as many tiles as touch it, what is outside masked."""
+    if axis.extent == 0:
+        return body
+    up = alu("add", axis.sources[0], index(size - 1))
+    count = index(-(-axis.extent // size)) if _is_fixed(axis) else alu("idiv", up, index(size))
+    value, parts = _tiles(axis, count, size)
+    is_whole = _is_fixed(axis) and axis.extent % size == 0
+    inside = None if is_whole else alu("lt", value, axis.sources[0])
+    needs = dependencies(body)
+
+    def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
+        if node is axis:
+            return value
+        new = dict(zip(node.sources, sources, strict=True))
+        if isinstance(node, Nest) and axis in node.ranges:
+            reads = tuple(new[s] for s in operands(node))
+            loops = [p for r in node.ranges for p in (parts if r is axis else (new[r],))]
+            if isinstance(node, Reduce) and not loops:
+                return reads[0]
+            return remade(node, _nothing_outside(node, reads, inside), loops)
+        made = node.with_sources(sources)
+        is_gated = isinstance(node, Load) and axis in needs[node]
+        return _gated(made, inside) if is_gated and inside is not None else made
+
+    return rebuilt(body, change, provenance)
+
+
+def _gated(load: ScalarNode, inside: ScalarNode) -> Load:
+    """A load that reads only where `inside` holds too."""
+    assert isinstance(load, Load)
+    gate = both(inside, load.gate)
+    assert gate is not None
+    return Load((*load.sources[:2], gate))
+
+
+def _nothing_outside(
+    nest: Nest, reads: tuple[ScalarNode, ...], inside: ScalarNode | None
+) -> tuple[ScalarNode, ...]:
+    """The operands of a nest that does nothing where `inside` does not hold."""
+    if inside is None:
+        return reads
+    match nest:
+        case Reduce():
+            identity = const(REDUCTIONS[nest.op].identity(nest.dtype), nest.dtype)
+            return (alu("where", inside, reads[0], identity),)
+        case _:
+            gate = both(inside, reads[3] if len(reads) > 3 else None)
+            assert gate is not None
+            return (*reads[:3], gate)

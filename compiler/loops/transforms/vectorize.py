@@ -1,0 +1,66 @@
+"""vectorize: the turns of an axis become the lanes of vector registers.
+
+    Choice:  vectorize i0.1
+    Before:  for i0.0 in 4
+               for i0.1 in 16
+                 %0 = in1[i0.0*16 + i0.1]
+                 %1 = exp(%0)
+                 out[i0.0*16 + i0.1] = %1
+    After:   i0.1 in 16   lanes
+             for i0.0 in 4
+               %0 = in1[i0.0*16 + i0.1]
+               %1 = exp(%0)
+               out[i0.0*16 + i0.1] = %1
+
+Every value that depends on the axis is then a vector, of which there is one kind in an expression.
+A reduction over such an axis folds vectors, and their lanes at the end.
+
+Relies on: `tile` has made the axis as long as a vector, or a multiple of it.
+Ensures: the same values; sums over the axis are added in another order.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.core.trace import Match, Provenance
+from compiler.loops.choices import Choices, Vectorize
+from compiler.loops.nodes import Body, Range, ScalarNode
+from compiler.loops.placement import dependencies
+from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_body
+from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length, obstacle
+
+MOST = 64
+"""Lanes of one register, of the narrowest type."""
+
+
+def vectorize(
+    body: Body,
+    choices: Choices,
+    provenance: Provenance[Any],
+    matches: list[Match] | None = None,
+) -> Body:
+    """`body` with the turns of every axis that a Vectorize names as lanes."""
+    known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
+    filling = filled_by(body, needs)
+    for choice in choices.of(Vectorize):
+        axis = find(known, choice.axis, choice, choices)
+        if axis is None:
+            continue
+        _check(axis, choice, filling, made)
+        found = obstacle(needs, axis, needs, [r for r in made if isinstance(r, Range)])
+        if found:
+            refuse(choice, f"{axis.name} cannot be lanes: {found}")
+        made[axis] = at_level(axis, "vector")
+        record(matches, choice, axis, made[axis])
+    return swapped_body(body, made, provenance)
+
+
+def _check(
+    axis: Range, choice: Vectorize, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+) -> None:
+    """Refuse an axis whose turns cannot be lanes."""
+    lanes = length(axis)
+    if lanes is None or not 2 <= lanes <= MOST or lanes & (lanes - 1):
+        got = "a variable number of" if lanes is None else str(lanes)
+        refuse(choice, f"{axis.name} has {got} turns", f"a power of two from 2 to {MOST}")
+    check_is_free(axis, choice, filling, made)

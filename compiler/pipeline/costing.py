@@ -1,0 +1,69 @@
+"""What a schedule costs and could save: every analysis of a schedule in one place."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compiler.core.machine import MachineModel
+from compiler.graph.nodes import Buffer, Sink
+from compiler.loops.count import count
+from compiler.loops.nodes import Body
+from compiler.loops.space import iteration_space
+from compiler.pipeline.scheduling import Scheduled
+from compiler.schedule.analysis import costs, footprint
+from compiler.schedule.analysis.buffer_layout import buffer_infos
+from compiler.schedule.analysis.opportunities import opportunities, taken
+from compiler.schedule.analysis.share import share
+from compiler.schedule.calls import buffer_of
+from compiler.schedule.items import ScheduleItem
+
+
+def figures(
+    made: Scheduled, results: Sequence[Buffer], loops: Mapping[Sink, Body], model: MachineModel
+) -> dict[str, Any]:
+    """The fields of a `Schedule` that follow from its items and the loops of its kernels."""
+    items = made.items
+    works = {body: count(loop) for body, loop in loops.items()}
+    analysis = costs.analyse(items, works, model)
+    times = costs.timings(items, analysis)
+    plan = share(items, results)
+    outlined = made.outlined
+    inside = outlined.inside_turns
+    computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
+    turns = (choice for turn in outlined.turns.values() for choice in turn.parts.choices)
+    spaces = {body: iteration_space(loop, works[body]) for body, loop in loops.items()}
+    return {
+        "analysis": analysis,
+        "times": times,
+        "critical_path": costs.critical_path(items, times),
+        "lifetimes": footprint.lifetimes(items, results),
+        "peak_bytes": footprint.peak_bytes(items, results),
+        "itemwise_bytes": footprint.itemwise_bytes(items),
+        "memory_plan": plan,
+        "opportunities": (
+            *opportunities(items, analysis, results, _reasons(made), model),
+            *taken(items, computed, [*made.choices, *turns], analysis, model),
+        ),
+        "spaces": tuple(spaces.get(_body(item)) for item in items),
+        "buffers": buffer_infos(_inputs(items), results, plan),
+    }
+
+
+def _body(item: ScheduleItem) -> Any:
+    return getattr(item.operation, "body", None)
+
+
+def _inputs(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
+    """The buffers that the program does not make."""
+    touched = (b for i in items for b in (*i.operation.reads, *i.operation.writes))
+    return tuple(dict.fromkeys(b for b in touched if b.unique >= 0))
+
+
+def _reasons(made: Scheduled) -> dict[Buffer, str]:
+    """For each buffer why its value was not computed where it is read."""
+    kept = {choice.node: choice.reason for choice in made.choices if not choice.is_fused}
+    outside = {
+        buffer_of(holder): kept[node]
+        for node, holder in made.outlined.buffers.items()
+        if node in kept
+    }
+    return outside | made.outlined.reasons

@@ -1,0 +1,85 @@
+"""What passes rely on, as facts: each in words, with a check that names the first place it fails.
+
+    MERGED       every node's lines are kept apart from it       given by merge
+    DECOMPOSED   only machine operations and core kinds          given by decompose
+    SHARDED      no value is in shards                           given by shard
+    SIMPLE       no rule of `loops/simplify.py` matches          given by simplify on loops
+    WHOLE        every axis is whole                             given by index, ended by tile
+    CUT          axes have the parts that choices name           given by tile
+    LOOPS        every axis is a loop                            given by index, ended by unroll,
+                                                                 vectorize and parallelize
+    LANES        what is in lanes is known                       given by vectorize
+"""
+
+from typing import Any
+
+from compiler.core.errors import InternalError
+from compiler.core.node import toposort
+from compiler.core.passes import Fact
+from compiler.graph import verify as verify_graph
+from compiler.graph.kinds.placement import Multi
+from compiler.graph.nodes import Sink
+from compiler.graph.words import operation
+from compiler.loops.invariants import describe
+from compiler.loops.nodes import Body, Range
+from compiler.loops.simplify import RULES
+
+
+def _with_lines(root: Sink) -> str:
+    """A node that still carries the line that made it."""
+    found = next((n for n in toposort([root]) if n.origin is not None), None)
+    where = found.origin.place if found is not None and found.origin else ""
+    return f"{operation(found)} still carries its line, {where}" if found is not None else ""
+
+
+def _undecomposed(root: Sink) -> str:
+    """The first node that is no machine operation, as invariants 11 and 15 have it."""
+    try:
+        verify_graph.verify(root, is_decomposed=True)
+    except InternalError as error:
+        return error.problem
+    return ""
+
+
+def _in_shards(root: Sink) -> str:
+    """The first value in shards."""
+    found = next((n for n in toposort([root]) if isinstance(n, Multi)), None)
+    return "" if found is None else f"a value on {len(found.sources)} devices: {operation(found)}"
+
+
+def _not_simple(body: Body) -> str:
+    """The first rule that still matches."""
+    for node in toposort([body]):
+        match = RULES.match(node)
+        if match is not None:
+            return f"rule {match[0].name} still matches {describe(node)}"
+    return ""
+
+
+def _ranges(body: Body) -> list[Range]:
+    nodes: list[Any] = toposort([body])
+    return [node for node in nodes if isinstance(node, Range)]
+
+
+def _cut(body: Body) -> str:
+    """An axis that was cut."""
+    return next((f"{r.name} is a part of an axis" for r in _ranges(body) if r.part), "")
+
+
+def _no_loop(body: Body) -> str:
+    """An axis whose turns do not follow one another."""
+    words = {"unroll": "unrolled", "vector": "lanes of a vector", "core": "shared out to cores"}
+    found = next((r for r in _ranges(body) if r.level != "loop"), None)
+    return "" if found is None else f"{found.name} is {words[found.level]}"
+
+
+MERGED = Fact("the lines of the program stand beside its nodes, and equal nodes are one",
+              _with_lines)  # fmt: skip
+DECOMPOSED = Fact("only machine operations and core kinds are left (invariants 11 and 15)",
+                  _undecomposed)  # fmt: skip
+SHARDED = Fact("no value is in shards (invariant 22)", _in_shards)
+SIMPLE = Fact("indices are in simplest form", _not_simple)
+WHOLE = Fact("every axis is whole: none was cut", _cut)
+CUT = Fact("axes are cut as the choices say")
+LOOPS = Fact("every axis is a loop: none is unrolled, in lanes or on cores", _no_loop)
+LANES = Fact("the axes that choices name are lanes, so loads and stores are those of whole vectors")

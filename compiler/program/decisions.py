@@ -1,0 +1,144 @@
+"""Every choice the compiler made about a program, in words: one list from all that chose."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from compiler.core.node import Node, toposort
+from compiler.core.reason import Decision, Reason, numbers_of
+from compiler.core.trace import PassRecord
+from compiler.graph import two_stage
+from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.words import describe_argument, operation, short
+from compiler.pipeline.scheduling import Scheduled
+from compiler.program.widening import widenings
+from compiler.run import sharding
+from compiler.schedule.analysis.alive_together import alive_together
+from compiler.schedule.analysis.places import shares
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.calls import KernelGraph
+from compiler.schedule.kinds import Call, CustomCall, Transfer
+from compiler.schedule.outlined import Turn
+from compiler.schedule.partition import Choice
+
+
+def decisions(
+    made: Scheduled,
+    simplest: Sink,
+    records: Sequence[PassRecord],
+    kernels: KernelGraph,
+    entity: Callable[[TensorNode], str],
+) -> Iterator[Decision]:
+    """About fusion, copies nobody wrote, reductions in two stages, and float32 made float64.
+
+    `simplest` is the program after the graph passes of `records`; `entity` names its nodes. What
+    left no choice is told as well: it is "inline" in its reader, or in "memory". The same follows
+    about the nodes of each turn of the program's loops.
+    """
+    yield from _decisions(made.choices, made.plain, simplest, records, entity)
+    written = records[0].before if records else simplest
+    assert isinstance(written, Sink)
+    for each in widenings(written):
+        yield Decision(entity(each.cast), "widen", True, str(each))
+    yield from _in_turns(made, simplest, kernels, entity)
+
+
+def _decisions(
+    choices: Sequence[Choice],
+    plain: Sequence[Choice],
+    simplest: Sink,
+    records: Sequence[PassRecord],
+    entity: Callable[[TensorNode], str],
+) -> Iterator[Decision]:
+    for choice in choices:
+        yield Decision(entity(choice.node), "fuse", choice.is_fused, choice.reason)
+    yield from sharding.decisions(records, simplest, entity)
+    record = next((r for r in records if r.name == "two_stage"), None)
+    if record is not None:
+        assert isinstance(record.before, Sink)
+        for node, cut in two_stage.reasons(record.before).items():
+            yield Decision(entity(node), "two_stage", bool(cut.parts), cut.reason)
+    for choice in plain:
+        kind = "inline" if choice.is_fused else "memory"
+        yield Decision(entity(choice.node), kind, True, choice.reason)
+
+
+def _in_turns(
+    made: Scheduled, simplest: Sink, kernels: KernelGraph, entity: Callable[[TensorNode], str]
+) -> Iterator[Decision]:
+    """About the nodes of what one turn of each loop computes.
+
+    The graph has the loop alone. So a decision is about the call that computes the node, or about
+    the buffer that holds it, if there is one, else about the loop, and says which node it is.
+    """
+    calls, buffers = _places(made, kernels)
+    for body, loops in _loops(made, simplest).items():
+        turn = made.outlined.turns[body]
+        parts, name = turn.parts, partial(_entity, turn)
+        nodes = {name(node): node for node in toposort([turn.root])}
+        found = _decisions(parts.choices, parts.plain, turn.root, turn.records, name)
+        for each in found:
+            node = nodes[each.subject]
+            is_held = not each.taken if each.kind == "fuse" else each.kind == "memory"
+            first, second = (buffers, calls) if is_held else (calls, buffers)
+            places = first.get(node) or second.get(node) or list(map(entity, loops))
+            reason = Reason(f"{_named(turn, node)}: {each.reason}", *numbers_of(each.reason))
+            yield from (replace(each, subject=place, reason=reason) for place in places)
+
+
+def _entity(turn: Turn, node: TensorNode) -> str:
+    """The name of a node of a turn, in the records of the turn's passes."""
+    return f"turn:{turn.lines.numbers[node]}"
+
+
+def _named(turn: Turn, node: TensorNode) -> str:
+    """`each turn's reduce sum axes (1) f32[64,1] (power.py:4)`"""
+    line = min(turn.lines.of(node), default=None)
+    place = f"({line.place})" if line else ""
+    words = operation(node), describe_argument(node), short(node), place
+    return " ".join(["each turn's", *filter(None, words)])
+
+
+def _loops(made: Scheduled, simplest: Sink) -> dict[Sink, list[Repeat]]:
+    """For the body of every loop, of loops inside loops too, the loops of the graph it is of."""
+    found: dict[Sink, list[Repeat]] = {}
+    stack = [(node, node) for node in toposort([simplest]) if isinstance(node, Repeat)]
+    while stack:
+        node, outer = stack.pop()
+        if outer not in found.setdefault(node.body, []):
+            found[node.body].append(outer)
+            inner = toposort([made.outlined.turns[node.body].root])
+            stack += [(each, outer) for each in inner if isinstance(each, Repeat)]
+    return found
+
+
+Places: TypeAlias = dict[TensorNode, list[str]]
+
+
+def _places(made: Scheduled, kernels: KernelGraph) -> tuple[Places, Places]:
+    """For nodes of turns the calls that compute them, and the buffers that hold them."""
+    calls: Places = {}
+    buffers: Places = {}
+    present: set[Node] = set(kernels.nodes)
+    for place, nodes in made.outlined.inside_turns.items():
+        is_told = place in present and isinstance(place, Buffer | Call | CustomCall | Transfer)
+        for node in nodes if is_told else ():
+            found = buffers if isinstance(place, Buffer) else calls
+            found.setdefault(node, []).append(kernels.entity(place))
+    return calls, buffers
+
+
+def placing(plan: MemoryPlan | None, kernels: KernelGraph) -> Iterator[Decision]:
+    """For each buffer the program makes: whose memory it uses again, and whose it cannot use."""
+    if plan is None:
+        return
+    holders = {node: kernels.entity(node) for node in kernels.nodes if isinstance(node, Buffer)}
+    together = alive_together(plan.places)
+    for place in plan.places:
+        subject = holders.get(place.buffer)
+        if subject is None:
+            continue
+        yield Decision(subject, "share", shares(place), place.reason)
+        yield from (Decision(subject, "share", False, why) for why in together[place.buffer])

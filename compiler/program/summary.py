@@ -1,0 +1,54 @@
+"""A few lines that say what was compiled, for people who look at a program for the first time."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from compiler.core.node import Node, toposort
+from compiler.core.printable import printout
+from compiler.core.trace import PassRecord
+from compiler.graph.nodes import Sink
+from compiler.llvm.level import Level
+from compiler.pipeline.scheduling import Scheduled
+from compiler.program.widening import warnings
+from compiler.run.sharding import traffic
+from compiler.schedule.printer import Schedule, path_of
+
+
+def summary(
+    name: str,
+    written: Sink,
+    passes: Sequence[PassRecord],
+    scheduled: Scheduled,
+    schedule: Schedule,
+    kernels: Sequence[tuple[int, int, Level]],
+) -> str:
+    """What was compiled and into how much; `kernels` has instructions, lines, level of each."""
+    changed = [each.name for each in passes if each.changed]
+    last: Node = passes[-1].after if passes else written
+    after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
+    lines = [
+        f"{name}: {_count(len(toposort([written])) - 1, 'node')} as written"
+        f"{after if changed else ', which no pass on the graph changed'}",
+        f"{_count(len(scheduled.items), 'schedule item')}, "
+        f"{_count(len(scheduled.outlined.bodies), 'distinct kernel')}, "
+        f"critical path {path_of(schedule.critical_path)}, "
+        f"peak {schedule.peak_bytes:,} bytes",
+        f"{sum(count for count, _, _ in kernels)} lowered instructions, "
+        f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",
+        *_machine_code([level for _, _, level in kernels]),
+    ]
+    moved = ", ".join(map(str, traffic(scheduled.items)))
+    lines += [f"moved {moved}"] if moved else []
+    return printout([*lines, *warnings(written)])
+
+
+def _machine_code(levels: Sequence[Level]) -> list[str]:
+    """What LLVM does, and to how many kernels."""
+    found = Counter(level.done for level in levels)
+    parts = [f"{what} ({_count(number, 'kernel')})" for what, number in found.items()]
+    return [f"machine code by {', '.join(parts)}"] if parts else []
+
+
+def _count(number: int, noun: str) -> str:
+    """`1 kernel`, `3 kernels`"""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

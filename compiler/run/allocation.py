@@ -1,0 +1,63 @@
+"""Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core.dtypes import uint8
+from compiler.device import device
+from compiler.graph.nodes import Buffer
+from compiler.schedule.analysis import footprint
+from compiler.schedule.analysis.share import MemoryPlan, share
+from compiler.schedule.analysis.waves import levels
+from compiler.schedule.items import ScheduleItem
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> MemoryPlan | None:
+    """The plan for running `items` in their order; None where it would save nothing.
+
+    Lives are in levels, so items have to run level by level: where their order is another one,
+    each item counts as a level of its own.
+    """
+    waves = levels(items)
+    order = tuple(item.item_id for item in items)
+    if tuple(i for wave in waves for i in wave) != order:
+        waves = tuple((i,) for i in order)
+    plan = share(items, results, waves)
+    return plan if plan.peak < plan.unshared else None
+
+
+def allocate(
+    items: Sequence[ScheduleItem], plan: MemoryPlan | None
+) -> dict[Buffer, Array]:
+    """Uninitialised flat arrays for all buffers that the schedule makes, aligned to 64 bytes.
+
+    Those that share an arena keep it in use until the last of them is gone.
+    """
+    if plan is None:
+        return {buffer: alone(buffer) for buffer in footprint.made_buffers(items)}
+    name = "the program's intermediate values"
+    arena = device.CPU.allocate(plan.arena, uint8, name) if plan.arena else np.empty(0, np.uint8)
+    held: dict[Buffer, Array] = {}
+    for place in plan.places:
+        if place.offset is None:
+            held[place.buffer] = alone(place.buffer)
+        else:
+            part = arena[place.offset : place.offset + place.buffer.nbytes]
+            held[place.buffer] = part.view(place.buffer.dtype.numpy)
+    return held
+
+
+def alone(buffer: Buffer) -> Array:
+    """Memory for one buffer."""
+    return maker(buffer)()
+
+
+def maker(buffer: Buffer) -> Callable[[], Array]:
+    """What makes memory for a buffer, which an error calls by its name or its shape."""
+    name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
+    return partial(device.get(buffer.device).allocate, buffer.size, buffer.dtype, name)

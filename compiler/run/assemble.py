@@ -1,0 +1,206 @@
+"""assemble: levels of items become steps for the native driver, with words for their arguments.
+
+    Before:  level 0: 0 1 2 (at once: 1 2)          kernels, of one task each
+             level 1: 3                             a callback
+             level 2: 4                             a kernel of 8 tasks
+    After:   steps of one call    thunk of 0, 1 task · `each`, 2 tasks: 1 and 2
+             item 3
+             steps of one call    thunk of 4, 8 tasks
+
+Kernels that are worth a thread (`overlap.py`) are the tasks of one step. One that has several
+tasks itself never is among them.
+
+Relies on: items of one group may run in any order, and at once.
+Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
+"""
+
+import ctypes
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from compiler.core.options import Cache
+from compiler.device import device
+from compiler.device.program import Program, Task
+from compiler.graph.nodes import Buffer, Sink
+from compiler.run.allocation import maker
+from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, Block, NativePlan, Stretch
+from compiler.run.overlap import Level
+from compiler.schedule.analysis.footprint import made_buffers
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.threads.driver import STEP_BYTES
+from compiler.threads.launch import Step, steps_of, stride_of
+from compiler.threads.workers import core_count, native
+
+Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
+Word: TypeAlias = tuple[int, int]
+"""The number of a base, and what is added to it."""
+
+
+def assemble(
+    levels: Sequence[Level],
+    programs: Programs,
+    inputs: Sequence[Buffer],
+    memory: MemoryPlan | None,
+    threads: int = 0,
+    cache: Cache = False,
+) -> NativePlan:
+    """The items of `levels`; `threads` and `cache` are those of `Options`."""
+    items = [item for level in levels for group in level.groups for item in group]
+    work = _Assembly(programs, threads or core_count(), cache)
+    work.name(inputs, items, memory)
+    for level in levels:
+        for group, parallel in zip(level.groups, level.parallel, strict=True):
+            work.group(group, parallel)
+
+    @functools.cache
+    def unstreamed() -> NativePlan:
+        others = {key: program.unstreamed() for key, program in programs.items()}
+        return assemble(levels, others, inputs, memory, threads, cache)
+
+    return work.plan(tuple(inputs), memory, unstreamed)
+
+
+@dataclass(slots=True)
+class _Assembly:
+    """Steps and words so far; `runs` are items and how many steps stand before the next one."""
+
+    programs: Programs
+    threads: int
+    cache: Cache = False
+    places: dict[Buffer, Word] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    variables: dict[str, int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    parts: list[ScheduleItem | tuple[int, int]] = field(default_factory=list)
+    scratch: int = 0
+    aligned: list[int] = field(default_factory=list)
+
+    def name(
+        self, inputs: Sequence[Buffer], items: Sequence[ScheduleItem], memory: MemoryPlan | None
+    ) -> None:
+        """Give each buffer and variable its base."""
+        shared = {p.buffer: p.offset for p in memory.places} if memory else {}
+        for number, buffer in enumerate(inputs):
+            self.places[buffer] = INPUTS + number, 0
+        for buffer in made_buffers(items):
+            offset = shared.get(buffer)
+            if offset is None:
+                self.places[buffer] = INPUTS + len(inputs) + len(self.blocks), 0
+                self.blocks.append(Block(buffer, maker(buffer)))
+            else:
+                self.places[buffer] = ARENA, offset
+        first = INPUTS + len(inputs) + len(self.blocks)
+        kernels = [item.operation for item in items if isinstance(item.operation, Kernel)]
+        names = dict.fromkeys(name for kernel in kernels for name in kernel.variables)
+        self.variables = {name: first + number for number, name in enumerate(names)}
+
+    def group(self, group: Sequence[ScheduleItem], parallel: Sequence[ScheduleItem]) -> None:
+        """The items of one group: those worth a thread together, the others one by one."""
+        beside = [item for item in parallel if self._is_single(item)] if self.threads > 1 else []
+        if len(beside) > 1:
+            self._together(beside)
+        done = {item.item_id for item in beside} if len(beside) > 1 else set()
+        for item in group:
+            if item.item_id not in done:
+                self._item(item)
+
+    def _is_single(self, item: ScheduleItem) -> bool:
+        """Whether an item is a kernel of one task that the driver can run."""
+        program = self._program(item)
+        return program is not None and program.task is not None and program.tasks == 1
+
+    def _program(self, item: ScheduleItem) -> Program | None:
+        kernel = item.operation
+        if not isinstance(kernel, Kernel):
+            return None
+        return self.programs[kernel.body, device.get(kernel.device).base_key]
+
+    def _item(self, item: ScheduleItem) -> None:
+        program = self._program(item)
+        if program is None or program.task is None:
+            self.parts.append(item)
+            return
+        offset = self._arguments(item, program, program.task)
+        self._add(steps_of(program.task.address, offset, program.tasks, self.threads))
+
+    def _together(self, items: Sequence[ScheduleItem]) -> None:
+        """One step whose tasks are kernels; its words are pairs of thunk and arguments."""
+        pairs: list[Word] = []
+        for item in items:
+            program = self._program(item)
+            assert program is not None and program.task is not None
+            offset = self._arguments(item, program, program.task)
+            pairs += [(ZERO, program.task.address), (WORDS, offset)]
+        offset = 8 * len(self.words)
+        self.words += pairs
+        self._add(steps_of(native(self.cache).each, offset, len(items), self.threads))
+
+    def _arguments(self, item: ScheduleItem, program: Program, task: Task) -> int:
+        """Append the words of a kernel; returns where they begin, in bytes."""
+        kernel, offset = item.operation, 8 * len(self.words)
+        assert isinstance(kernel, Kernel)
+        fixed = dict(kernel.fixed)
+        first = len(self.words)
+        self.aligned += [first + n for n, s in enumerate(program.slots) if s in program.aligned]
+        self.words += [self.places[kernel.arguments[slot]] for slot in program.slots]
+        self.words += [
+            (ZERO, fixed[name]) if name in fixed else (self.variables[name], 0)
+            for name in task.parameters
+        ]
+        self.scratch = max(self.scratch, task.scratch)
+        return offset
+
+    def _add(self, steps: list[Step]) -> None:
+        """Append steps to the stretch that is open, or open one."""
+        first = len(self.steps)
+        self.steps += steps
+        if self.parts and isinstance(self.parts[-1], tuple):
+            first = self.parts.pop()[0]  # type: ignore[index]
+        self.parts.append((first, len(self.steps) - first))
+
+    def plan(
+        self,
+        inputs: tuple[Buffer, ...],
+        memory: MemoryPlan | None,
+        unstreamed: Callable[[], NativePlan],
+    ) -> NativePlan:
+        """All of it, as arrays."""
+        steps = np.array(self.steps, np.int64).reshape(-1, STEP_BYTES // 8)
+        words = np.array(self.words, np.int64).reshape(-1, 2)
+        address = steps.ctypes.data
+        parts = tuple(
+            Stretch(address + STEP_BYTES * part[0], part[1]) if isinstance(part, tuple) else part
+            for part in self.parts
+        )
+        only = self._only()
+        if steps.size and only is None:
+            native(self.cache)
+        return NativePlan(
+            parts=parts,
+            steps=steps,
+            programs=tuple(self.programs.values()),
+            bases=words[:, 0].copy(),
+            offsets=words[:, 1].copy(),
+            inputs=inputs,
+            blocks=tuple(self.blocks),
+            variables=tuple(self.variables),
+            memory=memory,
+            threads=max((step[4] for step in self.steps), default=1),
+            stride=stride_of(self.scratch),
+            aligned=np.array(self.aligned, np.int64),
+            unstreamed=unstreamed,
+            only=only,
+        )
+
+    def _only(self) -> Callable[[int, int, int], None] | None:
+        """The thunk of the one kernel that there is, if it has one task."""
+        if len(self.parts) != 1 or len(self.steps) != 1 or self.steps[0][2] != 1:
+            return None
+        thunk, offset = self.steps[0][:2]
+        return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(thunk) if not offset else None

@@ -1,0 +1,108 @@
+"""Programs that do not fit are refused before anything is allocated, by their largest tensor.
+
+Two bounds: `Options.memory_limit`, of one program (None: the machine's memory), and the budget of
+the memory of a device (`device.memory.budget`), of everything in use there. Inputs do not count
+for the first: they are there.
+
+    allocate: the tensors of the program do not fit in the memory budget
+      got:      3 tensors, 3,072 bytes; the largest is f64[16,8], 1,024 bytes
+      expected: at most 2,048 bytes, of which 0 are in use
+      line:     model.py:12  hidden = (x @ w).relu()
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from compiler.core.errors import SizeError
+from compiler.core.origin import Origin
+from compiler.device import cpu, device
+from compiler.device.allocator import Allocator, block_size
+from compiler.graph.nodes import Buffer
+from compiler.graph.words import short
+from compiler.schedule.analysis import footprint
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.items import ScheduleItem
+
+
+class RefusedError(SizeError):
+    """A program does not fit; `buffer` is its largest tensor."""
+
+    def __init__(
+        self, problem: str, got: str, expected: str, buffer: Buffer, origin: Origin | None = None
+    ) -> None:
+        self.buffer = buffer
+        super().__init__("allocate", problem, got=got, expected=expected, origin=origin)
+
+    def at(self, origin: Origin | None) -> "RefusedError":
+        """The same with the user's line that makes the tensor."""
+        return RefusedError(self.problem, self.got, self.expected, self.buffer, origin)
+
+
+@dataclass(slots=True)
+class located:
+    """Refusals inside name the user's line of the largest tensor, which `origin_of` finds."""
+
+    origin_of: Callable[[Buffer], Origin | None]
+
+    def __enter__(self) -> None:
+        """Nothing happens before: every run passes here."""
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, RefusedError):
+            raise error.at(self.origin_of(error.buffer)) from None
+
+
+def refuse(
+    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
+) -> None:
+    """Refuse (`RefusedError`) a run that `limit`, or the memory of a device, does not allow."""
+    refuse_too_large(items, limit, plan)
+    refuse_over_budget(items, plan)
+
+
+def refuse_too_large(
+    items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
+) -> None:
+    """Refuse (`RefusedError`) a program whose tensors take more than `limit` bytes."""
+    limit = cpu.physical_memory() if limit is None else limit
+    made = footprint.made_buffers(items)
+    total = sum(buffer.nbytes for buffer in made) if plan is None else plan.peak
+    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
+    if largest is not None and max(largest.nbytes, total) > limit:
+        _refuse("in memory", made, largest, total, limit, f"at most {limit:,} bytes")
+
+
+def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = None) -> None:
+    """Refuse (`RefusedError`) a run for which the memory of a device has not enough left."""
+    memories = (device.get(b.device).memory for b in footprint.made_buffers(items))
+    for each in {id(m): m for m in memories if m is not None}.values():
+        if each.budget is not None:
+            _within(each, each.budget, items, plan)
+
+
+def _within(
+    allocator: Allocator, budget: int, items: Sequence[ScheduleItem], plan: MemoryPlan | None
+) -> None:
+    """Refuse what does not fit beside what is in use of one memory."""
+    made = [b for b in footprint.made_buffers(items) if device.get(b.device).memory is allocator]
+    shared = {p.buffer for p in plan.places if p.offset is not None} if plan else set()
+    total = sum(block_size(b.nbytes) for b in made if b not in shared)
+    if plan is not None and plan.arena and device.CPU.memory is allocator:
+        total += block_size(plan.arena)
+    live = allocator.use.live
+    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
+    if largest is not None and live + total > budget:
+        expected = f"at most {budget:,} bytes, of which {live:,} are in use"
+        _refuse("in the memory budget", made, largest, total, budget - live, expected)
+
+
+def _refuse(
+    where: str, made: Sequence[Buffer], largest: Buffer, total: int, left: int, expected: str
+) -> None:
+    """Raise the error: of one tensor that is too large alone, or of all together."""
+    name = f"{short(largest)}, {largest.nbytes:,} bytes"
+    if largest.nbytes > left or len(made) == 1:
+        raise RefusedError(f"a tensor of the program does not fit {where}", name, expected, largest)
+    got = f"{len(made)} tensors, {total:,} bytes; the largest is {name}"
+    what = f"the tensors of the program do not fit {where} together"
+    raise RefusedError(what, got, expected, largest)

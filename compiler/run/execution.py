@@ -1,0 +1,94 @@
+"""Runs the items of a schedule as machine code, one after the other, on the host."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.device import device
+from compiler.device.program import Program
+from compiler.graph.nodes import Buffer, Sink
+from compiler.llvm.thunk import CORE
+from compiler.run.allocation import allocate
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.host import Host
+from compiler.schedule.items import Kernel, ScheduleItem
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
+"""Loaded programs by kernel body and kind of device."""
+
+
+def run(
+    items: Sequence[ScheduleItem],
+    results: Sequence[Buffer],
+    inputs: Mapping[Buffer, Array],
+    programs: Programs,
+    values: Mapping[str, int] | None = None,
+    host: Host | None = None,
+    plan: MemoryPlan | None = None,
+) -> list[Array]:
+    """The results as flat arrays. Buffers that are no input are allocated first, as planned.
+
+    `values` are those of the variables; the counters of an item come over them. `host` holds the
+    functions that callbacks call, and says afterwards what it did.
+    """
+    held, host = dict(inputs) | allocate(items, plan), host or Host()
+    for item in items:
+        step(item, held, programs, values or {}, host)
+    return [held[buffer] for buffer in results]
+
+
+def step(
+    item: ScheduleItem,
+    held: Mapping[Buffer, Array],
+    programs: Programs,
+    values: Mapping[str, int],
+    host: Host,
+) -> None:
+    """Run one item on the arrays of its buffers."""
+    operation = item.operation
+    if isinstance(operation, Kernel):
+        _launch(operation, programs, held, values)
+    else:
+        host.run(operation, [held[buffer] for buffer in operation.arguments])
+
+
+def bind(
+    item: ScheduleItem,
+    held: Mapping[Buffer, Array],
+    programs: Programs,
+    values: Mapping[str, int],
+    host: Host,
+) -> Callable[[], None]:
+    """What runs one item as often as it is called: as `step` does, looked up only once."""
+    operation = item.operation
+    if not isinstance(operation, Kernel):
+        return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
+    program, addresses, known = _arguments(operation, programs, held, values)
+    return program.bound(addresses, known)
+
+
+def _launch(
+    kernel: Kernel,
+    programs: Programs,
+    held: Mapping[Buffer, Array],
+    values: Mapping[str, int],
+) -> None:
+    """Run the machine code of a kernel on its device."""
+    program, addresses, known = _arguments(kernel, programs, held, values)
+    program.execute(addresses, known)
+
+
+def _arguments(
+    kernel: Kernel,
+    programs: Programs,
+    held: Mapping[Buffer, Array],
+    values: Mapping[str, int],
+) -> tuple[Program, list[int], list[int]]:
+    """The program of a kernel, where its buffers are, and the values of its variables."""
+    program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
+    known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
+    addresses = [held[arguments[slot]].ctypes.data for slot in program.slots]
+    return program, addresses, [known[name] for name in program.variables]

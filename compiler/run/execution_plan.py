@@ -1,0 +1,311 @@
+"""prepare: a program as an execution plan, ready to run again and again on other data.
+
+    plan = compiler.prepare(y)
+    plan.run()                                 the data y was written with
+    plan.run({x: array})    plan.run([array])  other data, by tensor or name, or in order
+    plan.run([array], {"n": 50})               other values of variables
+    print(plan.explain())                      levels, what overlaps, memory
+
+Inputs are in the order in which the tensors were made (a computed one: when it was realised),
+then come arrays that operations brought in; `print(plan)` has them. A plan is never changed after
+it was made, and each run has memory of its own: threads may share a plan. What a run returns is
+the caller's: no input, no tensor and no other result shares memory with it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+
+from compiler.core.errors import located
+from compiler.core.keywords import program_call
+from compiler.core.options import Cache, Options
+from compiler.device import buffers
+from compiler.device.allocator import address_of
+from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.markers import PLACEHOLDER
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
+from compiler.pipeline.asked import program_of
+from compiler.pipeline.dropped import DROPPED
+from compiler.pipeline.kernels import PROGRAMS
+from compiler.run import numbers, plans, recompiled
+from compiler.run.bindings import Values, bindings_of, sliced
+from compiler.run.budget import RefusedError
+from compiler.run.feeding import Given, Inputs, inputs_of, key_of
+from compiler.run.overlap import Level
+from compiler.schedule.analysis.share import MemoryPlan
+
+Array = np.ndarray[Any, Any]
+Usual: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExecutionPlan:
+    """A compiled program with the data it was written with; see the module docstring.
+
+    `inputs` are its buffers, in the order in which the user made them.
+    """
+
+    structure: plans.Structure
+    buffers: tuple[Buffer, ...]
+    """The inputs in the order of the structure: as the graph meets them."""
+    root: Sink
+    """The results as they were written."""
+    feed: Inputs
+    """The inputs in the order of the program, and the variables."""
+    options: Options
+
+    @property
+    def inputs(self) -> tuple[Buffer, ...]:
+        """The inputs, in the order in which a list of data gives them."""
+        return self.feed.buffers
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        """For each input of the structure its place in the program."""
+        return tuple(self.feed.places[key_of(buffer)] for buffer in self.buffers)
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """For each place in the program the input of the structure."""
+        return {place: number for number, place in enumerate(self._order)}
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The waves: what runs after what, and what may overlap."""
+        return self.structure.steps
+
+    @property
+    def memory(self) -> MemoryPlan | None:
+        """Where intermediate values are; None where memory is not planned."""
+        return self.structure.memory
+
+    @located
+    def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
+        """One array per result: the caller's own, which shares memory with nothing else.
+
+        `inputs` replaces data by tensors or their names, `{x: array, "w": array}`, or by their
+        places, as a list in the order in which the tensors were made (`self.inputs`, and the
+        plan as it is printed); the rest stays what it was. `variables` has values by variables
+        or their names; one that is not given is what new data have rows, else what it was bound
+        to. Raises `DataError` for an input that does not exist, is given twice or whose name is
+        not unique, for a placeholder without data, and for a value that is missing, is outside
+        its bounds or contradicts the rows of another input, `ShapeError` and `DTypeError` where
+        the data do not fit. No input is written: what the program writes in place is a copy.
+        """
+        given = self.feed.by_place(inputs)
+        is_variable = variables or self.feed.bindings.variables
+        values = self.feed.values(given, variables or {}) if is_variable else {}
+        data: Sequence[Array] = self._own
+        addresses = self._addresses
+        if numbers := {*self._unready, *(self._numbers[place] for place in given)}:
+            data, addresses = self._data(numbers, given, values)
+        try:
+            flat = plans.run(self.structure, data, values, addresses)
+        except RefusedError:
+            with plans.located(self.root.sources, self.options):
+                raise
+        flat = [v.copy() if n else v for v, n in zip(flat, self._is_shared, strict=True)]
+        if self._shapes is not None:
+            return [v.reshape(shape) for v, shape in zip(flat, self._shapes, strict=True)]
+        return sliced(flat, self.root.sources, values)
+
+    @cached_property
+    def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
+        """The shapes of the results, where each is all of memory of its own."""
+        nodes = self.root.sources
+        is_whole = not any(node.extents or isinstance(node, Assign) for node in nodes)
+        return tuple(node.shape for node in nodes) if is_whole else None
+
+    @cached_property
+    def _is_shared(self) -> tuple[bool, ...]:
+        """For each result whether its memory is an input's, or that of a result before it."""
+        results, same = self.structure.results, self.structure.result_inputs
+        return tuple(n is not None or results[i] in results[:i] for i, n in enumerate(same))
+
+    def _data(
+        self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]
+    ) -> tuple[list[Array], Array]:
+        """The flat data of all inputs, those of `numbers` looked at anew, and where they are."""
+        data, addresses = list(self._own), self._addresses.copy()
+        for number in numbers:
+            array, usual = given.get(self._order[number]), self._usual[number]
+            if usual is None or array is None or not _is(array, usual):
+                array = self._flat(number, given, values)
+            data[number] = array.reshape(-1)
+            addresses[number] = address_of(array)
+        return data, addresses
+
+    @cached_property
+    def _usual(self) -> tuple[Usual | None, ...]:
+        """Shape and type of each input; None of one that is written or of variable extent."""
+        others = {*self.structure.written_inputs, *self._rows}
+        return tuple(
+            None if n in others else (buffer.shape, buffer.dtype.numpy)
+            for n, buffer in enumerate(self.buffers)
+        )
+
+    @cached_property
+    def _rows(self) -> tuple[int, ...]:
+        """The inputs that have as many rows as a variable says."""
+        return tuple(self._numbers[place] for place in self.feed.rows)
+
+    @cached_property
+    def _unready(self) -> tuple[int, ...]:
+        """The inputs that each run has to look at: without data, written, or of variable extent."""
+        empty = (n for n, b in enumerate(self.buffers) if b.unique == PLACEHOLDER)
+        return (*empty, *self.structure.written_inputs, *self._rows)
+
+    @cached_property
+    def _own(self) -> tuple[Array, ...]:
+        """The flat data of every other input: memory stays where it is."""
+        none = np.empty(0, np.uint8)
+        unready = set(self._unready)
+        return tuple(
+            none if n in unready else buffers.data(buffer).reshape(-1)
+            for n, buffer in enumerate(self.buffers)
+        )
+
+    @cached_property
+    def _addresses(self) -> Array:
+        """Where the data are, for a plan that runs often."""
+        return np.array([array.ctypes.data for array in self._own], np.int64)
+
+    def _flat(self, number: int, given: Mapping[int, Any], values: Mapping[str, int]) -> Array:
+        """The flat data of one input."""
+        flat = self.feed.array(self._order[number], given, values).reshape(-1)
+        return flat.copy() if number in self.structure.written_inputs else flat
+
+    def explain(self) -> str:
+        """Levels, items and memory as text."""
+        lines = []
+        for level in self.levels:
+            lines.append(str(level))
+            for item in (i for group in level.groups for i in group):
+                operation = item.operation
+                reads = " ".join(self._word(b) for b in operation.reads)
+                writes = " ".join(self._word(b) for b in operation.writes)
+                lines.append(f"  {item.item_id} {operation.name} reads {reads} writes {writes}")
+        return "\n".join([*lines, *([str(self.memory)] if self.memory else [])])
+
+    def _word(self, buffer: Buffer) -> str:
+        """A buffer as the user calls it."""
+        place = buffer.unique - plans.FIRST
+        if place < 0:
+            return buffer.name
+        return self.buffers[place].name or f"input{self._order[place]}"
+
+    def __repr__(self) -> str:
+        count = sum(len(level.items) for level in self.levels)
+        return f"ExecutionPlan(inputs: {self.feed}; {count} items, {len(self.levels)} levels)"
+
+
+def _is(array: object, usual: Usual) -> TypeGuard[Array]:
+    """Whether `array` can be taken as it is: that is so most times, and quickly seen."""
+    if type(array) is not np.ndarray or (array.shape, array.dtype) != usual:
+        return False
+    flags = array.flags
+    return flags.carray or (flags.c_contiguous and flags.aligned)
+
+
+@program_call
+def prepare(*program: object, options: Options | None = None) -> ExecutionPlan:
+    """Compile tensors, given one by one or as a list, into a plan. Nothing is run.
+
+    Instead of tensors a function and example inputs for it may be given, and `options` as the
+    last of them, as to `compile`. A realised tensor stands for the program it came from. Raises
+    `DataError` where there are no tensors.
+    """
+    nodes, options = program_of("prepare", program, options)
+    return planned(nodes, options or Options())
+
+
+def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
+    """The plan of a program given by its nodes; see `prepare`."""
+    root = Sink(tuple(nodes))
+    bound = bindings_of(root)
+    with plans.located(nodes, options):
+        made, found = plans.structure_of(nodes, options)
+    return ExecutionPlan(made, found, root, inputs_of(root, bound), options)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCount:
+    """How often something was found, how often it had to be made, and how many are kept."""
+
+    hits: int
+    misses: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiskCount:
+    """Object code found on disk, the files there, and their bytes.
+
+    `refused` counts files that were not used because somebody else may have written them, by
+    reason; `problem` says why nothing is kept on disk, "" where something is.
+    """
+
+    hits: int
+    files: int
+    bytes: int
+    refused: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
+
+    `objects` counts what was looked for in memory and, where it was not there, on `disk`;
+    `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
+    user's for which most programs were compiled.
+    """
+
+    programs: CacheCount
+    schedules: CacheCount
+    objects: CacheCount
+    disk: DiskCount
+    dropped: int = 0
+    """Choices about loops that did not apply and were left out (`dropped.py`)."""
+    shared: int = 0
+    lines: tuple[recompiled.LineCount, ...] = ()
+
+
+def cache_info(cache: Cache = True) -> CacheInfo:
+    """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
+    folder = folder_of(cache)
+    files, size = folder.count() if folder else (0, 0)
+    refused = tuple(sorted(REFUSED.items()))
+    problem = "" if folder else no_folder(cache) or "the folder is refused"
+    return CacheInfo(
+        CacheCount(PROGRAMS.hits, PROGRAMS.misses, len(PROGRAMS)),
+        CacheCount(plans.STRUCTURES.hits, plans.STRUCTURES.misses, len(plans.STRUCTURES)),
+        CacheCount(OBJECTS.hits, OBJECTS.misses, len(OBJECTS)),
+        DiskCount(OBJECTS.read, files, size, refused, problem),
+        DROPPED.rows,
+        numbers.KINDS.shared,
+        recompiled.LINES.most(),
+    )
+
+
+def cache_clear(disk: Cache = False) -> None:
+    """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
+
+    `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
+    is in it.
+    """
+    PROGRAMS.clear()
+    plans.STRUCTURES.clear()
+    numbers.KINDS.clear()
+    recompiled.LINES.clear()
+    OBJECTS.clear()
+    TUNINGS.clear()
+    DROPPED.clear()
+    for kind in (OBJECT, TUNING):
+        folder = folder_of(disk, kind)
+        if folder:
+            folder.clear()

@@ -1,0 +1,131 @@
+"""numbers: programs that differ only in numbers share one that takes them when it runs.
+
+    for i in range(100):
+        (x + float(i)).numpy()        compiled for i = 0, 1, 2, then once for all others
+
+A number in a program is a constant of its kernels, which may become simpler for it. Where a fourth
+program would be compiled that differs from three others in its numbers alone, those that differed
+become data of rank 0. Operations stay what they are, so results do too, but for the order in which
+the loops chosen add up sums.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.core import forking
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.origin import no_origin
+from compiler.device.buffers import new_buffer
+from compiler.graph.kinds.shaping import broadcast_node
+from compiler.graph.nodes import Const, Elementwise, Sink, TensorNode
+
+APART = 3
+"""So many programs are compiled with their numbers in them."""
+KEPT = 256
+"""Kinds of programs whose numbers are known, least recently used first out."""
+WITH_NUMBERS = frozenset((
+    "add", "sub", "mul", "fdiv", "max", "min", "lt", "le", "gt", "ge", "eq", "ne", "where",
+))  # fmt: skip
+"""Operations whose result does not get better where a number is known, unlike a power's."""
+Place = tuple[TensorNode, int]
+
+
+@dataclass(slots=True)
+class Met:
+    """The numbers of the programs of one kind: how many, the first ones, and which differed."""
+
+    first: tuple[int, ...]
+    others: set[tuple[int, ...]] = field(default_factory=set)
+    varying: set[int] = field(default_factory=set)
+
+    def note(self, bits: tuple[int, ...]) -> None:
+        """Remember the numbers of one more program."""
+        self.varying |= {n for n, pair in enumerate(zip(self.first, bits, strict=True))
+                         if pair[0] != pair[1]}  # fmt: skip
+        if bits != self.first and len(self.others) < APART:
+            self.others.add(bits)
+
+    @property
+    def is_often(self) -> bool:
+        """Whether the next one is to take its numbers when it runs."""
+        return len(self.others) >= APART
+
+
+class Kinds:
+    """Programs by what they are without their numbers."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._lock = forking.lock()
+        self._table: OrderedDict[tuple[Sink, Options], Met] = OrderedDict()
+        self.shared = 0
+        """Runs that found a program compiled for other numbers."""
+
+    def varying(self, root: Sink, options: Options, bits: tuple[int, ...]) -> frozenset[int]:
+        """Which numbers of a program are to be data; none as long as few were met."""
+        with self._lock:
+            met = self._table.setdefault((root, options), Met(bits))
+            self._table.move_to_end((root, options))
+            if len(self._table) > self._kept:
+                self._table.popitem(last=False)
+            met.note(bits)
+            return frozenset(met.varying) if met.is_often else frozenset()
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._table.clear()
+            self.shared = 0
+
+
+KINDS = Kinds()
+
+
+def places(nodes: Sequence[TensorNode]) -> list[Place]:
+    """The operands that are numbers, of operations that may take them when they run."""
+    return [(node, n) for node in toposort(nodes) for n in _numbers(node)]
+
+
+def bits(found: Sequence[Place]) -> tuple[int, ...]:
+    """The bits of each number."""
+    return tuple(_const(place).bits for place in found)
+
+
+def as_data(nodes: Sequence[TensorNode], chosen: Sequence[Place]) -> list[TensorNode]:
+    """`nodes` with a new Buffer of rank 0 in place of each number chosen."""
+    wanted = set(chosen)
+    done: dict[TensorNode, TensorNode] = {}
+    with no_origin():
+        for node in toposort(nodes):
+            sources = tuple(
+                _buffer((node, n)) if (node, n) in wanted else done[source]
+                for n, source in enumerate(node.sources)
+            )
+            done[node] = node if sources == node.sources else node.made_again(sources)
+    return [done[node] for node in nodes]
+
+
+def _numbers(node: TensorNode) -> Iterator[int]:
+    if not isinstance(node, Elementwise) or node.op not in WITH_NUMBERS or len(node.devices) != 1:
+        return
+    for n, source in enumerate(node.sources):
+        if isinstance(source, Const) and source.dtype.kind != "bool" and not source.extents:
+            yield n
+
+
+def _const(place: Place) -> Const:
+    node, n = place
+    found = node.sources[n]
+    assert isinstance(found, Const)
+    return found
+
+
+def _buffer(place: Place) -> TensorNode:
+    """The number of a place as data where its operation runs, spread to its shape."""
+    number = _const(place)
+    array = np.array(number.value, number.dtype.numpy)
+    return broadcast_node(new_buffer(array, device=place[0].devices[0]), number.shape)

@@ -1,0 +1,81 @@
+"""Which items of a level run at once, and running them so.
+
+Items of one level may overlap unless they touch the same storage and one writes it
+(`schedule/analysis/waves.py`). An item that uses several threads never overlaps with another such
+item. Handing work to a thread costs some microseconds: only items that are estimated to take
+longer get one (`assemble.py`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.device.program import Program
+from compiler.graph.nodes import Sink
+from compiler.schedule.analysis.waves import groups, waves_to_run
+from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
+
+WORTH_A_THREAD_NS = 10_000
+"""Two items that take at least this long are run at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One wave: `groups` run one after the other; the items of a group may overlap.
+
+    `parallel` holds, for each group, the items that get a thread of their own.
+    """
+
+    number: int
+    groups: tuple[tuple[ScheduleItem, ...], ...]
+    parallel: tuple[tuple[ScheduleItem, ...], ...]
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The ids of all items of the level, ascending."""
+        return tuple(sorted(item.item_id for group in self.groups for item in group))
+
+    def __str__(self) -> str:
+        texts = []
+        for group, parallel in zip(self.groups, self.parallel, strict=True):
+            ids = " ".join(str(item.item_id) for item in group)
+            beside = " ".join(str(item.item_id) for item in parallel)
+            texts.append(ids + (f" (at once: {beside})" if parallel else ""))
+        return f"level {self.number}: {', then '.join(texts)}"
+
+
+def plan_levels(
+    items: Sequence[ScheduleItem],
+    programs: Mapping[tuple[Sink, str], Program],
+    analysis: Sequence[ItemAnalysis],
+) -> tuple[Level, ...]:
+    """The levels of a schedule, and which of their items are worth a thread."""
+    known = {item.item_id: item for item in items}
+    cost = {row.item_id: row.cost for row in analysis}
+    threaded = {body for (body, _), p in programs.items() if p.tasks > 1}
+    result = []
+    for number, wave in enumerate(waves_to_run(items)):
+        cut: list[tuple[ScheduleItem, ...]] = []
+        for group in groups(known, wave):
+            cut += _without_two_threaded([known[i] for i in group], threaded)
+        parallel = tuple(_worth_a_thread(group, cost) for group in cut)
+        result.append(Level(number, tuple(cut), parallel))
+    return tuple(result)
+
+
+def _without_two_threaded(
+    group: list[ScheduleItem], threaded: set[Sink]
+) -> list[tuple[ScheduleItem, ...]]:
+    """The group, cut so that no two items stand together whose bodies use several threads."""
+    found = [item for item in group if getattr(item.operation, "body", None) in threaded]
+    alone = {item.item_id for item in found[1:]}
+    together = tuple(item for item in group if item.item_id not in alone)
+    return [together, *((item,) for item in found[1:])]
+
+
+def _worth_a_thread(
+    group: tuple[ScheduleItem, ...], cost: Mapping[int, int]
+) -> tuple[ScheduleItem, ...]:
+    """The long kernels of a group, where there are several; the host itself is one."""
+    kernels = (i for i in group if isinstance(i.operation, Kernel))
+    long = tuple(i for i in kernels if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
+    return long if len(long) > 1 else ()

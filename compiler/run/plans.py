@@ -1,0 +1,308 @@
+"""Execution plans: a program compiled once, run often, on other data, from any thread.
+
+    plan = compiler.prepare(y)                 # compiled; nothing is run
+    plan.run()                                 # on the data y was written with
+    plan.run({"x": other})                     # on other data of the same shape and type
+
+Schedules are kept by structure: the graph with its buffers replaced by numbered placeholders and
+without its lines of origin. The same structure with other data is neither rewritten nor cut nor
+compiled again. A run makes its own memory, so runs may overlap.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from compiler.core import forking, garbage
+from compiler.core.machine import DEFAULT
+from compiler.core.node import toposort
+from compiler.core.options import Options
+from compiler.core.origin import Origin, no_origin
+from compiler.core.trace import Provenance
+from compiler.device import cpu
+from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
+from compiler.graph.kinds.placement import Unique
+from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.pipeline import kernels
+from compiler.pipeline.rows import run_passes
+from compiler.pipeline.scheduling import Scheduled, origin_of, schedule_program
+from compiler.program.compilation import Compilation
+from compiler.run import budget, execution, numbers, overlap, recompiled
+from compiler.run.assemble import assemble
+from compiler.run.native import NativePlan
+from compiler.run.overlap import Level
+from compiler.schedule.analysis import costs
+from compiler.schedule.analysis.share import MemoryPlan, share
+from compiler.schedule.analysis.waves import waves_to_run
+from compiler.schedule.calls import buffer_of
+from compiler.schedule.host import Host
+from compiler.schedule.items import ScheduleItem
+from compiler.schedule.operations import device_of
+from compiler.tune.start import tuned, tunings_of
+
+Array = np.ndarray[Any, Any]
+KEPT = 256
+"""Schedules kept, least recently used first out."""
+FIRST = 2**62
+"""Placeholders are numbered from here: no buffer with data has such a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A program without its data: compiled kernels in order, and the memory they need."""
+
+    items: tuple[ScheduleItem, ...]
+    steps: tuple[Level, ...]
+    programs: execution.Programs
+    inputs: tuple[Buffer, ...]
+    results: tuple[Buffer, ...]
+    devices: tuple[str, ...]
+    """Where each result is."""
+    memory: MemoryPlan | None
+    native: NativePlan
+
+    @cached_property
+    def result_inputs(self) -> tuple[int | None, ...]:
+        """For each result the position of the input that it is, or None."""
+        positions = {b: n for n, b in enumerate(self.inputs)}
+        return tuple(positions.get(b) for b in self.results)
+
+    @cached_property
+    def written_inputs(self) -> tuple[int, ...]:
+        """The positions of inputs that the program writes in place."""
+        written = {b for item in self.items for b in item.operation.writes}
+        return tuple(n for n, b in enumerate(self.inputs) if b in written)
+
+
+def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]:
+    """The graph of `nodes` with placeholders for buffers, and the buffers, in order of number.
+
+    Graphs of equal structure give the same object; a bound variable is only a variable, and
+    clones are numbered in the order in which they are met.
+    """
+    bare = _Bare()
+    done: dict[TensorNode, TensorNode] = {}
+    found: dict[tuple[int, str], Buffer] = {}
+    numbers: dict[tuple[int, str], int] = {}
+    with no_origin():
+        for each in toposort(nodes):
+            node = each.expansion() if isinstance(each, Placeholder) else each
+            if isinstance(node, Buffer):
+                # a buffer and one made again without its line of origin are one
+                key = node.unique, node.name if node.unique == PLACEHOLDER else ""
+                found.setdefault(key, node)
+                number = FIRST + numbers.setdefault(key, len(numbers))
+                done[each] = Buffer((), number, node.shape, node.dtype, "", node.device)
+            elif isinstance(node, Bind):
+                done[node] = done[node.sources[0]]
+            else:
+                done[node] = bare.again(node, tuple([done[s] for s in node.sources]))
+        return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
+
+
+@dataclass(slots=True)
+class _Bare:
+    """Nodes made again without their lines of origin, in the steps of loops too."""
+
+    clones: dict[int, int] = field(default_factory=dict)
+    bodies: dict[Sink, Sink] = field(default_factory=dict)
+
+    def again(self, node: TensorNode, sources: tuple[TensorNode, ...]) -> TensorNode:
+        """The node over other sources."""
+        match node:
+            case Unique():
+                return Unique((), self.clones.setdefault(node.id, len(self.clones)))
+            case Repeat():
+                body = self._body(node.body)
+                return Repeat(sources, body, node.counter, node.count, node.index)
+            case _:
+                return node.made_again(sources)
+
+    def _body(self, body: Sink) -> Sink:
+        if body not in self.bodies:
+            done: dict[TensorNode, TensorNode] = {}
+            for node in toposort([body]):
+                done[node] = self.again(node, tuple(done[s] for s in node.sources))
+            self.bodies[body] = Sink(done[body].sources)
+        return self.bodies[body]
+
+
+class Structures:
+    """Compiled structures by graph and options."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._lock = forking.lock()
+        self._table: OrderedDict[tuple[Sink, Options], Structure] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def get(self, root: Sink, count: int, options: Options) -> Structure:
+        """The structure of a graph with `count` placeholders; made when it is met first."""
+        held = self.held(root, options)
+        if held is not None:
+            return held
+        key = root, options
+        with self._lock:
+            self.misses += 1
+        with garbage.put_off():
+            made = _made(root, count, options)
+        with self._lock:
+            self._table[key] = made
+            if len(self._table) > self._kept:
+                self._table.popitem(last=False)
+        return made
+
+    def held(self, root: Sink, options: Options) -> Structure | None:
+        """The structure of a graph if it is kept; it counts as used."""
+        with self._lock:
+            held = self._table.get((root, options))
+            if held is not None:
+                self.hits += 1
+                self._table.move_to_end((root, options))
+            return held
+
+    def clear(self) -> None:
+        """Forget everything, the counts too."""
+        with self._lock:
+            self._table.clear()
+            self.hits = self.misses = 0
+
+
+STRUCTURES = Structures()
+
+
+def _made(root: Sink, count: int, options: Options) -> Structure:
+    """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
+    with no_origin():
+        simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
+        made = schedule_program(simplest, options, {})
+        options = tuned(options, tunings_of(made, options))
+    items = made.items
+    results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+    planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
+    budget.refuse_too_large(items, options.memory_limit, planned)
+    programs = _programs(made, options)
+    numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
+    inputs = tuple(numbered[FIRST + n] for n in range(count))
+    steps = overlap.plan_levels(items, programs, costs.analyse(items))
+    return Structure(
+        items=items,
+        steps=steps,
+        programs=programs,
+        inputs=inputs,
+        results=results,
+        devices=tuple(device_of([b]) for b in results),
+        memory=planned,
+        native=assemble(steps, programs, inputs, planned, options.threads, options.cache),
+    )
+
+
+def _programs(made: Scheduled, options: Options) -> execution.Programs:
+    """The loaded program of each kernel."""
+    names = made.outlined.bodies
+    numbers = {body: number for number, body in enumerate(names)}
+
+    def compiled(body: Sink) -> kernels.CompiledKernel:
+        with no_origin():
+            return kernels.compile_kernel(names[body], body, options, numbers[body])
+
+    return kernels.load_programs((item.operation for item in made.items), options, compiled)
+
+
+def structure_of(
+    nodes: Sequence[TensorNode], options: Options
+) -> tuple[Structure, tuple[Buffer, ...]]:
+    """The compiled structure of the program of `nodes`, and the buffers with its data."""
+    root, found = without_data(nodes)
+    return STRUCTURES.get(root, len(found), _relevant(options)), found
+
+
+def structure_to_run(
+    nodes: Sequence[TensorNode], options: Options
+) -> tuple[Structure, tuple[Buffer, ...]]:
+    """As `structure_of`, for one run: numbers of the program may be among its data.
+
+    That is so where other programs differed in nothing else (`numbers.py`).
+    """
+    root, found = without_data(nodes)
+    relevant = _relevant(options)
+    held = STRUCTURES.held(root, relevant)
+    if held is not None:
+        return held, found
+    chosen = _varying(nodes, relevant)
+    if chosen:
+        root, found = without_data(numbers.as_data(nodes, chosen))
+        held = STRUCTURES.held(root, relevant)
+        if held is not None:
+            numbers.KINDS.shared += 1
+            return held, found
+    with recompiled.LINES.compiling(nodes):
+        return STRUCTURES.get(root, len(found), relevant), found
+
+
+def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Place]:
+    """The numbers in which this program differs from enough others."""
+    places = numbers.places(nodes)
+    if not places:
+        return []
+    kind, _ = without_data(numbers.as_data(nodes, places))
+    varying = numbers.KINDS.varying(kind, options, numbers.bits(places))
+    return [place for n, place in enumerate(places) if n in varying]
+
+
+@lru_cache(64)
+def _relevant(options: Options) -> Options:
+    """`options` without what is only recorded or estimated: that changes nothing that runs."""
+    model = options.model if options.loops == "auto" else DEFAULT
+    return replace(options, trace=False, model=model)
+
+
+def located(
+    nodes: Sequence[TensorNode], options: Options
+) -> AbstractContextManager[None]:
+    """Refusals inside name the user's line of the largest tensor of the program of `nodes`.
+
+    A structure knows no lines: the program is cut again, with them.
+    """
+    def origin(buffer: Buffer) -> Origin | None:
+        made = Compilation(list(nodes), options, "refused")
+        return origin_of(made._scheduled, made.provenance, buffer)
+
+    return budget.located(origin)
+
+
+def run(
+    made: Structure,
+    data: Sequence[Array],
+    values: Mapping[str, int],
+    addresses: Array | None = None,
+) -> list[Array]:
+    """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
+
+    `addresses` are those of the arrays, if they are known. Raises `SizeError`, before anything is
+    allocated, where a budget does not allow it.
+    """
+    if cpu.MEMORY.budget is not None:
+        budget.refuse_over_budget(made.items, made.memory)
+    host: list[Host] = []
+
+    def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
+        if not host:
+            host.append(Host())
+        execution.step(item, held, made.programs, values, host[0])
+
+    blocks = made.native.run(data, values, python, addresses)
+    return [
+        blocks[b] if n is None else data[n]
+        for b, n in zip(made.results, made.result_inputs, strict=True)
+    ]

@@ -1,0 +1,46 @@
+"""realize: tensors as data: compiled, run, and held in buffers on the devices they are on."""
+
+from collections.abc import Sequence
+
+from compiler.core.options import Options
+from compiler.device import buffers
+from compiler.graph.nodes import Sink, TensorNode
+from compiler.run import plans, reading, sharding
+from compiler.run.bindings import Values, bindings_of, hold
+
+USUAL = Options()
+
+
+def realize(
+    nodes: Sequence[TensorNode],
+    options: Options | None = None,
+    variables: Values | None = None,
+    is_tried: bool = False,
+) -> list[TensorNode]:
+    """Compile and run: for each node a Buffer with its value, on its device.
+
+    A value in shards stays so: a Multi of one Buffer per device. Memory has one Buffer: for an
+    Assign it is that of its target, for equal nodes it is one. Where an axis has the extent of a
+    variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded. `variables`
+    are values over those bound; where it `is_tried`, only copies of the inputs are written.
+    """
+    if options is None and (read := reading.read(nodes)) is not None:
+        return read
+    whole = sharding.in_shards(nodes)
+    each = sharding.flat(whole)
+    values = bindings_of(Sink(tuple(nodes))).of_run(variables)
+    chosen = options or USUAL
+    with plans.located(each, chosen):
+        made, found = plans.structure_to_run(each, chosen)
+    written = made.written_inputs if is_tried else ()
+    data = [buffers.data(b).copy() if n in written else buffers.data(b)
+            for n, b in enumerate(found)]  # fmt: skip
+    known = {
+        buffers.place_of(array, b.device): b
+        for n, (array, b) in enumerate(zip(data, found, strict=True)) if n not in written
+    }  # fmt: skip
+    with plans.located(each, chosen):
+        flat = plans.run(made, [array.reshape(-1) for array in data], values)
+    rows = zip(flat, each, made.devices, strict=True)
+    held = [hold(value, node, values, where, known) for value, node, where in rows]
+    return sharding.regrouped(whole, held)

@@ -1,0 +1,98 @@
+"""recompiled: how often each line of the user's had a program compiled, said once where it is many.
+
+    loop.py:4  total += x[:i].sum().item()        another shape, another program, at each call
+
+A line is known by where the data were asked for and by the lines that wrote the program: a function
+that runs many programs is not one of these.
+"""
+
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from compiler.core import forking
+from compiler.core.node import toposort
+from compiler.core.origin import Origin, current
+from compiler.graph.nodes import TensorNode
+
+MANY = 8
+"""Programs of one line that are compiled before it is said."""
+KEPT = 1024
+"""Lines kept, least recently used first out."""
+HINT = (
+    "a size that changes can be a variable (n = compiler.Variable('n', 1, 100); x[: n.bind(i)]), "
+    "data that change can be given to one program (plan = compiler.prepare(y); plan.run([data]))"
+)
+Key: TypeAlias = tuple[Origin, frozenset[tuple[str, int]]]
+
+
+class RecompiledWarning(UserWarning):
+    """One line of a program is compiled again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineCount:
+    """How many programs a line of the user's had compiled, and the seconds that took."""
+
+    line: str
+    programs: int
+    seconds: float
+
+
+class Lines:
+    """What each line had compiled."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._lock = forking.lock()
+        self._table: OrderedDict[Key, tuple[int, float]] = OrderedDict()
+
+    @contextmanager
+    def compiling(self, nodes: Sequence[TensorNode]) -> Iterator[None]:
+        """Counts what happens inside for the line that asked for the data of `nodes`."""
+        start = time.perf_counter()
+        yield
+        origin = current()
+        if origin is not None:
+            self._note(origin, nodes, time.perf_counter() - start)
+
+    def most(self, count: int = 5) -> tuple[LineCount, ...]:
+        """The lines that had most programs compiled, those with more than one."""
+        with self._lock:
+            rows = sorted(self._table.items(), key=lambda row: (-row[1][0], row[0][0]))
+        return tuple(LineCount(key[0].place, *row) for key, row in rows[:count] if row[0] > 1)
+
+    def clear(self) -> None:
+        """Forget all lines."""
+        with self._lock:
+            self._table.clear()
+
+    def _note(self, origin: Origin, nodes: Sequence[TensorNode], seconds: float) -> None:
+        lines = (node.origin for node in toposort(nodes) if node.origin is not None)
+        key = origin, frozenset((it.file, it.line) for it in lines)
+        with self._lock:
+            times, before = self._table.pop(key, (0, 0.0))
+            times, total = times + 1, before + seconds
+            self._table[key] = times, total
+            if len(self._table) > self._kept:
+                self._table.popitem(last=False)
+        if times == MANY:
+            _warn(origin, total)
+
+
+LINES = Lines()
+
+
+def _warn(origin: Origin, seconds: float) -> None:
+    """Say it, at the user's line."""
+    page = (
+        f"compiled {MANY} times: each time the program of this line had other shapes or numbers\n"
+        f"  line:     {origin.address}  {origin.text}\n"
+        f"  took:     {seconds:.2f} s so far\n"
+        f"  hint:     {HINT}"
+    )
+    warnings.warn_explicit(page, RecompiledWarning, origin.file, origin.line)

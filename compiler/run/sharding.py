@@ -1,0 +1,97 @@
+"""Sharded tensors as programs: their shards, what realising them gives, the bytes that move."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from compiler.core.node import toposort
+from compiler.core.reason import Decision, Number, Reason
+from compiler.core.trace import PassRecord, Provenance
+from compiler.device.buffers import data
+from compiler.graph.decompose import decompose
+from compiler.graph.devices import written
+from compiler.graph.kinds.placement import Copy, Multi
+from compiler.graph.merge import merge
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.shard import reasons, spread
+from compiler.schedule.items import MemoryTransfer, ScheduleItem
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What moves from one device to another in one run: how many transfers, how many bytes."""
+
+    source: str
+    destination: str
+    transfers: int
+    nbytes: int
+
+    def __str__(self) -> str:
+        count = f"{self.transfers} transfer{'s' * (self.transfers != 1)}"
+        return f"{self.source} → {self.destination} {self.nbytes:,} bytes in {count}"
+
+
+def traffic(items: Iterable[ScheduleItem]) -> tuple[Traffic, ...]:
+    """The transfers of a schedule by pair of devices, in order of first use."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for item in items:
+        each = item.operation
+        if isinstance(each, MemoryTransfer):
+            pair = each.source_device, each.destination_device
+            found.setdefault(pair, []).append(each.nbytes)
+    return tuple(Traffic(*pair, len(sizes), sum(sizes)) for pair, sizes in found.items())
+
+
+def decisions(
+    records: Sequence[PassRecord], root: TensorNode, entity: Callable[[TensorNode], str]
+) -> Iterator[Decision]:
+    """For each copy left in the program under `root` that nobody wrote: why it is made."""
+    record = next((r for r in records if r.name == "shard"), None)
+    if record is None:
+        return
+    before = record.before
+    assert isinstance(before, Sink)
+    why = reasons(before)
+    for node in toposort([root]):
+        if isinstance(node, Copy) and node in why:
+            words = f"{why[node]}; {node.nbytes:,} bytes to {written(node.devices)}"
+            reason = Reason(words, Number("copied", node.nbytes, "bytes"))
+            yield Decision(entity(node), "copy", True, reason)
+
+
+def is_sharded(node: TensorNode) -> bool:
+    """Whether a value is on several devices."""
+    return len(node.devices) > 1
+
+
+def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
+    """The same values; those on several devices as Multi nodes over shards without any Multi."""
+    if all(not is_sharded(node) or _is_in_memory(node) for node in nodes):
+        return list(nodes)
+    root = merge(Sink(tuple(nodes)), Provenance())
+    plain = decompose(root, Provenance())
+    assert isinstance(plain, Sink)
+    result = spread(plain)
+    for node in toposort([result]):
+        if isinstance(node, Buffer):
+            data(node)  # the data live as long as these nodes from now on
+    return list(result.sources)
+
+
+def _is_in_memory(node: TensorNode) -> bool:
+    return isinstance(node, Multi) and all(isinstance(shard, Buffer) for shard in node.sources)
+
+
+def flat(nodes: Iterable[TensorNode]) -> list[TensorNode]:
+    """The nodes, a Multi replaced by its shards."""
+    return [s for n in nodes for s in (n.sources if isinstance(n, Multi) else (n,))]
+
+
+def regrouped(nodes: Iterable[TensorNode], made: Iterable[TensorNode]) -> list[TensorNode]:
+    """What was made in the place of `flat(nodes)`, with the Multi nodes around them again."""
+    values = iter(made)
+    return [
+        node.with_sources(tuple(next(values) for _ in node.sources))
+        if isinstance(node, Multi)
+        else next(values)
+        for node in nodes
+    ]

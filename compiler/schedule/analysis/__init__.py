@@ -1,0 +1,15 @@
+"""What a schedule costs: work, bytes, critical path, places in memory.
+
+In order: each imports only what stands before it.
+
+    places.py           places in an arena
+    alive_together.py   for each buffer the largest whose memory it cannot use
+    footprint.py        how many bytes a schedule needs, item by item and by liveness
+    waves.py            the waves of a schedule: items of one wait for earlier ones only
+    share.py            places for the buffers a program makes, in one arena
+    buffer_layout.py    how the elements of a buffer lie in memory, and when it is needed
+    work.py             what running one kernel takes, whatever the machine, and `estimate`
+    costs.py            what each item costs, and the critical path
+    iteration_space.py  the iteration space of a kernel, and what surrounds it
+    opportunities.py    pairs of kernels that could be one, what that would save
+"""

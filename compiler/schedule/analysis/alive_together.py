@@ -1,0 +1,60 @@
+"""alive_together: for each buffer the largest whose memory it cannot use, because both are needed.
+
+    tmp1  levels 1 … 2      not with tmp0: both are needed in level 1
+    tmp2  levels 2 … 3      not with tmp1: both are needed in level 2
+
+Only the largest are told, of those needed when a buffer begins or ends to be: with these it would
+have paid to share.
+
+Relies on: the lives of places are those that the plan was made of.
+Ensures: of each pair that is told, the lives meet.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from compiler.core.reason import Number, Reason
+from compiler.graph.nodes import Buffer
+from compiler.schedule.analysis.places import Place, name_of
+
+MOST = 3
+"""Others that are told for each buffer."""
+
+
+def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...]]:
+    """Why each buffer does not share with the largest that are needed with it."""
+    inside = [p for p in places if p.offset is not None and p.size]
+    found = {p.buffer: tuple[Reason, ...]() for p in places}
+    largest = _largest(inside)
+    for place in inside:
+        others = dict.fromkeys((*largest[place.first], *largest[place.last]))
+        others.pop(place, None)
+        chosen = sorted(others, key=lambda other: -other.size)[:MOST]
+        found[place.buffer] = tuple(_reason(place, other) for other in chosen)
+    return found
+
+
+def _largest(places: list[Place]) -> dict[int, list[Place]]:
+    """The largest places needed in each level in which one begins or ends to be."""
+    levels = sorted({level for p in places for level in (p.first, p.last)})
+    waiting = sorted(places, key=lambda p: p.first, reverse=True)
+    alive: list[Place] = []
+    result: dict[int, list[Place]] = {}
+    for level in levels:
+        alive = [p for p in alive if p.last >= level]
+        while waiting and waiting[-1].first <= level:
+            alive.append(waiting.pop())
+        result[level] = sorted(alive, key=lambda p: -p.size)[: MOST + 1]
+    return result
+
+
+def _reason(place: Place, other: Place) -> Reason:
+    """`not with tmp3: both are needed in levels 2 … 4`"""
+    begin, end = max(place.first, other.first), min(place.last, other.last)
+    when = f"level {begin}" if begin == end else f"levels {begin} … {end}"
+    name = name_of(other)
+    return Reason(
+        f"not with {name}: both are needed in {when}",
+        Number(f"first level of {name}", other.first, "", "its own last", place.last),
+        Number("its own first level", place.first, "", f"last of {name}", other.last),
+        Number(f"size of {name}", other.size, "bytes", "its own", place.size),
+    )

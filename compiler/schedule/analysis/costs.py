@@ -1,0 +1,167 @@
+"""analysis: what each item costs, and which items decide how long the program takes.
+
+Where a kernel's loops are known (`loops/count.py`), the estimate is the greatest of computing and
+of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`), by as many
+threads as the kernel has tasks and the model cores. Where they are not, it is a roofline of one
+thread: the greater of arithmetic time and memory time, plus the launch.
+The roofline orders kernels by cost and is far from a measurement. Extents that are variables
+count as their maxima.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from compiler.core.errors import InternalError
+from compiler.core.machine import DEFAULT, MachineModel
+from compiler.core.node import toposort
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
+from compiler.ops.table import OPS, REDUCTIONS
+from compiler.ops.updates import UPDATES
+from compiler.schedule.analysis.work import Work, bound, estimate
+from compiler.schedule.items import (
+    HostCallback,
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
+
+OPERATIONS_PER_NS = 20.0
+BYTES_PER_NS = 20.0
+LAUNCH_NS = 500
+
+
+def analyse(
+    items: Sequence[ScheduleItem],
+    works: Mapping[Sink, Work] | None = None,
+    model: MachineModel = DEFAULT,
+) -> tuple[ItemAnalysis, ...]:
+    """Operations, bytes and estimated time of each item, in the order of the items.
+
+    `works` has, for the bodies whose loops are known, what running them takes.
+    """
+    by_body: dict[Sink, int] = {}
+    resident = sum({b: b.nbytes for i in items for b in _touched(i)}.values())
+    result = []
+    for item in items:
+        operation, count, known = item.operation, 0, None
+        if isinstance(operation, Kernel):
+            if operation.body not in by_body:
+                by_body[operation.body] = operations(operation.body)
+            count = by_body[operation.body]
+            known = (works or {}).get(operation.body)
+        read, written = bytes_of(operation)
+        work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
+        row = ItemAnalysis(
+            item.item_id, count, read, written, LAUNCH_NS + round(work),
+            bound=_bound(operation, count, read + written),
+        )  # fmt: skip
+        result.append(row if known is None else _refined(row, known, model, resident))
+    return tuple(result)
+
+
+def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
+    return (*item.operation.reads, *item.operation.writes)
+
+
+def _bound(operation: Operation, count: int, nbytes: int) -> str:
+    """What most of the time is, by the roofline alone."""
+    if isinstance(operation, Synchronization | HostCallback):
+        return ""
+    times = {
+        "launch": LAUNCH_NS,
+        "computing": count / OPERATIONS_PER_NS,
+        "memory": nbytes / BYTES_PER_NS,
+    }
+    return max(times, key=lambda name: times[name])
+
+
+def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) -> ItemAnalysis:
+    """The row with what the loops tell."""
+    time = round(estimate(work, model, resident))
+    return replace(
+        row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3),
+        bound=bound(work, model, resident),
+    )  # fmt: skip
+
+
+def bytes_of(operation: Operation) -> tuple[int, int]:
+    """Bytes read and written: of whole buffers, or of the part that is copied or written."""
+    if isinstance(operation, MemoryTransfer):
+        return operation.nbytes, operation.nbytes
+    sides = operation.reads, operation.writes
+    parts = _parts_of(operation) if isinstance(operation, Kernel) else {}
+    read, written = (sum(parts.get(b, b.nbytes) for b in side) for side in sides)
+    return read, written
+
+
+def _parts_of(kernel: Kernel) -> dict[Buffer, int]:
+    """The bytes of each buffer of which the kernel writes only a part."""
+    stores = [s for s in kernel.body.sources if isinstance(s, Store) and s.parts]
+    slots = [(s.sources[0], s.sources[1].nbytes) for s in stores]
+    return {kernel.arguments[p.slot]: n for p, n in slots if isinstance(p, Param)}
+
+
+def operations(body: Sink) -> int:
+    """Elementary operations of a kernel body, weighted by `Op.cost`."""
+    return sum(_operations_of(node) for node in toposort([body]))
+
+
+def _operations_of(node: TensorNode) -> int:
+    if isinstance(node, Elementwise):
+        return node.size * OPS[node.op].cost
+    if isinstance(node, Reduce):
+        return node.sources[0].size * OPS[REDUCTIONS[node.op].combine].cost
+    if isinstance(node, Scatter):
+        combine = UPDATES[node.op].combine
+        return node.sources[1].size * (OPS[combine].cost if combine else 0)
+    return 0
+
+
+def timings(
+    items: Sequence[ScheduleItem], analysis: Sequence[ItemAnalysis]
+) -> tuple[ItemTiming, ...]:
+    """Earliest and latest start of each item if any number could run at once.
+
+    An item without analysis costs 1 ns. Two rows for one item are refused (`InternalError`).
+    """
+    costs = {a.item_id: a.cost for a in analysis}
+    if len(costs) != len(analysis):
+        (twice, _), *_ = Counter(a.item_id for a in analysis).most_common(1)
+        raise InternalError("analysis", "two rows for one item", got=f"item {twice} twice")
+    cost = [costs.get(item.item_id, 1) for item in items]
+    earliest = [0] * len(items)
+    for item in items:
+        earliest[item.item_id] = max((earliest[d] + cost[d] for d in item.depends_on), default=0)
+    end = max((e + c for e, c in zip(earliest, cost, strict=True)), default=0)
+    latest = [0] * len(items)
+    for item in reversed(items):
+        i = item.item_id
+        latest[i] = min((latest[d] for d in item.dependents), default=end) - cost[i]
+    return tuple(ItemTiming(i, earliest[i], latest[i], cost[i]) for i in range(len(items)))
+
+
+def critical_path(
+    items: Sequence[ScheduleItem], times: Sequence[ItemTiming]
+) -> tuple[int, ...]:
+    """Item ids of the longest chain; among equal ones the lexicographically smallest."""
+    if not items:
+        return ()
+    path = [min(t.item_id for t in times if t.slack == 0 and t.earliest_start == 0)]
+    while True:
+        last = times[path[-1]]
+        following = [d for d in items[last.item_id].dependents if is_critical(last, times[d])]
+        if not following:
+            return tuple(path)
+        path.append(min(following))
+
+
+def is_critical(producer: ItemTiming, consumer: ItemTiming) -> bool:
+    """Whether an edge is critical: both ends are, and the one starts when the other ends."""
+    both = producer.slack == 0 and consumer.slack == 0
+    return both and producer.finish == consumer.earliest_start

@@ -1,0 +1,101 @@
+"""levels: the waves of a schedule. Items of one level wait for earlier levels only.
+
+    level(i) = 0 where item i waits for nothing, else 1 + the greatest level it waits for
+
+Two items of one level may run at once unless they touch the same storage and one writes it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from compiler.core.errors import ScheduleError
+from compiler.graph.nodes import Buffer
+from compiler.schedule.items import ScheduleItem
+
+
+def levels(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
+    """The item ids of each wave, ascending; Kahn's algorithm, one wave at a time.
+
+    Dependencies decide, not the order of the items. Raises `ScheduleError` for an id that two
+    items have, for one that no item has, and for items that wait for each other.
+    """
+    known = _by_id(items)
+    waiting = {i: len(set(item.depends_on)) for i, item in known.items()}
+    after: dict[int, list[int]] = {i: [] for i in known}
+    for item in items:
+        for producer in set(item.depends_on):
+            after[producer].append(item.item_id)
+    wave = sorted(i for i, count in waiting.items() if not count)
+    result: list[tuple[int, ...]] = []
+    while wave:
+        result.append(tuple(wave))
+        wave = _freed(wave, after, waiting)
+    left = sorted(set(known).difference(*result))
+    if left:
+        raise ScheduleError("levels", "items wait for each other", got=", ".join(map(str, left)))
+    return tuple(result)
+
+
+def _freed(wave: Sequence[int], after: dict[int, list[int]], waiting: dict[int, int]) -> list[int]:
+    """The items that waited for nothing but this wave."""
+    result: list[int] = []
+    for item in wave:
+        for other in after[item]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                result.append(other)
+    return sorted(result)
+
+
+def _by_id(items: Sequence[ScheduleItem]) -> dict[int, ScheduleItem]:
+    """The items by id, each id once, and every id that one waits for among them."""
+    known: dict[int, ScheduleItem] = {}
+    for item in items:
+        if item.item_id in known:
+            raise ScheduleError("levels", "two items have one id", got=f"item {item.item_id} twice")
+        known[item.item_id] = item
+    for item in items:
+        unknown = [d for d in item.depends_on if d not in known]
+        if unknown:
+            what = f"item {item.item_id} waits for an item that does not exist"
+            expected = f"an id among {', '.join(map(str, known))}"
+            raise ScheduleError("levels", what, got=str(unknown[0]), expected=expected)
+    return known
+
+
+def waves_to_run(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
+    """The waves, or each item alone where one orders the others without touching anything."""
+    if all(item.operation.arguments for item in items):
+        return levels(items)
+    levels(items)  # refuses wrong ids
+    return tuple((item.item_id,) for item in items)
+
+
+def level_of(waves: Sequence[Sequence[int]]) -> dict[int, int]:
+    """The level of each item."""
+    return {item: level for level, wave in enumerate(waves) for item in wave}
+
+
+def groups(
+    known: Mapping[int, ScheduleItem], wave: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """The items of a wave, cut so that no two of a group conflict; groups run in order.
+
+    Two conflict where they touch the same storage and one of them writes it.
+    """
+    result: list[list[int]] = []
+    written: dict[Buffer, int] = {}
+    touched: dict[Buffer, int] = {}
+    """The last group with an item that writes, or touches, a buffer."""
+    for item in wave:
+        reads, writes = known[item].operation.reads, known[item].operation.writes
+        behind = [written[b] for b in reads if b in written]
+        behind += [touched[b] for b in writes if b in touched]
+        place = max(behind, default=-1) + 1
+        if place == len(result):
+            result.append([])
+        result[place].append(item)
+        for buffer in writes:
+            written[buffer] = max(written.get(buffer, 0), place)
+        for buffer in (*reads, *writes):
+            touched[buffer] = max(touched.get(buffer, 0), place)
+    return tuple(map(tuple, result))

@@ -1,0 +1,166 @@
+"""builder: kernel graphs written by hand, to learn how scheduling works and to test it.
+
+A loop of three turns that adds 0, then 1, then 2 to each element of `x`, in place:
+
+    b = KernelGraphBuilder()
+    x = b.input("x", np.zeros(4))
+    turn, i = b.loop(3), b.variable("i", 0, 2)
+    old = b.parameter(0, (4,), float64)
+    number = Expand((Reshape((Cast((b.read(i),), float64),), (1,)),), (4,))
+    body = b.body((old, elementwise("add", old, number)))
+    step = b.call("step", body, x, b.bind(i, turn))
+    root = b.sink(b.after(x, b.end(step, turn)))
+    print(b.graph(root))
+    run_schedule(create_schedule(root, b.inputs))
+
+Every method gives a node of `kinds.py`; nothing is checked before `create_pre_schedule`, so that
+wrong graphs can be built too. The nodes are immutable: a node can wait only for earlier ones.
+"""
+
+from collections.abc import Sequence
+
+from compiler.core.dtypes import DType, parse
+from compiler.core.node import Node
+from compiler.core.trace import Numbering
+from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode, Variable
+from compiler.schedule.access import Scope
+from compiler.schedule.calls import KernelGraph
+from compiler.schedule.kinds import (
+    After,
+    Bind,
+    Call,
+    CustomCall,
+    DefineLocal,
+    DefineVar,
+    End,
+    KernelSink,
+    MSelect,
+    MStack,
+    Range,
+    Region,
+    Storage,
+    Synchronize,
+    Transfer,
+)
+from compiler.schedule.sources import Names
+from compiler.schedule.strict.instantiate import Array, DeviceBuffer
+
+
+class KernelGraphBuilder:
+    """Makes the nodes of one kernel graph; numbers buffers and ranges as they are asked for.
+
+    `inputs` holds the memory of the inputs, as `instantiate_schedule` takes it.
+    """
+
+    def __init__(self) -> None:
+        self.inputs: dict[Storage, DeviceBuffer] = {}
+        self._made = 0
+
+    def _next(self) -> int:
+        self._made += 1
+        return self._made
+
+    def input(self, name: str, array: Array, device: str = "CPU") -> Buffer:
+        """A buffer with data: a row-major `array` is not copied, a call may write it in place."""
+        dtype = parse(array.dtype)
+        node = Buffer((), self._next(), array.shape, dtype, name, device)
+        self.inputs[node] = DeviceBuffer(device, dtype, array.size, array.reshape(-1))
+        return node
+
+    def buffer(self, name: str, shape: Shape, dtype: DType) -> Buffer:
+        """A buffer without data: a call has to write it before another reads it."""
+        return Buffer((), -self._next(), shape, dtype, name)
+
+    def local(self, size: int, dtype: DType) -> DefineLocal:
+        """Scratch memory of `size` elements."""
+        return DefineLocal((), self._next(), size, dtype)
+
+    def parameter(self, slot: int, shape: Shape, dtype: DType) -> Param:
+        """Parameter number `slot`: of a body, or as an argument a buffer given from outside."""
+        return Param((), slot, shape, dtype)
+
+    def body(self, *stores: tuple[Param, TensorNode]) -> Sink:
+        """A kernel body: each value is written to its parameter."""
+        return Sink(tuple(Store(store) for store in stores))
+
+    def call(self, name: str, body: Sink, *arguments: Node) -> Call:
+        """A call of `body`; the arguments that are no Bind are its parameters 0, 1, 2, …"""
+        return Call(arguments, body, name)
+
+    def custom(
+        self, name: str, *arguments: Node, outputs: tuple[int, ...] | None = None
+    ) -> CustomCall:
+        """A call of the function registered as `name`; without arguments only its effect counts.
+
+        It writes the arguments at the positions `outputs`, or any where these are None.
+        """
+        return CustomCall(arguments, name, outputs)
+
+    def transfer(
+        self, destination: Node, source: Node, region: Region | None = None, name: str = "copy"
+    ) -> Transfer:
+        """A copy of one buffer, or of a region of it, to another."""
+        return Transfer((destination, source), name, region)
+
+    def barrier(self, name: str, *waits: Node, scope: Scope = "device") -> Synchronize:
+        """What waits for it runs after all of `waits`: calls, Ends and Afters."""
+        return Synchronize(waits, name, "barrier", scope=scope)
+
+    def fence(self, name: str, *waits: Node, scope: Scope = "system") -> Synchronize:
+        """What `waits` wrote is seen by what waits for it."""
+        return Synchronize(waits, name, "fence", scope=scope)
+
+    def signal(self, name: str, event: int, *waits: Node) -> Synchronize:
+        """Signals the event with this number once `waits` have run."""
+        return Synchronize(waits, name, "event", event)
+
+    def wait(self, name: str, event: int, *waits: Node) -> Synchronize:
+        """Waits for the event with this number, after `waits`."""
+        return Synchronize(waits, name, "event", event, True)
+
+    def after(self, value: Node, *waits: Node) -> After:
+        """`value` once the calls, Ends and Afters in `waits` have run."""
+        return After((value, *waits))
+
+    def stack(self, *lanes: Node) -> MStack:
+        """One buffer per device."""
+        return MStack(lanes)
+
+    def select(self, stack: Node, lane: int) -> MSelect:
+        """One lane of a stack."""
+        return MSelect((stack,), lane)
+
+    def loop(self, high: "int | DefineVar", low: "int | DefineVar" = 0) -> Range:
+        """A new loop counter: low, low + 1, … high - 1."""
+        return Range((), self._next(), low, high)
+
+    def end(self, call: Node, *ranges: Node) -> End:
+        """`call` repeated for each value of its range, of which there must be one."""
+        return End((call, *ranges))
+
+    def variable(self, name: str, low: int, high: int) -> DefineVar:
+        """A named integer, from `low` to `high`."""
+        return DefineVar((), name, low, high)
+
+    def read(self, variable: DefineVar) -> Variable:
+        """The value of a variable inside a body: a tensor of rank 0 and type int64."""
+        return Variable((), variable.name, variable.low, variable.high)
+
+    def bind(self, variable: Node, value: Node) -> Bind:
+        """A call argument: the variable counts in a Range, or is what a constant says."""
+        return Bind((variable, value))
+
+    def sink(self, *results: Node) -> KernelSink:
+        """The root: results, and calls run for their effect."""
+        return KernelSink(results)
+
+    def graph(self, root: KernelSink) -> KernelGraph:
+        """The kernel graph as a stage: printed, or drawn. Its numbers are those in messages."""
+        numbers = Numbering()
+        numbers.all(Names(root).nodes)
+        return KernelGraph(title="Kernel graph", root=root, numbers=numbers, parents={})
+
+    def describe(self, root: KernelSink, ids: Sequence[int]) -> list[str]:
+        """The nodes with these ids in words: `call step (%6)`."""
+        names = Names(root)
+        return [names.describe(names.nodes[number]) for number in ids]

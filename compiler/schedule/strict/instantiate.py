@@ -1,0 +1,309 @@
+"""instantiate: a PreSchedule with memory and values, ready to run.
+
+    Before:  item 0 step;  item 0 i = 0, i = 1, i = 2
+    After:   0  step  buffers (x, t)  i = 0  after –
+             1  step  buffers (x, t)  i = 1  after 0
+             2  step  buffers (x, t)  i = 2  after 1
+
+Where a buffer is looked for: an After or a lane in what was allocated, then in the inputs; a
+plain buffer in the inputs, then in what was allocated. What is found nowhere and is only written
+is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A
+DefineLocal is always allocated. One item has one set of buffers, whatever its loops.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core.dtypes import DType
+from compiler.core.errors import ScheduleError
+from compiler.core.node import Node, toposort
+from compiler.graph.devices import DEFAULT, is_disk
+from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
+from compiler.schedule.dependencies import conflicts, waits_in_turn
+from compiler.schedule.kinds import (
+    STORAGE,
+    Callable,
+    CustomCall,
+    DefineLocal,
+    KernelSink,
+    Transfer,
+    access,
+    arguments_of,
+)
+from compiler.schedule.kinds import Storage as StorageNode
+from compiler.schedule.prepare import (
+    KernelInvocation,
+    PreSchedule,
+    PreScheduleItem,
+    create_pre_schedule,
+)
+from compiler.schedule.regions import whole_or_region
+from compiler.schedule.sources import Names, storage_of, wrappers_of
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass(slots=True, eq=False)
+class DeviceBuffer:
+    """`size` elements of memory on a device; made when first used."""
+
+    device: str
+    dtype: DType
+    size: int
+    _array: "Array | None" = None
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether nothing can be computed where the buffer is."""
+        return is_disk(self.device)
+
+    @property
+    def array(self) -> Array:
+        """The elements, flat. New memory is full of ones' bits, so that reading it is seen."""
+        if self._array is None:
+            self._array = np.empty(self.size, self.dtype.numpy)
+            self._array.view(np.uint8)[...] = 0 if self.dtype.kind == "bool" else 0xFF
+        return self._array
+
+
+InputBuffers: TypeAlias = Mapping[Any, DeviceBuffer]
+"""Memory by Buffer, Param or DefineLocal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ScheduledCall:
+    """One run of one call, on memory.
+
+    `buffer_ids` and `alias_ids` are the numbers of the storages, and of the nodes around them,
+    in the printed kernel graph. `dependencies` are ids of calls, `instance_dependencies`
+    positions in the schedule.
+    """
+
+    kernel_id: int
+    kernel: Callable
+    body: Sink | None
+    buffers: tuple[DeviceBuffer, ...]
+    buffer_ids: tuple[int, ...]
+    alias_ids: tuple[int, ...]
+    fixed_variables: Mapping[str, int]
+    loop_variables: Mapping[str, str]
+    """The variables that are locked, with the loop that counts in each."""
+    dependencies: tuple[int, ...]
+    instance_dependencies: tuple[int, ...] = ()
+
+    def with_variables(self, values: Mapping[str, int]) -> "ScheduledCall":
+        """The same run with other values; `ScheduleError` for a variable that a loop counts in."""
+        for name in values:
+            if name in self.loop_variables:
+                _refuse_locked(name, self.loop_variables[name])
+        return replace(self, fixed_variables={**self.fixed_variables, **values})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScheduleResult:
+    """The runs in order, and the memory of each result as the sink has them."""
+
+    items: tuple[ScheduledCall, ...]
+    output_ids: tuple[int, ...]
+    outputs: tuple[DeviceBuffer, ...]
+
+
+def create_schedule(
+    root: KernelSink, inputs: InputBuffers, variables: Mapping[str, int] | None = None
+) -> ScheduleResult:
+    """`create_pre_schedule`, then `instantiate_schedule`."""
+    return instantiate_schedule(create_pre_schedule(root), inputs, variables or {})
+
+
+def instantiate_schedule(
+    pre: PreSchedule, input_buffers: InputBuffers, variables: Mapping[str, int]
+) -> ScheduleResult:
+    """Give every invocation its memory, its values and the runs it comes after.
+
+    Raises `ScheduleError`: an unknown buffer, by its id; memory that does not fit its node; a
+    value for a variable that only loops count in, or outside its bounds; an unknown item.
+    """
+    allocated: dict[StorageNode, DeviceBuffer] = {}
+    templates = [_template(item, pre.names, input_buffers, allocated) for item in pre.items]
+    _check_locked(pre, variables)
+    given = [_user_values(item, variables, pre.names) for item in pre.items]
+    runs = [_run(invocation, templates, given) for invocation in pre.invocations]
+    before = _instance_dependencies(pre, runs)
+    items = tuple(
+        replace(run, instance_dependencies=tuple(sorted(ids)))
+        for run, ids in zip(runs, before, strict=True)
+    )
+    ids = tuple(pre.names[output] for output in pre.outputs)
+    outputs = tuple(_existing(o, pre.names, (input_buffers, allocated)) for o in pre.outputs)
+    return ScheduleResult(items, ids, outputs)
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def _template(
+    item: PreScheduleItem,
+    names: Names,
+    inputs: InputBuffers,
+    allocated: dict[StorageNode, DeviceBuffer],
+) -> ScheduledCall:
+    """The item on its memory, without values of variables."""
+    values = arguments_of(item.kernel)
+    nodes = [storage_of(value, names) for value in values]
+    _check_parameters(item, nodes, names)
+    if isinstance(item.kernel, Transfer):
+        whole_or_region(item.kernel, nodes[0], nodes[1], names)
+    device = _device(item.kernel, nodes, inputs, allocated)
+    read, written = access(item.kernel, len(values))
+    new = written if isinstance(item.kernel, CustomCall) else written - read
+    buffers = []
+    for slot, (value, node) in enumerate(zip(values, nodes, strict=True)):
+        buffers.append(_find(value, node, names, inputs, allocated, device, slot in new))
+    aliases = {names[wrapper] for value in values for wrapper in wrappers_of(value)}
+    return ScheduledCall(
+        kernel_id=item.kernel_id,
+        kernel=item.kernel,
+        body=item.body,
+        buffers=tuple(buffers),
+        buffer_ids=tuple(names[node] for node in nodes),
+        alias_ids=tuple(sorted(aliases)),
+        fixed_variables={},
+        loop_variables={name: names.describe(r) for name, r in item.bound_ranges.items()},
+        dependencies=item.dependencies,
+    )
+
+
+def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names: Names) -> None:
+    """Refuse a call that does not have an argument of its size and type for each parameter."""
+    body: list[TensorNode] = toposort([item.body]) if item.body is not None else []
+    for param in (node for node in body if isinstance(node, Param)):
+        expected = f"{param.dtype.short}[{param.size}]"
+        if param.slot >= len(nodes):
+            names.refuse(item.kernel, f"it has no argument {param.slot}", expected=expected)
+        given = nodes[param.slot]
+        if (given.dtype, given.size) != (param.dtype, param.size):
+            what = f"its argument {param.slot}, {names.describe(given)}, does not fit"
+            got = f"{given.dtype.short}[{given.size}]"
+            names.refuse(item.kernel, what, got=got, expected=expected)
+
+
+def _device(
+    call: Callable,
+    nodes: Sequence[StorageNode],
+    inputs: InputBuffers,
+    allocated: InputBuffers,
+) -> str:
+    """Where a call makes new memory: a transfer where its destination says."""
+    if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):
+        return nodes[0].device
+    known = (allocated.get(node) or inputs.get(node) for node in nodes)
+    return next((b.device for b in known if b is not None and not b.is_disk), DEFAULT)
+
+
+def _find(
+    value: Node,
+    node: StorageNode,
+    names: Names,
+    inputs: InputBuffers,
+    allocated: dict[StorageNode, DeviceBuffer],
+    device: str,
+    is_made_here: bool,
+) -> DeviceBuffer:
+    """The memory of one argument, by the order of look-up at the top of this file."""
+    known = inputs.get(node) or allocated.get(node)
+    is_new = known is None and (is_made_here or isinstance(node, DefineLocal))
+    if not is_new and not isinstance(value, STORAGE):
+        found = _existing(node, names, (allocated, inputs))
+        return allocated.setdefault(node, found)
+    if not is_new:
+        return _existing(node, names, (inputs, allocated))
+    size = node.size
+    return allocated.setdefault(node, DeviceBuffer(device, node.dtype, size))
+
+
+def _existing(node: StorageNode, names: Names, places: Sequence[InputBuffers]) -> DeviceBuffer:
+    """The memory of a node in the first of `places` that has it, and it fits."""
+    found = next((place[node] for place in places if node in place), None)
+    if found is None:
+        names.refuse(node, "unknown buffer: it is no input, and no call before makes it")
+    if (found.dtype, found.size) != (node.dtype, node.size):
+        got, expected = (f"{x.dtype.short}[{x.size}]" for x in (found, node))
+        names.refuse(node, "its memory does not fit", got=got, expected=expected)
+    return found
+
+
+# --- variables --------------------------------------------------------------------------------
+
+
+def _refuse_locked(name: str, loop: str) -> None:
+    what = f"variable {name} is the counter of {loop}: its value cannot be given"
+    raise ScheduleError("schedule", what, hint="leave it out of `variables`")
+
+
+def _free(item: PreScheduleItem) -> dict[str, tuple[int, int]]:
+    """The variables that an item takes from the user, with their bounds."""
+    free = {name: item.bounds[name] for name in item.runtime_variables}
+    body: list[TensorNode] = toposort([item.body]) if item.body is not None else []
+    for node in body:
+        if isinstance(node, Variable) and node.name not in item.bound_ranges:
+            low, high = free.get(node.name, (node.low, node.high))
+            free[node.name] = (max(low, node.low), min(high, node.high))
+    return free
+
+
+def _check_locked(pre: PreSchedule, variables: Mapping[str, int]) -> None:
+    """Refuse values for variables that only loops count in, naming the loop."""
+    free = {name for item in pre.items for name in _free(item)}
+    for item in pre.items:
+        for name, counter in item.bound_ranges.items():
+            if name in variables and name not in free:
+                _refuse_locked(name, pre.names.describe(counter))
+
+
+def _run(
+    invocation: KernelInvocation,
+    templates: Sequence[ScheduledCall],
+    given: Sequence[Mapping[str, int]],
+) -> ScheduledCall:
+    """One run: the user's values, then over them those of the loops."""
+    if not 0 <= invocation.item < len(templates):
+        what = f"an invocation names item {invocation.item}, which does not exist"
+        raise ScheduleError("schedule", what, expected=f"0 … {len(templates) - 1}")
+    fixed = {**given[invocation.item], **invocation.fixed_variables}
+    return replace(templates[invocation.item], fixed_variables=fixed)
+
+
+def _user_values(
+    item: PreScheduleItem, variables: Mapping[str, int], names: Names
+) -> dict[str, int]:
+    """The values of the variables an item takes from the user; a bound constant is the default."""
+    found: dict[str, int] = {}
+    for name, (low, high) in _free(item).items():
+        bound = item.runtime_variables.get(name)
+        if name in variables:
+            found[name] = variables[name]
+        elif isinstance(bound, Const):
+            found[name] = int(bound.value)
+        if name in found and not low <= found[name] <= high:
+            what = f"the value of its variable {name} is out of bounds"
+            names.refuse(item.kernel, what, got=str(found[name]), expected=f"{low} … {high}")
+    return found
+
+
+# --- the order of runs ------------------------------------------------------------------------
+
+
+def _instance_dependencies(pre: PreSchedule, runs: Sequence[ScheduledCall]) -> list[set[int]]:
+    """For each run the runs it comes after: over memory, by its waits, custom calls by turns."""
+    over_memory = conflicts([_access(run) for run in runs])
+    both = zip(over_memory, waits_in_turn(pre), strict=True)
+    return [{*edges, *before} for edges, before in both]
+
+
+def _access(run: ScheduledCall) -> tuple[list[DeviceBuffer], list[DeviceBuffer]]:
+    """The memory a run reads, and that it writes."""
+    read, written = access(run.kernel, len(run.buffers))
+    return [run.buffers[i] for i in sorted(read)], [run.buffers[i] for i in sorted(written)]

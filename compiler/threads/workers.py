@@ -1,0 +1,211 @@
+"""The workers of this process: threads of machine code that help to run kernels.
+
+    idle  ── no work for 50 µs ──▶  asleep: no processor time       (`threads/driver.py`)
+
+A worker never enters Python. Threads are started when a program first has a step of several
+tasks, and joined at the interpreter's exit: what still runs then does its work alone. A process
+made by `fork` has none of its parent's threads, and starts its own when it needs them.
+
+Ctrl-C is noticed once the kernels under way have returned: signals go to Python's threads.
+"""
+
+import atexit
+import ctypes
+import functools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core import forking
+from compiler.core.options import Cache
+from compiler.llvm import jit
+from compiler.llvm.level import Level
+from compiler.threads import driver
+
+SPIN_SECONDS = 50e-6
+"""How long a worker that has nothing to do looks for work before it sleeps."""
+STACK_BYTES = 16 * 2**20
+Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The functions of `threads/driver.py`."""
+
+    run: Any
+    """`sv.run`, called with integers; it returns when all steps are done."""
+    each: int
+    """The address of the thunk that runs one kernel per task."""
+    address: Callable[[str], int]
+    """Where a function is."""
+
+
+def native(cache: Cache = False) -> Native:
+    """The native side, compiled once per process; `cache` is that of `Options`, at first."""
+    if not _NATIVE and _BEGUN:
+        _BEGUN[0].join()
+    return _NATIVE[0] if _NATIVE else _made(cache)
+
+
+def begin(cache: Cache = False) -> None:
+    """Begin to compile the native side, where there is a core for it besides this thread's."""
+    if _NATIVE or _BEGUN or core_count() < 2:
+        return
+    thread = threading.Thread(target=_made, args=(cache,), name="compile native")
+    thread.start()
+    _BEGUN.append(thread)
+
+
+_NATIVE: list[Native] = []
+_BEGUN: list[threading.Thread] = []
+"""The thread that compiles the native side, once it was started."""
+LEVEL = Level(0, "few", "it waits more than it computes: compiled in the least time")
+
+
+def _made(cache: Cache) -> Native:
+    """Compile, or find, the native side. Threads may run in it: it is never freed."""
+    code = jit.object_code(driver.source(), "sv.run", LEVEL, cache)
+    loaded = jit.load_object(code, "sv.run", 6)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
+    _NATIVE.append(Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of))
+    return _NATIVE[0]
+
+
+def core_count() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Pool:
+    """Shared memory of callers and workers, and the workers' threads."""
+
+    def __init__(self) -> None:
+        self._lock = forking.lock()
+        self._memory: Words = np.zeros(driver.POOL_BYTES // 8 + 16, np.int64)
+        start = self._memory.ctypes.data
+        self.address = -(-start // 128) * 128
+        self._cells: list[Words] = []
+        self._threads: list[ctypes.c_void_p] = []
+        self._is_stopped = False
+        process = _process()
+        process.pthread_mutex_init(self.address + driver.MUTEX, None)
+        process.pthread_cond_init(self.address + driver.CONDITION, None)
+        ctypes.c_int64.from_address(self.address + driver.SPINS).value = _spins()
+
+    @property
+    def width(self) -> int:
+        """How many threads can work: the workers and the caller."""
+        return len(self._threads) + 1
+
+    def grow(self, width: int) -> None:
+        """Start workers until `width` threads can work. One that cannot be started is not needed:
+        the others do its tasks."""
+        with self._lock:
+            while self.width < min(width, driver.MOST_WORKERS + 1) and not self._is_stopped:
+                if not self._start():
+                    return
+
+    def _start(self) -> bool:
+        cell: Words = np.array([self.address, self.width], np.int64)
+        thread, attributes = ctypes.c_void_p(), ctypes.create_string_buffer(128)
+        process = _process()
+        process.pthread_attr_init(attributes)
+        process.pthread_attr_setstacksize(attributes, ctypes.c_size_t(STACK_BYTES))
+        # a new thread inherits what is blocked: signals are for Python's threads
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            entry = ctypes.c_void_p(native().address("sv.worker"))
+            argument = ctypes.c_void_p(cell.ctypes.data)
+            failed = process.pthread_create(ctypes.byref(thread), attributes, entry, argument)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            process.pthread_attr_destroy(attributes)
+        if failed:
+            return False
+        self._cells.append(cell)
+        self._threads.append(thread)
+        return True
+
+    def stop(self) -> None:
+        """End the workers and wait for them. Callers do their work alone from now on."""
+        with self._lock:
+            self._is_stopped = True
+            threads, self._threads = self._threads, []
+            if threads:
+                stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(native().address("sv.stop"))
+                stop(self.address)
+            for thread in threads:
+                _process().pthread_join(thread, None)
+
+
+class Workers:
+    """The pool of this process, made when it is needed."""
+
+    def __init__(self) -> None:
+        self._lock = forking.lock()
+        self._pool: Pool | None = None
+        self._left: list[Pool] = []
+
+    def pool(self, width: int) -> int:
+        """The address of a pool in which `width` threads can work; 0: none, for a width of 1."""
+        if width < 2:
+            return 0
+        pool = self._pool
+        if pool is None or pool.width < width:
+            pool = self._made(width)
+        return pool.address
+
+    def _made(self, width: int) -> Pool:
+        with self._lock:
+            if self._pool is None:
+                self._pool = Pool()
+            pool = self._pool
+        pool.grow(width)
+        return pool
+
+    def stop(self) -> None:
+        """End the workers; see `Pool.stop`."""
+        if self._pool is not None:
+            self._pool.stop()
+
+    def forget(self) -> None:
+        """After a fork: the threads are the parent's."""
+        if self._pool is not None:
+            self._left.append(self._pool)  # its memory may be in use further up the stack
+            self._pool = None
+
+
+WORKERS = Workers()
+atexit.register(WORKERS.stop)
+forking.in_child(WORKERS.forget)
+
+
+@functools.cache
+def _process() -> ctypes.CDLL:
+    """The functions of the C library."""
+    process = ctypes.CDLL(None)
+    for name in ("pthread_mutex_init", "pthread_cond_init"):
+        getattr(process, name).argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    process.pthread_join.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    return process
+
+
+@functools.cache
+def _spins() -> int:
+    """How often a worker pauses in `SPIN_SECONDS`."""
+    address = native().address("sv.pause")
+    pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)
+    times, least = 2000, 1.0
+    for _ in range(5):
+        start = time.perf_counter()
+        pause(times)
+        least = min(least, time.perf_counter() - start)
+    return max(int(times * SPIN_SECONDS / least), 100)

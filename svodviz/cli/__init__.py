@@ -1,0 +1,7 @@
+"""The command line.
+
+In order: each imports only what stands before it.
+
+    program.py  runs a user's program and finds what there is to explore in it
+    main.py     the command line: the same explorer, texts and pictures without a notebook
+"""

@@ -1,0 +1,221 @@
+"""The command line: the same explorer, texts and pictures without a notebook.
+
+    svodviz explore program.py -o page.html     one HTML page, zero requests
+    svodviz show program.py --stage lowered     a stage as text; also summary, decisions
+    svodviz show program.py --stage run         what each item of one run takes, measured now
+    svodviz export program.py -o graph.png      a stage in a file, its format by the ending
+    svodviz diff a.py b.py                      what differs between two programs
+
+A program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
+calls that never, its last module-level Tensor or Compilation. A program that raises has its
+exception printed with the traceback of its own frames. With `--check`, `explore` and `show` run
+every pass and stage on the program's inputs and print which are right. The exit code is 0, or 1
+where something is wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is
+wrong. Whatever names and texts the program has, what is printed is fit for a terminal.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+from compiler.core.errors import CompileError
+from compiler.core.printable import printout
+from svodviz.cli.program import Found, NothingFound, ProgramError, run
+from svodviz.comparing.compare import compare
+from svodviz.comparing.comparison import COMPARED, Comparison
+from svodviz.exporting.save import ENDINGS, encode, form_of
+from svodviz.foundation.escape import terminal_text, visible
+from svodviz.foundation.stages import BY_ID, EXPORTED
+from svodviz.texts.check_text import check_text
+from svodviz.texts.decision_text import decision_text
+from svodviz.texts.summary import full_summary, text_of
+from svodviz.widget.side_by_side import SideBySide
+
+EPILOG = (
+    "What the program passes to svodviz.explore(...) is explored; where it calls that never, "
+    "its last module-level Tensor or Compilation."
+)
+
+
+EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
+RIGHT, WRONG = 0, 1
+SAME, DIFFERENT, TROUBLE = 0, 1, 2
+CHECK = (
+    "run every pass and stage on the program's inputs, and mark which are right; the exit code is "
+    "1 where one is wrong, or where none can be run"
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints do not hand on what a terminal would obey."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong with the arguments, and ends."""
+        super().error(terminal_text(message))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit code."""
+    chosen = _parser().parse_args(arguments)
+    is_diff = chosen.command == "diff"
+    try:
+        code = _diff(chosen) if is_diff else _one(chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read our output has seen enough: `svodviz show … | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ProgramError, NothingFound, CompileError, ValueError, OSError) as error:
+        print(terminal_text(error), file=sys.stderr)
+        return TROUBLE if is_diff else WRONG
+    return code
+
+
+def _one(chosen: argparse.Namespace) -> int:
+    return _COMMANDS[chosen.command](_found(chosen.program, chosen.arguments), chosen)
+
+
+def _found(program: str, arguments: list[str]) -> list[Found]:
+    if Path(program).is_dir():
+        raise ValueError(f"{program}: a folder; expected a Python program")
+    if not Path(program).is_file():
+        raise ValueError(f"{program}: no such file")
+    return run(program, arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0], epilog=EXAMPLES,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    commands = parser.add_subparsers(dest="command", required=True)
+    explore = commands.add_parser("explore", help="write the explorer as one HTML page")
+    explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
+    explore.add_argument("--machine-code", action="store_true",
+                         help="with LLVM's passes and the assembly of other machines")  # fmt: skip
+    explore.add_argument("--measure", action="store_true",
+                         help="run the program, and show what each item takes")  # fmt: skip
+    show = commands.add_parser("show", help="print a stage")
+    stages = [*BY_ID, "decisions", "summary"]
+    show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
+                      help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
+    show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
+    export = commands.add_parser("export", help="write a stage in another format")
+    export.add_argument("--stage", choices=EXPORTED, default="graph", metavar="STAGE",
+                        help=f"{', '.join(EXPORTED)} (default: graph)")  # fmt: skip
+    export.add_argument("--format", choices=ENDINGS, dest="form",
+                        help="the format (default: by the output's ending, else svg)")  # fmt: skip
+    export.add_argument("--kernel", default="", help="one kernel of a stage that has several")
+    export.add_argument("-o", "--output", help="the file (default: standard output)")
+    for command in (explore, show):
+        command.add_argument("--check", action="store_true", help=CHECK)
+    for command in (explore, show, export):
+        command.epilog = EPILOG
+        command.add_argument("program", help="a Python program")
+        command.add_argument("arguments", nargs="*", default=[], help="its arguments")
+    _add_diff(commands)
+    return parser
+
+
+def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
+    diff.add_argument("a", help="a Python program")
+    diff.add_argument("b", help="another one")
+    diff.add_argument("--stage", choices=COMPARED, metavar="STAGE",
+                      help=f"print the unified diff of a stage: {', '.join(COMPARED)}")  # fmt: skip
+    diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
+    diff.add_argument("--measure", action="store_true", help="run both, and compare the times too")
+    diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
+
+
+def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
+    first = Path(chosen.output or Path(chosen.program).with_suffix(".html").name)
+    checks = [it.check() if chosen.check else None for it in found]
+    for position, (it, made) in enumerate(zip(found, checks, strict=True)):
+        # The first page has the name asked for, the others a number.
+        path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
+        page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
+        _write_page(path, page, sys.stdout)
+        if made:
+            print(check_text(made, it.compilation))
+    return RIGHT if all(it is None or it.is_right for it in checks) else WRONG
+
+
+def _write_page(path: Path, page: str, told: TextIO) -> None:
+    _write(path, page.encode())
+    print(f"{visible(path)}: {len(page.encode()) / 1000:.0f} kB", file=told)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _show(found: list[Found], chosen: argparse.Namespace) -> int:
+    checks = [it.check() for it in found] if chosen.check else []
+    texts = [_text(it.compilation, chosen) for it in found]
+    for position, made in enumerate(checks):
+        texts[position] += f"\n\n{check_text(made, found[position].compilation)}"
+    print("\n\n".join(texts))
+    return RIGHT if all(it.is_right for it in checks) else WRONG
+
+
+def _text(compilation: object, chosen: argparse.Namespace) -> str:
+    if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions"):
+        return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
+    if chosen.stage == "summary":
+        return full_summary(compilation)
+    if chosen.stage == "decisions":
+        return decision_text(compilation)
+    return text_of(compilation, chosen.stage)
+
+
+def _export(found: list[Found], chosen: argparse.Namespace) -> int:
+    form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
+    data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
+    if chosen.output:
+        _write(Path(chosen.output), data)
+    elif form == "png":
+        sys.stdout.buffer.write(data)
+    else:
+        print(data.decode(), end="")
+    return RIGHT
+
+
+def _diff(chosen: argparse.Namespace) -> int:
+    a, b = (_found(it, [])[-1].compilation for it in (chosen.a, chosen.b))
+    made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
+    if chosen.output:
+        _write_page(Path(chosen.output), SideBySide(made).export_html(), sys.stderr)
+    if not chosen.stage:
+        print(made)
+        return SAME if made.is_same else DIFFERENT
+    lines = _unified(made, chosen.stage, chosen.kernel)
+    if lines:
+        print(printout(lines))
+    return DIFFERENT if lines else SAME
+
+
+def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
+    """The unified diffs of the parts of a stage, below each other."""
+    if stage in made.missing:
+        raise ValueError(f"diff: stage {stage!r} is missing: {made.missing[stage]}")
+    units = [it for it in made.stages[stage] if kernel in ("", it.name)]
+    if kernel and not units:
+        names = ", ".join(it.name for it in made.stages[stage])
+        raise ValueError(f"diff: no kernel {kernel!r}; expected one of {names}")
+    titles = [" ".join(filter(None, (stage, it.name))) for it in units]
+    return [
+        line
+        for unit, title in zip(units, titles, strict=True)
+        for line in unit.unified((f"{made.names[0]}\t{title}", f"{made.names[1]}\t{title}"))
+    ]
+
+
+_COMMANDS = {"explore": _explore, "show": _show, "export": _export}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Two compilations beside each other: what differs, per stage, pass and kernel.
+
+    print(svodviz.compare(a, b))       what `svodviz diff a.py b.py` prints
+"""
+
+from collections import Counter
+from difflib import SequenceMatcher
+from typing import Any
+
+from svodviz.comparing.comparison import (
+    COMPARED,
+    Comparison,
+    KernelPair,
+    PassPair,
+    PassSide,
+    UnitPair,
+)
+from svodviz.comparing.figures import kernel_figures, program_figures
+from svodviz.comparing.pair_kernels import Pairs, pair_kernels
+from svodviz.comparing.pair_nodes import pair_nodes
+from svodviz.foundation.escape import visible
+from svodviz.foundation.stages import BY_ID, Unit, units
+from svodviz.foundation.subject import compilation_of, name_of
+from svodviz.wire.refine import pictured
+
+Names = tuple[str, str]
+
+
+def compare(a: Any, b: Any, *, names: Names | None = None, measure: bool = False) -> Comparison:
+    """Compares two tensors or compilations; `names` are what they are called in the answer.
+
+    With `measure` both are also run, in turns, and the time of one run is among the figures.
+    """
+    a, b = (compilation_of(it, by="compare") for it in (a, b))
+    after = pair_nodes(*(pictured("graph", it.optimized_graph) for it in (a, b)))
+    pairs = pair_kernels(a, b, after)
+    stages, missing = _stages(a, b, pairs)
+    missing |= _untraced(a, b)
+    return Comparison(
+        a=a,
+        b=b,
+        names=tuple(map(visible, names)) if names else _names(a, b),
+        passes=tuple(_passes(a, b, pairs)),
+        kernels=tuple(_kernels(a, b, pairs, stages)),
+        stages=stages,
+        missing=missing,
+        figures=program_figures(a, b, measure=measure),
+    )
+
+
+def _names(a: Any, b: Any) -> Names:
+    """What both are called; where that is the same, first and second."""
+    first, second = visible(name_of(a)), visible(name_of(b))
+    return (first, second) if first != second else (f"{first} (first)", f"{second} (second)")
+
+
+def _stages(
+    a: Any, b: Any, pairs: Pairs
+) -> tuple[dict[str, tuple[UnitPair, ...]], dict[str, str]]:
+    found, missing = {}, {}
+    for stage in COMPARED:
+        try:
+            mine, theirs = (list(units(it, BY_ID[stage])) for it in (a, b))
+        except Exception as error:
+            # What LLVM makes is computed on demand and may fail by itself.
+            if not BY_ID[stage].on_demand:
+                raise
+            missing[stage] = visible(f"{type(error).__name__}: {error}")
+            continue
+        paired = _by_kernel if BY_ID[stage].per_kernel else _by_name
+        found[stage] = tuple(paired(stage, mine, theirs, pairs))
+    return found, missing
+
+
+def _untraced(a: Any, b: Any) -> dict[str, str]:
+    """Whose rewrites are not known, where those of the other are."""
+    lacking = [not all(_is_traced(it) for it in side.passes) for side in (a, b)]
+    if lacking[0] == lacking[1]:
+        return {}
+    why = "it was compiled without a trace; Options(trace=True) records one"
+    return {f"the list of rewrites in {'a' if lacking[0] else 'b'}": why}
+
+
+def _is_traced(record: Any) -> bool:
+    return bool(getattr(record, "is_traced", True))
+
+
+def _by_name(stage: str, a: list[Unit], b: list[Unit], pairs: Pairs) -> list[UnitPair]:
+    """The graph before and after its passes; where there are no passes, the one there is."""
+    mine = {it.name: (position, it) for position, it in enumerate(a)}
+    theirs = {it.name: (position, it) for position, it in enumerate(b)}
+    if len(mine) != len(theirs):
+        mine, theirs = ({"": next(iter(it.values()))} for it in (mine, theirs))
+    return [UnitPair(stage, name, mine[name], theirs[name]) for name in mine]
+
+
+def _by_kernel(stage: str, a: list[Unit], b: list[Unit], pairs: Pairs) -> list[UnitPair]:
+    mine = {it.name: (position, it) for position, it in enumerate(a)}
+    theirs = {it.name: (position, it) for position, it in enumerate(b)}
+    return [
+        UnitPair(stage, both(x, y), mine.get(x or ""), theirs.get(y or "")) for x, y, _ in pairs
+    ]
+
+
+def both(a: str | None, b: str | None) -> str:
+    """The name of a pair: "k0", or "k0 – k1" where they are called differently."""
+    return str(a or b) if a == b or not (a and b) else f"{a} – {b}"
+
+
+def _passes(a: Any, b: Any, pairs: Pairs) -> list[PassPair]:
+    """Passes over the graph, then those over each pair of kernels."""
+    mine, theirs = _grouped(a), _grouped(b)
+    rows = _aligned("", mine.pop("", []), theirs.pop("", []))
+    # Loops that have passes but no kernel of their own in the stages come last, by name.
+    known = [(x, y) for x, y, _ in pairs]
+    rest_a = [(it, None) for it in mine if it not in {x for x, _ in known}]
+    rest_b = [(None, it) for it in theirs if it not in {y for _, y in known}]
+    for x, y in [*known, *rest_a, *rest_b]:
+        rows += _aligned(both(x, y), mine.get(x or "", []), theirs.get(y or "", []))
+    return rows
+
+
+def _grouped(compilation: Any) -> dict[str, list[tuple[int, Any]]]:
+    found: dict[str, list[tuple[int, Any]]] = {"": []}
+    for position, record in enumerate(compilation.passes):
+        found.setdefault(str(record.kernel), []).append((position, record))
+    return found
+
+
+def _aligned(
+    kernel: str, a: list[tuple[int, Any]], b: list[tuple[int, Any]]
+) -> list[PassPair]:
+    """Passes of one name in the same order are partners."""
+    mine, theirs = [str(it.name) for _, it in a], [str(it.name) for _, it in b]
+    rows = []
+    for tag, i, j, m, n in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += [_pass(kernel, x, y) for x, y in zip(a[i:j], b[m:n], strict=True)]
+            continue
+        rows += [_pass(kernel, x, None) for x in a[i:j]]
+        rows += [_pass(kernel, None, y) for y in b[m:n]]
+    return rows
+
+
+def _pass(
+    kernel: str, a: tuple[int, Any] | None, b: tuple[int, Any] | None
+) -> PassPair:
+    record = (a or b or (0, None))[1]
+    sides = (_side(a), _side(b))
+    return PassPair(visible(record.stage), visible(kernel), visible(record.name), *sides)
+
+
+def _side(found: tuple[int, Any] | None) -> PassSide | None:
+    if found is None:
+        return None
+    position, record = found
+    rules = Counter(visible(it.rule) for it in record.rewrites)
+    return PassSide(position, bool(record.changed), rules, _is_traced(record))
+
+
+def _kernels(
+    a: Any, b: Any, pairs: Pairs, stages: dict[str, tuple[UnitPair, ...]]
+) -> list[KernelPair]:
+    same = {(_name(it.a), _name(it.b)): it.is_same for it in stages["lowered"]}
+    mine, theirs = kernel_figures(a), kernel_figures(b)
+    return [
+        KernelPair(x, y, same.get((x, y), False), share, mine.beside(theirs, x, y))
+        for x, y, share in pairs
+    ]
+
+
+def _name(side: tuple[int, Unit] | None) -> str | None:
+    return side[1].name if side else None

@@ -1,0 +1,69 @@
+"""A graph too large to be drawn, as stretches of its layers: what the page gets in its place.
+
+    before   100,000 nodes
+    after    at most `STRETCHES` nodes "layers 120 … 179", with what is in each, and edges between
+
+A stretch descends from all nodes in it: a line that shows one of them is linked to its stretch.
+"""
+
+from collections import Counter
+from typing import Any
+
+import networkx as nx
+
+from svodviz.drawing import layered
+
+STRETCHES = 240
+
+
+def condensed(graph: "nx.DiGraph[str]", prefix: str) -> "nx.DiGraph[str]":
+    """The stretches of a graph, as nodes whose entities begin with `prefix`."""
+    keys = list(graph)
+    number = {key: index for index, key in enumerate(keys)}
+    edges = [(number[source], number[target]) for source, target in graph.edges]
+    layers = layered.layers_of(len(keys), edges)
+    stretches = _stretches(layers, max(1, -(-len(keys) // STRETCHES)))
+    made: nx.DiGraph[str] = nx.DiGraph()
+    home = [0] * len(keys)
+    for position, (first, nodes) in enumerate(stretches):
+        for node in nodes:
+            home[node] = position
+        facts = [graph.nodes[keys[node]] for node in nodes]
+        parents = tuple(keys[node] for node in nodes)
+        made.add_node(f"{prefix}{position}", parents=parents,
+                      **_facts(first, nodes, layers, facts))  # fmt: skip
+    for source, target in edges:
+        ends = home[source], home[target]
+        if ends[0] != ends[1]:
+            made.add_edge(*(f"{prefix}{it}" for it in ends), operand=-1, kind="data")
+    return made
+
+
+def _stretches(layers: list[list[int]], most: int) -> list[tuple[int, list[int]]]:
+    """Runs of layers with about `most` nodes: the first layer, and all nodes."""
+    found: list[tuple[int, list[int]]] = []
+    for depth, nodes in enumerate(layers):
+        if found and len(found[-1][1]) + len(nodes) <= most:
+            found[-1][1].extend(nodes)
+        else:
+            found.append((depth, list(nodes)))
+    return found
+
+
+def _facts(
+    first: int, nodes: list[int], layers: list[list[int]], facts: list[dict[str, Any]]
+) -> dict[str, Any]:
+    count, last = 0, first
+    while count < len(nodes):
+        count += len(layers[last])
+        last += 1
+    kinds = Counter(str(it.get("kind", "")) for it in facts)
+    ops = Counter(str(it.get("op", "")) for it in facts).most_common(2)
+    words = ", ".join(f"{op} ×{number:,}" for op, number in ops)
+    return {
+        "op": f"layers {first:,} … {last - 1:,}" if last - 1 > first else f"layer {first:,}",
+        "kind": kinds.most_common(1)[0][0],
+        "dtype": "",
+        "shape": f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'}: {words}",
+        "name": "", "argument": "", "group": "",
+    }  # fmt: skip

@@ -1,0 +1,113 @@
+"""Where every box and arrow of a drawing stands: deterministic, and the same for every frame.
+
+Small graphs are placed by Graphviz in this process; large ones, and those with many long edges, in
+a worker process with a time limit; where that runs out (or Graphviz fails), and huge ones at once,
+by `layered`.
+"""
+
+import json
+import subprocess
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from compiler.core import isolated
+from svodviz.drawing import graphviz_layout, layered
+from svodviz.drawing.graphs import Drawing
+
+LARGE = 800  # nodes above which a layout may take longer than a moment
+LONG = 5_000  # layers crossed by all edges above which it may do so too
+HUGE = 5_000  # nodes above which Graphviz takes longer than anybody waits
+SECONDS_ALLOWED = 3.0
+OWN = "layers of our own"
+KEPT = 512  # small graphs whose places are kept
+
+Boxes: TypeAlias = tuple[tuple[int, int, str], ...]
+Edges: TypeAlias = tuple[tuple[int, int], ...]
+Placed: TypeAlias = tuple[dict[str, Any], str, float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The frame around the boxes of one group."""
+
+    label: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Upper left corners by entity, arrow paths by (source, target), all in pixels."""
+
+    places: dict[str, tuple[int, int]]
+    routes: dict[tuple[str, str], str]
+    groups: tuple[Group, ...]
+    width: int
+    height: int
+    engine: str
+    seconds: float
+
+
+def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> Layout:
+    """The layout of a drawing; `engine` names what made it, `seconds` how long that took."""
+    names = [box.entity for box in drawing.boxes]
+    number = {name: index for index, name in enumerate(names)}
+    pairs = list(dict.fromkeys((arrow.source, arrow.target) for arrow in drawing.arrows))
+    boxes = tuple((box.width, box.height, box.group) for box in drawing.boxes)
+    edges = tuple((number[source], number[target]) for source, target in pairs)
+    answer, engine, seconds = _placed(boxes, edges, seconds_allowed)
+    return Layout(
+        places={name: (x, y) for name, (x, y) in zip(names, answer["places"], strict=True)},
+        routes=dict(zip(pairs, answer["routes"], strict=True)),
+        groups=tuple(Group(*row) for row in answer["groups"]),
+        width=answer["size"][0],
+        height=answer["size"][1],
+        engine=engine,
+        seconds=seconds,
+    )
+
+
+def _placed(boxes: Boxes, edges: Edges, seconds_allowed: float) -> Placed:
+    """The answer, what made it, and how long that took."""
+    if not boxes:
+        return {"places": [], "routes": [], "groups": [], "size": [0, 0]}, "nothing to place", 0.0
+    if len(boxes) <= LARGE and layered.span({"boxes": boxes, "edges": edges}) <= LONG:
+        return _by_graphviz(boxes, edges)
+    started = time.perf_counter()
+    answer, engine = _large(boxes, edges, seconds_allowed)
+    return answer, engine, time.perf_counter() - started
+
+
+@lru_cache(KEPT)
+def _by_graphviz(boxes: Boxes, edges: Edges) -> Placed:
+    """The same graph comes again: in a picture beside the page, when a cell is run again."""
+    started = time.perf_counter()
+    answer = graphviz_layout.place({"boxes": boxes, "edges": edges, "quick": False})
+    return answer, "Graphviz dot", time.perf_counter() - started
+
+
+def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[dict[str, Any], str]:
+    request = {"boxes": boxes, "edges": edges, "quick": True}
+    if len(boxes) > HUGE:
+        return layered.place(request), OWN
+    try:
+        return _in_a_worker(request, seconds_allowed), "Graphviz dot (quick)"
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return layered.place(request), OWN
+
+
+def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, Any]:
+    done = subprocess.run(
+        isolated.script(graphviz_layout.__file__),
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=seconds_allowed,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

@@ -1,0 +1,12 @@
+"""Pages and pictures as files.
+
+In order: each imports only what stands before it.
+
+    bundle.py       the browser's modules as one script
+    picture.py      a stage's graph as a still SVG
+    script.py       the browser's part as one script
+    export.py       what leaves the notebook
+    page_widget.py  what the widgets of this package have in common
+    rasterize.py    a graph's DOT text as a PNG picture, drawn by Graphviz in a process of its own
+    save.py         writes a stage, or the whole explorer, into a file whose ending says the format
+"""

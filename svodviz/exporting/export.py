@@ -1,0 +1,208 @@
+"""What leaves the notebook: the explorer as one HTML file, and any stage as SVG, DOT and others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import graphviz
+import networkx as nx
+
+from svodviz.drawing.graphs import draw
+from svodviz.drawing.palette import edge_of, kind_of
+from svodviz.exporting.picture import svg
+from svodviz.exporting.script import page_script, style_sheet
+from svodviz.foundation.entities import Entities
+from svodviz.foundation.escape import markup, script_json, visible, xml_text
+from svodviz.foundation.packing import pack_text
+from svodviz.foundation.stages import BY_ID, EXPORTED, StageRow, printed, units
+from svodviz.foundation.subject import name_of
+from svodviz.wire.measured import measured_row
+from svodviz.wire.refine import pictured
+from svodviz.wire.scene import plain
+from svodviz.wire.schedule import schedule_row, schedule_text
+
+FORMATS = ("svg", "dot", "graphml", "json", "txt")
+PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+body {{ margin: 0; }}
+{style}
+</style>
+</head>
+<body>
+<noscript>{picture}</noscript>
+<script type="application/json" class="data" data-packed="{packed}">{data}</script>
+<script type="application/json" class="state">{state}</script>
+<script type="module">
+{script}
+</script>
+</body>
+</html>
+"""
+
+_START = """\
+const textOf = (name) => document.querySelector(`script.${name}`);
+const data = textOf("data");
+const values = {
+  wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
+    : JSON.parse(data.textContent),
+  state: JSON.parse(textOf("state").textContent),
+};
+const listeners = new Map();
+const model = {
+  get: (name) => values[name],
+  set: (name, value) => {
+    values[name] = value;
+    (listeners.get(`change:${name}`) || []).forEach((listener) => listener());
+  },
+  save_changes: () => {},
+  on: (event, listener) => listeners.set(event, [...(listeners.get(event) || []), listener]),
+  off: (event, listener) => listeners.set(
+    event, (listeners.get(event) || []).filter((it) => it !== listener)),
+};
+window.svodviz = { model };
+await render({ model, el: document.body, fullPage: true });
+"""
+
+
+def export_html(
+    wire: dict[str, Any],
+    path: str | Path | None = None,
+    *,
+    state: dict[str, Any] | None = None,
+    picture: str = "",
+) -> str:
+    """One HTML page that holds everything and asks the network for nothing.
+
+    `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts.
+    Returns the page's text, and writes it to `path` where one is given. `window.svodviz.model` in
+    the page has the state that scripts can read and set.
+    """
+    data = script_json(wire)
+    is_packed = len(data) > PACKED_ABOVE
+    page = _PAGE.format(
+        title=markup(f"{_title(wire)} · svodviz"),
+        style=style_sheet(),
+        picture=picture,
+        packed="gzip" if is_packed else "no",
+        data=pack_text(data) if is_packed else data,
+        state=script_json(state or {}),
+        script=f"{page_script()}{_START}",
+    )
+    if path is not None:
+        Path(path).write_text(page, "utf-8")
+    return page
+
+
+def _title(wire: dict[str, Any]) -> str:
+    return str(wire["name"]) if "name" in wire else " and ".join(wire["names"])
+
+
+def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:
+    """One stage as text: "svg", "dot", "graphml", "json" (nodes and edges) or "txt" (printed form).
+
+    What is in the JSON says docs/schema.json. Where a stage has several parts `kernel` names one;
+    otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
+    exist.
+    """
+    if stage not in EXPORTED:
+        raise ValueError(f"export: no stage {stage!r}; expected one of {list(EXPORTED)}")
+    if form not in FORMATS:
+        raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
+    found = _chosen(compilation, BY_ID[stage], kernel)
+    if form == "txt" and stage == "schedule":
+        return f"{schedule_text(compilation)}\n"
+    if form == "txt":
+        return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
+    graph = nx.compose_all([pictured(stage, unit.stage) for unit in found])
+    title = f"{name_of(compilation)}: {BY_ID[stage].label}"
+    if form == "json" and stage in ("schedule", "run"):
+        more = {"measured": measured_row(found[0].stage)} if stage == "run" else {}
+        return _json(graph, title, **_schedule(compilation), **more)
+    return _WRITERS[form](graph, title)
+
+
+def _schedule(compilation: Any) -> dict[str, Any]:
+    """What the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
+    entities = Entities()
+    return {"schedule": schedule_row(compilation, entities), "entities": entities.names}
+
+
+def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
+    found = list(units(compilation, row))
+    if row.id == "graph" and not kernel:
+        return found[:1]
+    chosen = [unit for unit in found if kernel in ("", unit.name)]
+    if not found:
+        raise ValueError(f"export: the program has no kernel, so nothing in stage {row.id!r}")
+    if not chosen:
+        names = ", ".join(it.name for it in found)
+        raise ValueError(f"no kernel {kernel!r} in stage {row.id!r}; expected one of {names}")
+    return chosen
+
+
+def _svg(graph: Any, title: str) -> str:
+    return svg(graph, title=visible(title))
+
+
+def _dot(graph: Any, title: str) -> str:
+    drawing = draw(graph)
+    number = {box.entity: f"n{index}" for index, box in enumerate(drawing.boxes)}
+    picture = graphviz.Digraph(
+        comment="", graph_attr={"label": graphviz.escape(visible(title)), "labelloc": "t"},
+        node_attr={"shape": "box", "style": "filled", "fontname": "monospace"},
+    )  # fmt: skip
+    for box in drawing.boxes:
+        ink = kind_of(box.kind).light
+        # Lines of code begin at the left, under each other; those of a label are centred.
+        end = "\\l" if "text" in box.facts else "\\n"
+        label = end.join(map(graphviz.escape, box.label)) + (end if "text" in box.facts else "")
+        tip = graphviz.escape(visible(box.entity))
+        look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
+        picture.node(number[box.entity], label, **look)
+    for arrow in drawing.arrows:
+        look = edge_of(arrow.kind)
+        ends = number[arrow.source], number[arrow.target]
+        tip = graphviz.escape(arrow.kind)
+        picture.edge(*ends, style=look.dot, arrowhead=look.dot_head, tooltip=tip)
+    return str(picture.source)
+
+
+def _graphml(graph: Any, title: str) -> str:
+    # GraphML knows neither tuples nor dicts, nor characters that XML cannot carry.
+    flat = nx.DiGraph(title=xml_text(visible(title)))
+    for key, attributes in graph.nodes(data=True):
+        flat.add_node(xml_text(key), **{name: _flat(it) for name, it in attributes.items()})
+    for source, target, attributes in graph.edges(data=True):
+        facts = {name: _flat(it) for name, it in attributes.items()}
+        flat.add_edge(xml_text(source), xml_text(target), **facts)
+    return "\n".join(nx.generate_graphml(flat)) + "\n"
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(plain(value))
+    return xml_text(text)
+
+
+def _json(graph: Any, title: str, **more: Any) -> str:
+    nodes = [{"entity": str(key), **plain(facts)} for key, facts in graph.nodes(data=True)]
+    edges = [
+        {"source": str(source), "target": str(target), **plain(facts)}
+        for source, target, facts in graph.edges(data=True)
+    ]
+    data: dict[str, Any] = {"format": "svodviz-graph", "version": 1, "title": title}
+    data |= {"nodes": nodes, "edges": edges, **more}
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+_WRITERS = {"svg": _svg, "dot": _dot, "graphml": _graphml, "json": _json}

@@ -1,0 +1,36 @@
+"""What the widgets of this package have in common: the browser's part, its data, and their end."""
+
+from typing import Any
+
+import anywidget
+import traitlets
+
+from svodviz.exporting.script import style_sheet, widget_module
+from svodviz.foundation.packing import packed_trait
+
+
+class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    """A page of ours in a notebook.
+
+    `wire` is what it shows, `state` what its reader chose. `ended` is set by `close`.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    wire = packed_trait()
+    state = traitlets.Dict().tag(sync=True)
+    ended = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(_esm=widget_module(), _css=style_sheet(), **traits)
+
+    def close(self) -> None:
+        """Answers no more. The page stays, shows what it has, and says that it was closed.
+
+        A notebook takes the views of a closed comm off its page; so ours is not told of it.
+        """
+        if self.comm is None:
+            return
+        self.ended = True
+        self.comm.publish_msg = lambda *_, **__: None
+        super().close()

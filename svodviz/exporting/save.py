@@ -1,0 +1,54 @@
+"""Writes a stage, or the whole explorer, into a file whose ending says the format.
+
+    .svg .png          the graph of a stage as a picture
+    .dot .graphml      the same for other programs that draw or analyse graphs
+    .json              its nodes and edges as data (docs/schema.json says how)
+    .txt               its printed form
+    .html              the explorer of all stages, one page
+"""
+
+from pathlib import Path
+from typing import Any
+
+from svodviz.exporting.export import FORMATS, export_html, export_stage
+from svodviz.exporting.picture import still
+from svodviz.exporting.rasterize import rasterize
+from svodviz.foundation.subject import compilation_of
+from svodviz.wire.payload import wire
+
+ENDINGS = (*FORMATS, "png", "html")
+
+
+def save(
+    subject: Any, path: str | Path, *, stage: str = "graph", kernel: str = "", form: str = ""
+) -> Path:
+    """Writes one stage of a tensor or compilation to `path`; the answer is the path.
+
+    The format follows from the path's ending unless `form` says it. Raises ValueError for a stage,
+    kernel or format that does not exist.
+    """
+    data = encode(compilation_of(subject, by="save"), stage, form or form_of(path), kernel=kernel)
+    Path(path).write_bytes(data)
+    return Path(path)
+
+
+def form_of(path: str | Path) -> str:
+    """The format that a path's ending stands for; ValueError where it stands for none."""
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        known = " ".join(f".{it}" for it in ENDINGS)
+        raise ValueError(f"{path}: its ending says no format; expected one of {known}")
+    return ending
+
+
+def encode(compilation: Any, stage: str, form: str, *, kernel: str = "") -> bytes:
+    """The content of such a file."""
+    match form:
+        case "html":
+            state = {"stage": stage}
+            page = export_html(wire(compilation), state=state, picture=still(compilation))
+            return page.encode()
+        case "png":
+            return rasterize(export_stage(compilation, stage, "dot", kernel=kernel))
+        case _:
+            return export_stage(compilation, stage, form, kernel=kernel).encode()

@@ -1,0 +1,54 @@
+"""The browser's part as one script: plain ES modules, in the order of their imports."""
+
+import re
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from svodviz.drawing.palette import css
+from svodviz.exporting.bundle import bundle
+from svodviz.foundation.packing import packed
+
+FOLDER = Path(__file__).parents[1] / "js"
+# The ends of the cascade: what all share comes first, what narrow cells change last.
+FIRST_SHEET, LAST_SHEET = "explorer", "narrow"
+_IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
+
+_LOADER = """\
+const text = await unpacked("PACKED");
+const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+const loaded = import(url).finally(() => URL.revokeObjectURL(url));
+const initialize = async (context) => (await loaded).initialize(context);
+const render = async (context) => (await loaded).render(context);
+export default { initialize, render };
+"""
+
+
+@cache
+def modules() -> tuple[tuple[str, str], ...]:
+    """Name and text of every module, each after those that it imports."""
+    texts = {path.name: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.js"))}
+    order = TopologicalSorter({name: _IMPORT.findall(text) for name, text in texts.items()})
+    return tuple((name, texts[name]) for name in order.static_order())
+
+
+@cache
+def page_script() -> str:
+    """A script for a page that defines `render({model, el})` and `unpacked(text)`."""
+    return f"{bundle(modules())}const {{ unpacked }} = $packed;\nconst {{ render }} = $main;\n"
+
+
+@cache
+def widget_module() -> str:
+    """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
+    unpacking = dict(modules())["packed.js"].replace("export ", "")
+    text = f"{bundle(modules())}export const {{ initialize, render }} = $main;\n"
+    return unpacking + _LOADER.replace("PACKED", packed(text), 1)
+
+
+@cache
+def style_sheet() -> str:
+    """The style sheet with the palette's colours."""
+    order = {FIRST_SHEET: -1, LAST_SHEET: 1}
+    paths = sorted(FOLDER.glob("*.css"), key=lambda path: (order.get(path.stem, 0), path.name))
+    return "\n".join([css(), *(path.read_text("utf-8") for path in paths)])

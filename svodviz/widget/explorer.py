@@ -1,0 +1,247 @@
+"""The widget: one compilation, every stage linked, in a notebook or as a page of its own."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from compiler.core.garbage import put_off
+from svodviz.drawing import layout_jobs  # noqa: F401 - the page asks it
+from svodviz.exporting.export import export_html
+from svodviz.exporting.page_widget import PageWidget
+from svodviz.exporting.picture import stand_ins, still
+from svodviz.foundation import views
+from svodviz.foundation.packing import packed_trait
+from svodviz.foundation.requests import respond
+from svodviz.foundation.stages import BY_ID
+from svodviz.foundation.subject import compilation_of, is_explorable, name_of
+from svodviz.texts.summary import summary_of_page
+from svodviz.widget.cells import after_cell
+from svodviz.widget.live import Live
+from svodviz.widget.side_by_side import SideBySide, side_by_side
+from svodviz.wire.checks import Checks, check_all
+from svodviz.wire.grounds import recorded as tried
+from svodviz.wire.later import Rest, is_large, is_later, joined
+from svodviz.wire.machine_code import recorded
+from svodviz.wire.matched import recorded_matches
+from svodviz.wire.measured import SECONDS, recorded_run
+from svodviz.wire.payload import opening, wire
+from svodviz.wire.scene import Wire
+
+State = dict[str, Any]
+STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
+               "only", "overlay", "critical", "machine", "level", "llvm_pass")  # fmt: skip
+FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
+LEVELS = (-1, 1, 2, 3)
+MOST_LLVM_PASSES = 10_000
+OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
+
+
+class Explorer(PageWidget):
+    """An explorer of one compilation.
+
+    `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
+    the whole pass, 0 before its first rewrite), selected (an entity), columns (three stages),
+    folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
+    only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
+    critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
+    level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
+    It is the one trait that page and Python share; assigning some of its names changes only those.
+    `selected` is the compiler's own object: a node, an item, an instruction, a line (see `live`);
+    such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
+    are answers that exports have. `later` is what the page of a large program opened without (see
+    `later`); it is empty until it has arrived, and where everything was there from the start.
+    """
+
+    later = packed_trait()
+    recorded = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Any(None, allow_none=True)
+
+    def __init__(self, compilation: Any, checks: Checks | None = None, **state: Any) -> None:
+        self.compilation = compilation
+        self.checks = checks
+        self.bisection: Any = None
+        self._rest: Rest | None = None
+        with put_off():
+            data = self._begun(checks)
+            self._entities = set(data["entities"])
+            self._passes = len(data["passes"])
+            self._machines = ("", *(id for id, *_ in data["machines"]))
+            self._live = Live(compilation)
+            super().__init__(wire=data, state=state)
+        self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
+
+    def _begun(self, checks: Checks | None) -> Wire:
+        """What the page opens with: all of it, unless that takes long and the rest can follow."""
+        if not (is_large(self.compilation) and after_cell(self._after_cell)):
+            return wire(self.compilation, checks)
+        data, self._rest = opening(self.compilation, checks)
+        return data
+
+    def _after_cell(self) -> None:
+        if not self.ended:
+            self.arrive()
+
+    def arrive(self) -> None:
+        """Waits until the page has what it opened without (see `later`); once is enough."""
+        if self._rest is None:
+            return
+        made = self._rest.made()
+        self._rest = None
+        self._entities.update(made["entities"])
+        self.later = made
+
+    @traitlets.validate("state")
+    def _sound_state(self, proposal: Any) -> State:
+        """The state as it becomes: what is not named stays; TraitError for what cannot be."""
+        wanted: State = proposal["value"]
+        unknown = sorted(set(wanted) - set(STATE_NAMES))
+        if unknown:
+            raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
+        self._check("stage", wanted, BY_ID)
+        self._check("view", wanted, views.BY_ID)
+        self._check("pass", wanted, range(max(1, self._passes)))
+        self._arrive_for(wanted.get("selected"), *wanted.get("only", ()))
+        self._check("selected", wanted, self._entities | {""})
+        self._check("folding", wanted, FOLDINGS)
+        self._check("overlay", wanted, OVERLAYS)
+        self._check("critical", wanted, (False, True))
+        self._check("machine", wanted, self._machines)
+        self._check("level", wanted, LEVELS)
+        self._check("llvm_pass", wanted, range(MOST_LLVM_PASSES))
+        for entity in wanted.get("only", ()):
+            self._check("only", {"only": entity}, self._entities)
+        for stage in wanted.get("columns", ()):
+            self._check("columns", {"columns": stage}, BY_ID)
+        kept = {name: value for name, value in self.state.items() if name not in wanted}
+        if wanted.get("stage", kept.get("stage")) != self.state.get("stage"):
+            # Another stage opens in the view and at the kernel that suit it.
+            kept = {name: value for name, value in kept.items() if name not in ("view", "unit")}
+        return {**kept, **wanted}
+
+    def _check(self, name: str, wanted: State, allowed: Any) -> None:
+        if name in wanted and wanted[name] not in allowed:
+            few = list(allowed) if len(allowed) <= 12 else f"{len(allowed):,} known ones"
+            raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
+
+    def _arrive_for(self, *entities: Any) -> None:
+        """What is named must be there: stages that are on their way are waited for."""
+        if any(isinstance(it, str) and is_later(it) for it in entities):
+            self.arrive()
+
+    @traitlets.validate("selected")
+    def _known_object(self, proposal: Any) -> Any:
+        """The object itself, also where its entity was given. TraitError for what is unknown."""
+        value = proposal["value"]
+        try:
+            entity = self._live.entity(value)
+        except LookupError as error:
+            raise traitlets.TraitError(f"selected: {error}") from None
+        self._arrive_for(entity)
+        self._check("selected", {"selected": entity}, self._entities | {""})
+        # Here and not where it is observed: two lines may be equal, and still be two places.
+        if self.state.get("selected", "") != entity:
+            self.state = {"selected": entity}
+        given = getattr(value, "node", value)
+        return self._live.object(entity) if isinstance(value, str) else given
+
+    @traitlets.observe("state")
+    def _follow_state(self, change: Any) -> None:
+        self.selected = change["new"].get("selected", "")
+
+    @traitlets.observe("selected")
+    def _clear(self, change: Any) -> None:
+        """None is never validated: what it clears is cleared here."""
+        if change["new"] is None and self.state.get("selected"):
+            self.state = {"selected": ""}
+
+    def record_machine_code(self) -> None:
+        """Asks LLVM all that the page can ask: a page without Python has the answers."""
+        self.recorded = {**self.recorded, **recorded(self.compilation)}
+
+    def record_run(self, seconds: float = SECONDS) -> None:
+        """Runs the program for about so long: the page shows what each item takes, exports too."""
+        self.recorded = {**self.recorded, **recorded_run(self.compilation, seconds)}
+
+    def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
+        """The explorer as one HTML page without requests, in its present state.
+
+        What was asked of LLVM is in it; with `machine_code` all that can be asked: its passes on
+        every kernel, and the assembly of other machines. Returns the page's text, and writes it to
+        `path` where one is given.
+        """
+        if machine_code:
+            self.record_machine_code()
+        answers = {**recorded_matches(self.compilation), **self.recorded}
+        self.arrive()
+        more = {"recorded": answers, "playground": tried(self.compilation)}
+        data = joined(self.wire, self.later) | more
+        return export_html(data, path, state=self.state, picture=still(self.compilation))
+
+    @cached_property
+    def _words(self) -> str:
+        return f"Explorer of {summary_of_page(self.wire, self.compilation)}"
+
+    def __repr__(self) -> str:
+        return self._words
+
+    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+        """The widget with what stands in for it: text, and a picture where no widget can run."""
+        answer = super()._repr_mimebundle_(**arguments)
+        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        caption = f"graph of {name_of(self.compilation)}"
+        return data | stand_ins(repr(self), still(self.compilation), caption), metadata
+
+
+Shown = Explorer | SideBySide
+_listeners: list[Callable[[Shown], None]] = []
+
+
+def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
+    """Calls `listener` with all that `explore` makes, until the answer is called."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
+def explore(
+    subject: Any,
+    *inputs: Any,
+    check: bool = False,
+    machine_code: bool = False,
+    measure: bool | float = False,
+    **state: Any,
+) -> Any:
+    """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
+
+    `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
+    arguments open it in a state: `explore(y, stage="schedule")` (see `Explorer`). With `check`,
+    every pass and stage is run and marked ✓ or ✗. With `machine_code` LLVM is asked now for what
+    the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
+    many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
+    where there is nothing to explore, TraitError for a state that it cannot be in.
+    """
+    try:
+        shown = _shown(subject, inputs, check, bool(measure), state)
+    except traitlets.TraitError as error:
+        # The words say what was wrong in the call: how traits were set is no help.
+        raise error.with_traceback(None) from None
+    if machine_code and isinstance(shown, Explorer):
+        shown.record_machine_code()
+    if measure and isinstance(shown, Explorer):
+        shown.record_run(SECONDS if measure is True else measure)
+    for listener in list(_listeners):
+        listener(shown)
+    return shown
+
+
+def _shown(
+    subject: Any, inputs: tuple[Any, ...], check: bool, is_measured: bool, state: State
+) -> Shown:
+    """One program, or two side by side."""
+    if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
+        both: SideBySide = side_by_side(subject, inputs[0], measure=is_measured, **state)
+        return both
+    compilation = compilation_of(subject, *inputs)
+    return Explorer(compilation, check_all(compilation) if check else None, **state)

@@ -1,0 +1,108 @@
+"""`%explore expression` and `%%explore` over a cell; `--diff` shows what a new run changed."""
+
+import ast
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from traitlets import TraitError
+
+from svodviz.comparing.compare import compare
+from svodviz.foundation.stages import BY_ID
+from svodviz.foundation.subject import EXPLORABLE, compilation_of, is_explorable
+from svodviz.widget.explorer import explore
+from svodviz.widget.side_by_side import SideBySide
+
+
+@magics_class
+class ExplorerMagics(Magics):
+    """The magics of svodviz."""
+
+    def __init__(self, shell: Any = None) -> None:
+        super().__init__(shell)
+        self._before: dict[str, Any] = {}
+
+    @magic_arguments()
+    @argument("--diff", action="store_true",
+              help="beside what the same cell gave when it ran before")  # fmt: skip
+    @argument("--stage", choices=list(BY_ID), help="the stage to open at")
+    @argument("-o", "--output", help="also write the explorer to this HTML file")
+    @argument("expression", nargs="*", help="what to explore (line magic only)")
+    @line_cell_magic
+    def explore(self, line: str, cell: str | None = None) -> Any:
+        """Explore an expression, or what a cell ends in: its last value or its last tensor.
+
+        With --diff it is shown beside what the cell gave before. Which runs are of one cell, the
+        front end says; where it does not, the run before is that of the %%explore before.
+        """
+        chosen = parse_argstring(self.explore, line)
+        expression = " ".join(chosen.expression)
+        if cell is None:
+            if not expression:
+                raise UsageError("%explore needs an expression, %%explore a cell")
+            subject = self.shell.ev(expression)
+        else:
+            if expression:
+                raise UsageError(f"%%explore takes no expression, got {expression!r}")
+            subject = self._run(cell)
+        state = {"stage": chosen.stage} if chosen.stage else {}
+        if not is_explorable(subject) and not callable(subject):
+            got = type(subject).__name__
+            raise UsageError(f"%explore: {expression} is of type {got}; expected {EXPLORABLE}")
+        now = compilation_of(subject)
+        before = self._remembered(now, chosen.diff)
+        shown = explore(now, **state) if before is None else self._beside(before, now, state)
+        if chosen.output:
+            shown.export_html(chosen.output)
+        return shown
+
+    def _remembered(self, now: Any, is_diff: bool) -> Any:
+        """What this cell gave before, if that is asked for; from now on it is `now`."""
+        cell = _cell_id(self.shell)
+        before = self._before.get(cell)
+        self._before[cell] = now
+        if is_diff and before is None:
+            print("%%explore --diff: the first run of this cell; run it again to see what changed")
+        return before if is_diff else None
+
+    def _beside(self, before: Any, now: Any, state: dict[str, Any]) -> Any:
+        try:
+            return SideBySide(compare(before, now, names=("the run before", "this run")), **state)
+        except TraitError as error:
+            raise UsageError(str(error)) from error
+
+    def _run(self, cell: str) -> Any:
+        """Runs the cell in the user's names; its last value, else the last tensor that it binds."""
+        # The count itself may already stand at the next cell; the history has this one last.
+        number = len(self.shell.history_manager.input_hist_parsed) - 1
+        name = self.shell.compile.cache(cell, number)
+        tree = ast.parse(self.shell.transform_cell(cell), name)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        names = self.shell.user_ns
+        exec(compile(tree, name, "exec"), names)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), name, "eval"), names)
+            if is_explorable(value):
+                return value
+        found = [names[it] for it in _bound(tree) if is_explorable(names.get(it))]
+        if not found:
+            raise UsageError("%%explore: the cell neither ends in a tensor nor binds one to a name")
+        return found[-1]
+
+
+def _cell_id(shell: Any) -> str:
+    """What the front end calls the cell that is running; "" where it has no name for it."""
+    kernel = getattr(shell, "kernel", None)
+    parent = kernel.get_parent("shell") if hasattr(kernel, "get_parent") else {}
+    return str((parent or {}).get("metadata", {}).get("cellId", ""))
+
+
+def _bound(tree: ast.Module) -> list[str]:
+    """The names that the statements of a cell bind, in order."""
+    return [
+        node.id
+        for statement in tree.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]

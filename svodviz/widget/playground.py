@@ -1,0 +1,68 @@
+"""playground: an explorer in which choices of loops are tried; in Python, one point at a time.
+
+    svodviz.playground(x)                            opens there, with the first points tried
+    svodviz.try_loops(x, "tile i0 16", kernel="k0")  one point, printed
+    svodviz.simulate_cache(x, kernel="k0")           what its accesses find in the caches
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from svodviz.foundation.subject import compilation_of
+from svodviz.widget.explorer import explore
+from svodviz.wire.grounds import grounds_of
+
+if TYPE_CHECKING:
+    from compiler.playground.caches import CacheReport
+    from compiler.playground.point import Point
+
+USUAL = ("plain", "own")
+"""What is tried first: the loops as they are, and what the compiler chose."""
+
+
+def playground(
+    subject: Any, *inputs: Any, kernel: str = "", choices: Sequence[str] = (), **state: Any
+) -> Any:
+    """An explorer that opens in the playground of a kernel: that which takes longest, or `kernel`.
+
+    The plain loops, the compiler's own choices and each of `choices` are tried at once and kept, so
+    that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
+    there is no such kernel.
+    """
+    compilation = compilation_of(subject, *inputs, by="playground")
+    grounds = grounds_of(compilation)
+    play = grounds.of(kernel)
+    for each in (*USUAL, *choices):
+        grounds.film(play, play.attempt(each))
+    for threads in sorted({1, play.space.cores}):
+        grounds.measure(threads)
+    unit = [str(loops.name) for loops in compilation.loops].index(play.name)
+    opened = {"stage": "loops", "view": "playground", "unit": unit}
+    return explore(compilation, **(opened | state))
+
+
+def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
+    """One kernel with other choices: whether they are legal, its time, its code, what it touches.
+
+    `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
+    What cannot be is said in `.refused`.
+    """
+    from compiler.playground.playground import Playground
+
+    return Playground(compilation_of(subject, by="try_loops"), kernel).attempt(choices)
+
+
+def simulate_cache(
+    subject: Any, kernel: str = "", choices: str = "own", limit: int | None = None
+) -> "CacheReport":
+    """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
+
+    Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError`
+    where the choices are not possible, or data decide what is accessed.
+    """
+    from compiler.playground.playground import LIMIT, Playground
+    from compiler.playground.simulate_cache import simulate_cache as simulated
+
+    play = Playground(compilation_of(subject, by="simulate_cache"), kernel)
+    rows = play.compiled(play.parsed(choices)).linear.instructions
+    return simulated(play.name, rows, play.caches, None, limit or LIMIT)

@@ -1,0 +1,160 @@
+"""The frames of passes as a film: one table of all nodes ever present, and what each step changes.
+
+    film    scene (see `scene`) plus {"passes": [{"start": delta, "steps": [delta], "layout": n}]}
+    delta   {"n+": [node], "n-": […], "e+": [edge], "e-": […], "set": [[node, row]]}; empty ones
+            are left out
+
+`start` leads from the last frame of the pass before to the first frame of this one. Consecutive
+passes share a layout of the union of their frames, so what stays holds its place, as long as that
+union is not much larger than their largest frame; then a new layout begins.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from svodviz.drawing.graphs import Arrow, Box, Drawing, box_of
+from svodviz.drawing.layout import lay_out
+from svodviz.foundation.entities import Entities
+from svodviz.wire.scene import Budget, Wire, edge_rows, layout_row, node_row
+
+NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one film
+ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest frame + SPARE nodes
+
+
+@dataclass
+class PassFilm:
+    """What the film keeps of one pass: its deltas, and all rows that are ever on screen in it."""
+
+    start: Wire = field(default_factory=dict)
+    steps: list[Wire] = field(default_factory=list)
+    nodes: dict[int, None] = field(default_factory=dict)
+    edges: dict[int, None] = field(default_factory=dict)
+    largest: int = 0
+    layout: int = 0
+
+
+class Film:
+    """Collects the frames of successive passes over one program."""
+
+    def __init__(self, entities: Entities) -> None:
+        self.entities = entities
+        self.boxes: list[Box] = []
+        self.arrows: dict[Arrow, int] = {}
+        self.numbers: dict[str, int] = {}
+        self.passes: list[PassFilm] = []
+        self.budget = NODE_BUDGET
+        self.seen: dict[Any, Any] = {}
+        """What passes told of nodes, which they need not tell each other again."""
+        self._attributes: dict[str, dict[str, Any]] = {}
+        self._operands: dict[str, tuple[str, ...]] = {}
+        self._incoming: dict[str, tuple[int, ...]] = {}
+
+    def shoot(self, changes: Iterable[Any]) -> int:
+        """Takes in the next pass: all nodes before it, then what each of its rewrites changes.
+
+        Returns how many rewrites were taken in.
+        """
+        shot = PassFilm()
+        for position, change in enumerate(changes):
+            if position and self.budget <= 0:
+                break
+            self.budget -= len(change.nodes) + len(change.removed)
+            left = [] if position else [key for key in self._attributes if key not in change.nodes]
+            delta = self._advance(change, [*left, *change.removed])
+            if position:
+                shot.steps.append(delta)
+            else:
+                shot.start = delta
+                shot.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
+                shot.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
+            shot.nodes.update(dict.fromkeys(delta.get("n+", ())))
+            shot.edges.update(dict.fromkeys(delta.get("e+", ())))
+            shot.largest = max(shot.largest, len(self._attributes))
+        self.passes.append(shot)
+        return len(shot.steps)
+
+    def _advance(self, change: Any, removed: list[str]) -> Wire:
+        """What leads from the frame before to this one, in which `removed` are no more."""
+        known = self._attributes
+        rows = [
+            self._take(box_of(key, attributes))
+            for key, attributes in change.nodes.items()
+            if known.get(key) is not attributes and known.get(key) != attributes
+        ]
+        # A pass begins with all nodes: most read what they read before.
+        moved = {key: operands for key, operands in change.operands.items()
+                 if self._operands.get(key) != operands}  # fmt: skip
+        had = {it for key in (*moved, *removed) for it in self._incoming.get(key, ())}
+        came = [self.numbers[key] for key in change.nodes if key not in self._attributes]
+        for key in removed:
+            del self._attributes[key]
+            self._incoming.pop(key, None)
+            self._operands.pop(key, None)
+        self._attributes.update(change.nodes)
+        self._operands.update(moved)
+        incoming = {key: self._rows(key, operands) for key, operands in moved.items()}
+        self._incoming.update(incoming)
+        has = dict.fromkeys(chain.from_iterable(incoming.values()))
+        delta = {
+            "n+": came,
+            "n-": [self.numbers[key] for key in removed],
+            "e+": [index for index in has if index not in had],
+            "e-": sorted(index for index in had if index not in has),
+            "set": [row for row in rows if row],
+        }
+        return {name: numbers for name, numbers in delta.items() if numbers}
+
+    def _rows(self, key: str, operands: tuple[str, ...]) -> tuple[int, ...]:
+        arrows = (Arrow(source, key, position) for position, source in enumerate(operands))
+        return tuple(self.arrows.setdefault(arrow, len(self.arrows)) for arrow in arrows)
+
+    def _take(self, box: Box) -> list[Any] | None:
+        """Puts a box into the table; a known one that now reads differently gives a new row."""
+        number = self.numbers.get(box.entity)
+        if number is None:
+            self.numbers[box.entity] = len(self.boxes)
+            self.boxes.append(box)
+            return None
+        self.boxes[number] = self.boxes[number].at_least(box.width, box.height)
+        return [number, node_row(box, self.entities)]
+
+    def wire(self, placing: Budget) -> Wire:
+        """The film: tables, layouts (null where `placing` has no room for one) and deltas."""
+        layouts = [self._lay_out(index, run, placing) for index, run in enumerate(self._runs())]
+        return {
+            "nodes": [node_row(box, self.entities) for box in self.boxes],
+            "edges": edge_rows(self.arrows, self.numbers),
+            "layouts": layouts,
+            "passes": [
+                {"start": it.start, "steps": it.steps, "layout": it.layout} for it in self.passes
+            ],
+        }
+
+    def _runs(self) -> list[list[PassFilm]]:
+        """Consecutive passes whose frames fit into one layout."""
+        runs: list[list[PassFilm]] = []
+        for shot in self.passes:
+            if runs and _fit([*runs[-1], shot]):
+                runs[-1].append(shot)
+            else:
+                runs.append([shot])
+        return runs
+
+    def _lay_out(self, index: int, run: list[PassFilm], placing: Budget) -> Wire | None:
+        for shot in run:
+            shot.layout = index
+        nodes = sorted({node for shot in run for node in shot.nodes})
+        if not placing.allows(len(nodes)):
+            return None
+        edges = {edge for shot in run for edge in shot.edges}
+        boxes = [(node, self.boxes[node]) for node in nodes]
+        arrows = [(number, arrow) for arrow, number in self.arrows.items() if number in edges]
+        drawing = Drawing(tuple(it for _, it in boxes), tuple(it for _, it in arrows))
+        return layout_row(lay_out(drawing), boxes, arrows)
+
+
+def _fit(run: list[PassFilm]) -> bool:
+    union = {node for shot in run for node in shot.nodes}
+    return len(union) <= ROOM * max(shot.largest for shot in run) + SPARE

@@ -1,0 +1,141 @@
+"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports."""
+
+from typing import TYPE_CHECKING, Any
+
+from svodviz.foundation.requests import Json, Progress, request
+from svodviz.wire.scene import Wire
+from svodviz.wire.tunings import tuning_rows
+
+# The compiler is imported where it is used, as everywhere in this package: pages open sooner.
+if TYPE_CHECKING:
+    from compiler.playground.film import Film
+    from compiler.playground.playground import Playground
+    from compiler.playground.point import Point
+
+
+TRIES = 4
+"""How often the machine's limits are measured again where a kernel was faster: no kernel can be."""
+
+
+class Grounds:
+    """The playgrounds of one compilation, one for each kernel, and the films that were made."""
+
+    def __init__(self, compilation: Any) -> None:
+        self.compilation = compilation
+        self.by_kernel: dict[str, Playground] = {}
+        self.films: dict[tuple[str, int], Film | None] = {}
+        self.roofs: dict[int, Wire] = {}
+
+    def of(self, kernel: str) -> "Playground":
+        """The playground of a kernel; "" is the one that takes longest."""
+        from compiler.playground.playground import Playground
+
+        made = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
+        return self.by_kernel.setdefault(made.name, made)
+
+    def film(self, play: "Playground", point: "Point") -> "Film | None":
+        """The film of a point, made once."""
+        key = play.name, point.number
+        if key not in self.films:
+            self.films[key] = play.film(point)
+        return self.films[key]
+
+    def measure(self, threads: int) -> Wire:
+        """The limits of the machine with so many threads."""
+        from compiler.playground.roofs import measure_roofs
+        from svodviz.wire.playpoints import roofs_row
+
+        roofs = measure_roofs(threads)
+        for _ in range(TRIES):
+            if roofs.peak >= self._fastest(threads):
+                break
+            roofs = measure_roofs(threads)
+        self.roofs[threads] = roofs_row(roofs)
+        return self.roofs[threads]
+
+    def _fastest(self, threads: int) -> float:
+        """The most operations per ns of all points on so many threads."""
+        points = (point for play in self.by_kernel.values() for point in play.points)
+        return max((it.speed for it in points if it.cache and it.cache.tasks == threads), default=0)
+
+    def recorded(self) -> Wire:
+        """All that was tried, for pages without a kernel."""
+        rows = {name: self._row(play) for name, play in self.by_kernel.items()}
+        return {
+            "kernels": rows,
+            "roofs": {str(n): row for n, row in self.roofs.items()},
+            "tunings": tuning_rows(self.compilation),
+        }
+
+    def _row(self, play: "Playground") -> Wire:
+        from svodviz.wire.playpoints import kernel_row, point_row
+
+        points = [
+            point_row(play, point, self.films.get((play.name, point.number)))
+            for point in play.points
+        ]
+        return kernel_row(play, with_points=False) | {"points": points}
+
+
+KEPT_AS = "_svodviz_grounds"
+"""Where a compilation holds its playgrounds: they live as long as it does."""
+
+
+def grounds_of(compilation: Any) -> Grounds:
+    """The playgrounds of a compilation, shared by its explorers."""
+    made: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
+    return made
+
+
+def recorded(compilation: Any) -> Wire:
+    """What was tried so far."""
+    held = getattr(compilation, "__dict__", {}).get(KEPT_AS) or Grounds(compilation)
+    return held.recorded()
+
+
+# -- what the page asks ------------------------------------------------------------------------
+
+
+@request("playground: kernel")
+def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """What can be chosen for a kernel, and its points so far."""
+    grounds = grounds_of(explorer.compilation)
+    progress("looking at the kernel's loops")
+    name = str(arguments["kernel"])
+    grounds.of(name)
+    return grounds.recorded()["kernels"][name]
+
+
+@request("playground: try")
+def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """A point: compiled, run, checked, timed, its accesses simulated."""
+    from svodviz.wire.playpoints import point_row
+
+    grounds = grounds_of(explorer.compilation)
+    play = grounds.of(str(arguments["kernel"]))
+    again = bool(arguments.get("again"))
+    point = play.attempt(str(arguments["choices"]), again=again, told=progress)
+    return point_row(play, point, grounds.films.get((play.name, point.number)))
+
+
+@request("playground: film")
+def filmed(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """The film of a point that was tried."""
+    from svodviz.wire.playpoints import film_row
+
+    grounds = grounds_of(explorer.compilation)
+    play = grounds.of(str(arguments["kernel"]))
+    point = play.points[int(arguments["point"])]
+    progress("recording its accesses")
+    return film_row(play, grounds.film(play, point))
+
+
+@request("playground: roofs")
+def limits(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+    """The limits of this machine."""
+    threads = max(1, min(int(arguments["threads"]), 256))
+    progress("measuring what this machine can do at most")
+    return grounds_of(explorer.compilation).measure(threads)
+
+
+# -- from Python -------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""The memory of a schedule as data for the page: bytes alive per item, and the planner's places.
+
+    memory  {"alive": [bytes], "inputs": bytes, "peak": item, "lives": [[buffer, first, last]],
+             "plan": plan or null}
+    plan    {"levels", "unshared", "arena", "kept", "live", "peak", "left_out",
+             "places": [place]}
+    place   {"buffer", "offset" or null, "size", "first", "last", "reason", "numbers",
+             "writer", "after"}
+
+`alive` counts what the program itself makes; inputs are there throughout and are told apart.
+`after` are the places whose memory is used again, `writer` is the first item that writes the
+buffer (-1: none). Levels are those of the plan, sizes bytes; a place without an offset is not in
+the shared arena.
+"""
+
+from itertools import accumulate
+from typing import Any
+
+from svodviz.foundation.escape import visible
+from svodviz.wire.items import Buffers
+from svodviz.wire.reasons import number_rows
+from svodviz.wire.scene import Wire
+
+PLAN_NAMES = ("unshared", "arena", "kept", "live", "peak")
+MOST_PLACES = 600  # the largest; how many more there are is told
+
+
+def memory_row(schedule: Any, buffers: Buffers) -> Wire:
+    """Bytes alive while each item runs, and where the planner put what."""
+    lives = [[buffers.number(it.buffer), it.first, it.last] for it in schedule.lifetimes]
+    made = [it for it in lives if buffers.rows[it[0]]["made"]]
+    alive = _alive(made, buffers, len(schedule.items))
+    inputs = sum(buffers.rows[it[0]]["bytes"] for it in lives if not buffers.rows[it[0]]["made"])
+    plan = getattr(schedule, "memory_plan", None)
+    return {
+        "alive": alive,
+        "inputs": inputs,
+        "peak": alive.index(max(alive)) if alive else -1,
+        "lives": lives,
+        "plan": None if plan is None else _plan(plan, schedule, buffers),
+    }
+
+
+def _alive(lives: list[list[int]], buffers: Buffers, count: int) -> list[int]:
+    change = [0] * (count + 1)
+    for buffer, first, last in lives:
+        size = buffers.rows[buffer]["bytes"]
+        change[first] += size
+        change[min(last, count - 1) + 1] -= size
+    return list(accumulate(change))[:count]
+
+
+def _plan(plan: Any, schedule: Any, buffers: Buffers) -> Wire:
+    writers: dict[Any, int] = {}
+    for position, item in enumerate(schedule.items):
+        for buffer in item.operation.writes:
+            writers.setdefault(buffer, position)
+    order = sorted(range(len(plan.places)), key=lambda it: -plan.places[it].size)
+    places = [plan.places[it] for it in sorted(order[:MOST_PLACES])]
+    return {
+        **{name: int(getattr(plan, name)) for name in PLAN_NAMES},
+        "levels": int(plan.level_count),
+        "left_out": len(plan.places) - len(places),
+        "places": [_place(it, places, writers, buffers) for it in places],
+    }
+
+
+def _place(place: Any, places: list[Any], writers: dict[Any, int], buffers: Buffers) -> Wire:
+    return {
+        "buffer": buffers.number(place.buffer),
+        "offset": place.offset,
+        "size": int(place.size),
+        "first": int(place.first),
+        "last": int(place.last),
+        "reason": visible(place.reason),
+        "numbers": number_rows(place.reason),
+        "writer": writers.get(place.buffer, -1),
+        "after": _used_before(place, places),
+    }
+
+
+def _used_before(place: Any, places: list[Any]) -> list[int]:
+    """The places whose bytes this one takes over directly: nothing stood there in between."""
+    if place.offset is None or not place.size:
+        return []
+    found = [
+        (it.last, number) for number, it in enumerate(places)
+        if it.offset is not None and it.size and it.last < place.first and _overlap(it, place)
+    ]  # fmt: skip
+    taken: list[int] = []
+    for last, number in sorted(found, reverse=True):
+        it = places[number]
+        if not any(places[by].first > last and _overlap(it, places[by]) for by in taken):
+            taken.append(number)
+    return sorted(taken)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    is_below = one.offset < other.offset + other.size
+    return bool(is_below and other.offset < one.offset + one.size)

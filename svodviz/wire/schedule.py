@@ -1,0 +1,148 @@
+"""The whole schedule as data for the page, and as text.
+
+    schedule  {"lanes": [name], "buffers": [buffer], "items": [item], "path": [item],
+               "dependencies": [dependency], "loops": [loop], "memory": memory,
+               "fusions": [fusion] or null, "moved": [text]}
+
+The rows are described in `items`, `memory` and `fusions`; `path` is the critical path by position,
+the first of paths as long, while items on any of them are critical; `moved` is what one run copies
+between devices.
+"""
+
+from typing import Any
+
+from svodviz.foundation.entities import Entities
+from svodviz.foundation.escape import visible
+from svodviz.foundation.stages import printed
+from svodviz.wire.fusions import fusion_rows
+from svodviz.wire.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
+from svodviz.wire.kernels import tasks_of
+from svodviz.wire.memory_rows import memory_row
+from svodviz.wire.scene import Wire
+
+MOST_LISTED = 40  # rows of one table in the text
+
+
+def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
+    """Everything the timeline, the memory map and the table of fusions show; None without items."""
+    schedule = compilation.schedule
+    if not getattr(schedule, "items", ()):
+        return None
+    buffers = Buffers(entities, _kernel_graph_entities(compilation.kernels))
+    lanes = lanes_of(schedule.items)
+    tasks = tasks_of(compilation)
+    place = {item.item_id: position for position, item in enumerate(schedule.items)}
+    items = [
+        item_row(schedule, number, lanes, buffers, _tasks(item.operation, tasks))
+        for number, item in enumerate(schedule.items)
+    ]
+    return {
+        "lanes": lanes,
+        "items": items,
+        "path": [place[it] for it in schedule.critical_path],
+        "dependencies": dependency_rows(schedule, buffers),
+        "loops": loop_rows(schedule),
+        "memory": memory_row(schedule, buffers),
+        "fusions": fusion_rows(schedule, entities),
+        "buffers": buffers.rows,
+        "moved": [visible(it) for it in getattr(compilation, "transfers", ())],
+    }
+
+
+def _tasks(operation: Any, tasks: dict[str, int]) -> int:
+    return tasks.get(str(operation.name), 1) if word_of(operation) == "kernel" else 1
+
+
+def _kernel_graph_entities(kernels: Any) -> dict[Any, str]:
+    """The entity of every node of the kernel graph; nothing where the stage has no nodes."""
+    return {node: kernels.entity(node) for node in getattr(kernels, "nodes", ())}
+
+
+def schedule_text(compilation: Any) -> str:
+    """The printed schedule with what the pictures show: lanes, dependencies, memory, fusions."""
+    row = schedule_row(compilation, Entities())
+    if row is None:
+        return printed(compilation.schedule)
+    parts = [printed(compilation.schedule), *_lanes(row), *_dependencies(row), *_memory(row)]
+    return "\n".join([*parts, *_fusions(row)])
+
+
+def _named(row: Wire, item: int) -> str:
+    return f"{item} {row['items'][item]['name']}"
+
+
+def _table(title: str, rows: list[tuple[str, ...]]) -> list[str]:
+    """A title and its rows, columns under each other; what is left out is said."""
+    if not rows:
+        return []
+    shown = rows[:MOST_LISTED]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    lines = [
+        "  " + "  ".join(text.ljust(width) for text, width in zip(it, widths, strict=True)).rstrip()
+        for it in shown
+    ]
+    left = len(rows) - len(shown)
+    return ["", title, *lines, *([f"  … {left:,} more"] if left else [])]
+
+
+def _lanes(row: Wire) -> list[str]:
+    counts = [sum(it["lane"] == lane for it in row["items"]) for lane in range(len(row["lanes"]))]
+    lanes = [(name, f"{n:,} items") for name, n in zip(row["lanes"], counts, strict=True)]
+    loops = [
+        (row["items"][it["items"][0]]["name"], it["label"], f"{len(it['items']):,} items")
+        for it in row["loops"]
+    ]
+    moved = [(text,) for text in row["moved"]]
+    return [*_table("lanes", lanes), *_table("loops", loops), *_table("moved", moved)]
+
+
+def _dependencies(row: Wire) -> list[str]:
+    rows = [
+        (_named(row, source), "→", _named(row, target), kind,
+         " ".join(row["buffers"][it]["name"] for it in buffers),
+         f"{nbytes:,} bytes" if nbytes else "")
+        for source, target, kind, buffers, nbytes, _ in row["dependencies"]
+    ]  # fmt: skip
+    return _table("dependencies", rows)
+
+
+def _memory(row: Wire) -> list[str]:
+    memory, plan = row["memory"], row["memory"]["plan"]
+    peak = memory["peak"]
+    lines = [
+        "",
+        "memory",
+        f"  inputs {memory['inputs']:,} bytes; made by the program: peak "
+        f"{memory['alive'][peak]:,} bytes at item {_named(row, peak)}",
+    ]
+    if plan is None:
+        return [*lines, "  no memory plan"]
+    lines.append(
+        f"  plan: peak {plan['peak']:,} bytes; without sharing {plan['unshared']:,}, lower bound "
+        f"{plan['live']:,} over {plan['levels']} levels"
+    )
+    rows = [
+        (row["buffers"][it["buffer"]]["name"], _offset(it), f"{it['size']:,} bytes",
+         f"levels {it['first']} … {it['last']}", it["reason"])
+        for it in plan["places"]
+    ]  # fmt: skip
+    return [*lines, *_table("memory plan", rows)]
+
+
+def _offset(place: Wire) -> str:
+    return "alone" if place["offset"] is None else f"at {place['offset']:,}"
+
+
+def _share(score: float) -> str:
+    return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
+
+
+def _fusions(row: Wire) -> list[str]:
+    rows = [
+        ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
+         it["value"] or _named(row, it["to"]),
+         it["type"], _share(it["score"]),
+         f"{it['saved']:,} bytes saved", it["reason"])
+        for it in row["fusions"] or ()
+    ]  # fmt: skip
+    return _table("fusion opportunities", rows)

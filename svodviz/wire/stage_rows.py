@@ -1,0 +1,97 @@
+"""One stage of a compilation as data for the page: its units with their lines and drawings."""
+
+from typing import Any
+
+from svodviz.drawing.condense import condensed
+from svodviz.drawing.graphs import draw
+from svodviz.foundation.entities import Entities
+from svodviz.foundation.escape import visible
+from svodviz.foundation.stages import AFTER_PASSES, StageRow, Unit, units
+from svodviz.wire.machine_code import flow_row
+from svodviz.wire.measured import is_measurable
+from svodviz.wire.refine import pictured
+from svodviz.wire.scene import Budget, Wire, plain, scene
+
+GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
+TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
+
+
+def stage_row(
+    row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
+) -> Wire:
+    """A stage with all its units; one that is asked for only names them."""
+    answer = _empty(row)
+    if row.asked:
+        return answer | {"asked": True, "units": _names(row, compilation)}
+    try:
+        found = list(units(compilation, row))
+        answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
+        seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
+    except Exception as error:
+        # A stage that is made on demand may fail by itself; the others are still worth seeing.
+        if not row.on_demand:
+            raise
+        answer["missing"] = visible(f"{type(error).__name__}: {error}")
+        notes.append(f"{row.label} is missing: {answer['missing']}")
+        return answer
+    return answer | {"seconds": plain(seconds)}
+
+
+def later_row(row: StageRow, compilation: Any) -> Wire:
+    """What stands for a stage until it arrives: the names of its units, nothing in them."""
+    return _empty(row) | {"later": True, "units": _names(row, compilation)}
+
+
+def _empty(row: StageRow) -> Wire:
+    return {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": [],
+            "seconds": 0.0}  # fmt: skip
+
+
+def _names(row: StageRow, compilation: Any) -> list[Wire]:
+    """The units of a stage that is not made yet."""
+    names = [visible(loops.name) for loops in compilation.loops]
+    if not row.per_kernel:
+        names = [""] if is_measurable(compilation) else []
+    return [
+        {"name": name, "title": f"{row.label} {name}".rstrip(), "nodes": 0, "lines": [],
+         "scene": None, "note": ""}
+        for name in names
+    ]  # fmt: skip
+
+
+def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
+    graph = pictured(row.id, unit.stage)
+    limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
+    nodes = graph.number_of_nodes()
+    drawn = graph
+    if nodes > limit and row.view != "text":
+        drawn = condensed(graph, f"{row.id}:{position}:stretch ")
+    for each in dict.fromkeys((graph, drawn)):
+        for key, attributes in each.nodes(data=True):
+            entities.number(str(key), attributes.get("parents", ()))
+    answer: Wire = {
+        "name": visible(unit.name),
+        "title": visible(unit.title),
+        "nodes": nodes,
+        "lines": _lines(row, position, unit, entities),
+        "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
+        "note": "",
+    }
+    if row.id == "asm":
+        answer["flow"] = flow_row(unit.stage)
+    if nodes > limit:
+        instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
+        answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
+    return answer
+
+
+def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for index, line in enumerate(unit.stage.lines):
+        entity = line.entity
+        if entity is None and line.parents:
+            entity = f"{row.id}:{position}:line {index + 1}"
+        number = -1 if entity is None else entities.number(entity, line.parents)
+        alone = getattr(line, "alone", "") if line.text.strip() else ""
+        rows.append([visible(line.text.expandtabs(4)), number, *([visible(alone)] * bool(alone))])
+    return rows

@@ -1,0 +1,141 @@
+"""Names of arguments: those of NumPy and PyTorch are one; what misfits gets a page."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Tensor, compile
+from compiler.core.errors import AxisError
+from compiler.core.keywords import SYNONYMS
+from tests.pages import page
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+T: Any = Tensor
+
+SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "keepdims": (lambda t: t.sum(axis=1, keepdims=True), lambda t: t.sum(1, True)),
+    "keepdims max": (lambda t: t.max(dim=1, keepdims=True), lambda t: t.max(1, True)),
+    "keepdims norm": (lambda t: t.norm(axis=1, keepdims=True), lambda t: t.norm(2, 1, True)),
+    "keepdims argmax": (lambda t: t.argmax(1, keepdims=True), lambda t: t.argmax(1, True)),
+    "ddof": (lambda t: t.std(axis=1, ddof=0), lambda t: t.std(1, correction=0)),
+    "dim": (lambda t: t.unsqueeze(dim=1), lambda t: t.unsqueeze(1)),
+    "axis": (lambda t: t.cat(t, axis=1), lambda t: t.cat(t, dim=1)),
+    "axis of stack": (lambda t: t.stack(t, axis=1), lambda t: t.stack(t, dim=1)),
+    "a_min": (lambda t: t.clip(a_min=3, a_max=9), lambda t: t.clip(3, 9)),
+    "shape": (lambda t: t.reshape(shape=(4, 6)), lambda t: t.reshape(4, 6)),
+    "dims": (lambda t: t.permute(dims=(2, 0, 1)), lambda t: t.permute(2, 0, 1)),
+    "axes": (lambda t: t.transpose(axes=(2, 0, 1)), lambda t: t.permute(2, 0, 1)),
+    "axis of flip": (lambda t: t.flip(axis=1), lambda t: t.flip(1)),
+    "axis None": (lambda t: t.flip(axis=None), lambda t: t.flip()),
+    "start_dim": (lambda t: t.flatten(start_dim=1), lambda t: t.flatten(1)),
+    "repeats": (lambda t: t.repeat(repeats=(1, 2, 1)), lambda t: t.repeat(1, 2, 1)),
+    "kernel_size": (lambda t: t.max_pool2d(kernel_size=2), lambda t: t.max_pool2d(2)),
+    "indices": (lambda t: t.take(indices=[1, 0], axis=1), lambda t: t.take([1, 0], 1)),
+    "dim0": (lambda t: t.swapaxes(dim0=0, dim1=2), lambda t: t.swapaxes(0, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_names_of_both_libraries(name: str) -> None:
+    other, ours = SAME[name]
+    expected = ours(Tensor(X)).numpy()
+    assert np.array_equal(other(Tensor(X)).numpy(), expected)
+    assert other(Tensor(X)).shape == expected.shape
+
+
+def test_class_methods_too() -> None:
+    assert T.zeros(shape=(2, 3)).shape == T.rand(size=(2, 3)).shape == (2, 3)
+    assert T.linspace(0, 1, num=3).shape == T.linspace(0, 1, steps=3).shape == (3,)
+
+
+def test_every_synonym_is_an_argument_of_a_method() -> None:
+    used = set()
+    for name in dir(Tensor):
+        member = inspect.getattr_static(Tensor, name)
+        member = getattr(member, "__func__", member)
+        if callable(member) and not name.startswith("_"):
+            used.update(inspect.signature(member).parameters)
+    assert [row for row in SYNONYMS if not used.intersection(row)] == []
+    assert [row for row in SYNONYMS if row[0] not in used] == []
+
+
+def test_no_such_argument() -> None:
+    t = T(X)
+    assert page(lambda: t.sum(axs=1)) == [
+        "sum: there is no argument axs",
+        "  got:      axs=1",
+        "  expected: sum(axis=None, keepdim=False, dtype=None, *, dim=None)",
+        "  hint:     did you mean axis?",
+    ]
+    assert page(lambda: t.var(unbiased=False)) == [
+        "var: there is no argument unbiased",
+        "  got:      unbiased=False",
+        "  expected: var(axis=None, *, keepdim=False, correction=1, dim=None)",
+        "  hint:     unbiased=True is correction=1, unbiased=False is correction=0",
+    ]
+
+
+def test_too_many_and_too_few() -> None:
+    t = T(X)
+    assert page(lambda: t.relu(1, 2)) == [
+        "relu: too many positional arguments", "  got:      relu(1, 2)", "  expected: relu()",
+    ]  # fmt: skip
+    assert page(lambda: t.take()) == [
+        "take: missing a required argument: 'index'",
+        "  got:      take()",
+        "  expected: take(index, axis=None, *, dim=None)",
+    ]
+
+
+def test_a_number_is_no_flag() -> None:
+    t = T(X)
+    assert page(lambda: t.sum(0, 1)) == [
+        "sum: keepdim is true or false",
+        "  got:      1",
+        "  expected: sum(axis=None, keepdim=False, dtype=None, *, dim=None)",
+        "  hint:     several axes are one tuple: sum((0, 1))",
+    ]
+    assert page(lambda: t.mean(0, np.float64))[0] == "mean: keepdim is true or false"
+    assert page(lambda: t.sort(0, "stable"))[0] == "sort: descending is true or false"
+    assert t.sum(0, np.bool_(True)).shape == (1, 3, 4)
+
+
+@pytest.mark.parametrize("method", ["sum", "softmax", "argmax", "cumsum", "sort", "norm", "diff"])
+def test_an_axis_by_two_names(method: str) -> None:
+    t = T(X)
+    assert page(lambda: getattr(t, method)(axis=0, dim=1), AxisError) == [
+        f"{method}: both axis= and dim= are given",
+        "  got:      axis=0, dim=1",
+        "  expected: one of them: they mean the same",
+    ]
+
+
+def test_one_argument_by_its_place_and_by_a_name() -> None:
+    t = T(X)
+    rows = page(lambda: t.softmax(0, dim=1), AxisError)
+    assert rows[0] == "softmax: both axis= and dim= are given"
+    assert page(lambda: t.unsqueeze(0, dim=1))[0].startswith("unsqueeze: multiple values for")
+
+
+def test_errors_from_inside_are_left_alone() -> None:
+    def function(x: Any) -> Any:
+        return x + None.nothing  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match="NoneType"):
+        Tensor.kernel("mine", function, Tensor(X))
+
+
+def test_compile_and_prepare_say_so_too() -> None:
+    t = T(X)
+    assert page(lambda: compile(t, optons=3)) == [  # type: ignore[call-arg]
+        "compile: there is no argument optons",
+        "  got:      optons=3",
+        "  expected: compile(*program, options=None, name='program', passes=None)",
+        "  hint:     did you mean options?",
+    ]
+    rows = page(lambda: compiler.prepare(t, name="x"))  # type: ignore[call-arg]
+    assert rows[0] == "prepare: there is no argument name"

@@ -1,0 +1,117 @@
+"""The machine model: measured figures are plausible, and the file that keeps them is safe."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import compiler
+from compiler import MachineModel, Options, Tensor
+from compiler.core.machine import DEFAULT, EXPENSIVE
+from compiler.device import calibration
+from compiler.threads.workers import core_count
+
+
+def test_this_machine_is_measured_in_two_seconds() -> None:
+    start = time.perf_counter()
+    model = calibration.measure()
+    assert time.perf_counter() - start < 10, "two seconds on a machine that does nothing else"
+    assert list(model.read) == sorted(model.read, reverse=True)
+    assert list(model.write) == sorted(model.write, reverse=True)
+    assert model.strided[0] < model.strided[3]
+    assert model.vector_ns < model.scalar_ns
+    assert 0 < model.fma_ns < 2 * model.scalar_ns
+    assert 1 <= model.memory_cores <= core_count()
+    assert 20 < model.launch_ns < 1e6
+    assert {name for name, _ in model.operations} == set(EXPENSIVE)
+    assert 1.0 <= model.wide <= 8.0
+    assert "machine model" in str(model) and "memory" in str(model)
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[MachineModel]:
+    """Models given out instead of measured ones, in order."""
+    given: list[MachineModel] = []
+
+    def next_model() -> MachineModel:
+        given.append(MachineModel(name=f"model {len(given)}", launch_ns=100.0 + len(given)))
+        return given[-1]
+
+    monkeypatch.setattr(calibration, "measure", next_model)
+    return given
+
+
+def file_in(folder: Path) -> Path:
+    (path,) = folder.glob("machine-*.json")
+    return path
+
+
+def test_a_model_is_measured_once_and_read_back(
+    measured: list[MachineModel], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache" / "svodviz"
+    first = compiler.calibrate(folder)
+    assert compiler.calibrate(folder) == first and len(measured) == 1
+    assert compiler.calibrate(str(folder), again=True).name == "model 1"
+    assert compiler.calibrate(folder).name == "model 1"
+    assert [p.suffix for p in folder.iterdir()] == [".json"], "nothing is left beside the file"
+
+
+BROKEN = (
+    "", "{", "[]", "null", '"text"', '{"key": 1}',
+    lambda held: held["model"].pop("read"),
+    lambda held: held["model"].update(surprise=1),
+    lambda held: held["model"].update(read=[1, 2, 3]),
+    lambda held: held["model"].update(launch_ns=-1),
+    lambda held: held["model"].update(launch_ns="fast"),
+    lambda held: held["model"].update(vector_ns=float("nan")),
+    lambda held: held["model"].pop("fma_ns"),
+    lambda held: held["model"].update(memory_cores=0),
+    lambda held: held["model"].update(operations=[["exp"]]),
+    lambda held: held.update(key="another machine"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_file_is_measured_again_with_a_warning(
+    broken: object, measured: list[MachineModel], tmp_path: Path
+) -> None:
+    compiler.calibrate(tmp_path)
+    path = file_in(tmp_path)
+    if callable(broken):
+        held = json.loads(path.read_text())
+        broken(held)
+        path.write_text(json.dumps(held))
+    else:
+        path.write_text(str(broken))
+    with pytest.warns(UserWarning, match="is no machine model"):
+        assert compiler.calibrate(tmp_path).name == "model 1"
+    assert compiler.calibrate(tmp_path).name == "model 1", "the file was mended"
+
+
+def test_a_file_that_is_not_text_is_measured_again(
+    measured: list[MachineModel], tmp_path: Path
+) -> None:
+    compiler.calibrate(tmp_path)
+    file_in(tmp_path).write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.warns(UserWarning, match="is no machine model"):
+        assert compiler.calibrate(tmp_path).name == "model 1"
+
+
+def test_a_folder_that_cannot_be_written_is_only_warned_of(
+    measured: list[MachineModel], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.warns(UserWarning, match="could not be kept"):
+        assert compiler.calibrate(tmp_path / "file" / "below").name == "model 0"
+
+
+def test_the_model_of_the_options_is_what_estimates_rest_on() -> None:
+    x = Tensor([1.0, 2.0]) + 1.0
+    slow = MachineModel(launch_ns=123_456.0)
+    times = [
+        compiler.compile(x, Options(model=m)).schedule.estimated_ns for m in (DEFAULT, slow)
+    ]
+    assert times[0] < 1000 < 123_456 <= times[1]
+    assert compiler.compile(x).schedule.estimated_ns == times[0], "compile does not calibrate"

@@ -1,0 +1,50 @@
+"""A few products of rows: lanes along the sum."""
+
+import pytest
+
+from compiler.core.machine import DEFAULT
+from compiler.core.reason import Reason
+from compiler.loops.choices import Parallelize, Tile, Unroll, Vectorize
+from compiler.loops.choosing.accesses import accesses
+from compiler.loops.choosing.choose import choose
+from compiler.loops.choosing.choose_dots import dots
+from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
+
+SIZES = ((3, 19, 32), (2, 7, 61), (4, 4, 100), (37, 3, 48), (2, 2, 97), (4, 1021, 35))
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_same_values(sizes: tuple[int, int, int]) -> None:
+    before = body_of("x @ w.T", *sizes)
+    seen = accesses(before)
+    assert seen is not None
+    chosen = dots(seen, DEFAULT)
+    assert chosen is not None and chosen.of(Vectorize)[0].axis.startswith("r2.")
+    if sizes[0] * sizes[1] < 200:
+        assert_same(before, transform(before, chosen))
+    expected, found = on_machine("x @ w.T", *sizes, "auto")
+    assert_close(found, expected)
+
+
+def test_an_operand_that_fits_in_registers_stays_there() -> None:
+    held, long = (choose(body_of("x @ w.T", 100, 3, k), DEFAULT) for k in (100, 1000))
+    assert "r2.0" in {row.axis for row in held.of(Unroll)}
+    assert "r2.0" not in {row.axis for row in long.of(Unroll)}
+    assert next(row for row in held.of(Tile) if row.axis == "i0").size == 3
+
+
+def test_shared_out_over_the_longer_axis() -> None:
+    chosen = choose(body_of("x @ w.T", 3, 2051, 515), DEFAULT)
+    assert chosen.of(Parallelize)[0].axis == "i1.0"
+    expected, found = on_machine("x @ w.T", 3, 2051, 515, "auto")
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [
+    ("x @ w.T", (5, 19, 64)), ("x @ w.T", (3, 19, 31)), ("matmul", (3, 19, 64)),
+])  # fmt: skip
+def test_other_products_are_not_for_lanes_along_the_sum(
+    name: str, sizes: tuple[int, int, int]
+) -> None:
+    seen = accesses(body_of(name, *sizes))
+    assert seen is not None and isinstance(dots(seen, DEFAULT), Reason)

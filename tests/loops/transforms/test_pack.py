@@ -1,0 +1,141 @@
+"""Tiles of arguments copied to scratch memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import Options, Tensor, compile
+from compiler.core.errors import ScheduleError
+from compiler.core.node import toposort
+from compiler.loops.choices import text
+from compiler.loops.nodes import Argument, Body, Load, Local, Range, Reduce, memory
+from compiler.loops.transforms import pack
+from tests.loops.examples import EXAMPLES
+from tests.loops.transformed import SIZES, assert_same, body_of, transform
+
+
+def test_the_example_in_the_docstring() -> None:
+    assert EXAMPLES["pack"].text in (pack.__doc__ or "")
+
+
+@pytest.mark.parametrize("n", SIZES[1:])
+@pytest.mark.parametrize(("name", "choices"), [
+    ("matmul", "pack 2"),
+    ("matmul", "tile i1 16; reorder i1.0 i0; pack 2 i1.0"),
+    ("matmul of integers",
+     "tile i1 16 mask; tile i0 8; reorder i1.0 i0.0; pack 2 i1.0; pack 1 i0.0"),
+    ("x @ w.T", "tile i1 16 mask; reorder i1.0 i0; pack 2 i1.0; vectorize i1.1"),
+    ("x.T @ w", "tile i0 8; pack 1 i0.0"),
+    ("bmm", "pack 2 i0"),
+    ("matmul", "tile i0 8; tile i1 16; reorder i0.0 i1.0; pack 2 i0.0; unroll i0.1"),
+    ("matmul", "tile i0 16; tile i0.1 4; pack 2 i0.0; parallelize i0.0 2"),
+    ("convolution", "pack 1 i0"),
+])  # fmt: skip
+def test_same_values(name: str, choices: str, n: int) -> None:
+    before = body_of(name, 17, n, 7)
+    assert_same(before, transform(before, choices))
+
+
+@pytest.mark.parametrize(("choices", "why"), [
+    ("pack 0", "not read"),
+    ("pack 3", "not read"),
+    ("pack 2 i8", "no axis i8"),
+])  # fmt: skip
+def test_illegal_choices_are_refused(choices: str, why: str) -> None:
+    with pytest.raises(ScheduleError, match=why):
+        transform(body_of("matmul", 17, 64, 32), choices)
+
+
+READ_TWICE: dict[str, Callable[[Tensor], Tensor]] = {
+    "a @ a": lambda a: a @ a, "a @ a.T": lambda a: a @ a.T, "a.T @ a": lambda a: a.T @ a,
+    "a @ a + a": lambda a: a @ a + a,
+}  # fmt: skip
+
+
+def squared(name: str, n: int) -> Body:
+    """The loops of a product of one argument with itself."""
+    made = compile(READ_TWICE[name](Tensor(np.zeros((n, n), np.float32))), Options(loops="plain"))
+    return made.loops[-1].body
+
+
+def reads(body: Body) -> list[Argument | Local]:
+    """What the loads of the innermost loop of the sum read."""
+    order: list[Any] = toposort([body])
+    (product,) = [n.sources[0] for n in order if isinstance(n, Reduce)]
+    loads = {n for n in order if isinstance(n, Load)}
+    return [memory(n) for n in toposort([product], loads) if isinstance(n, Load)]
+
+
+@pytest.mark.parametrize("name", READ_TWICE)
+def test_one_of_two_reads_of_an_argument(name: str) -> None:
+    cut = "tile i1 8; reorder i1.0 i0 i1.1; "
+    before = squared(name, 16)
+    one = transform(before, f"{cut}pack 1[i1] i1.0")
+    assert sorted(type(n).__name__ for n in reads(one)) == ["Argument", "Local"]
+    other = transform(before, f"{cut}pack 1[i0] i0")
+    assert sorted(type(n).__name__ for n in reads(other)) == ["Argument", "Local"]
+    both = transform(before, f"{cut}pack 1 i1.0")
+    assert [type(n).__name__ for n in reads(both)] == ["Local", "Local"]
+    for after in (one, other, both):
+        assert_same(before, after)
+
+
+@pytest.mark.parametrize(("choices", "why"), [
+    ("pack 1[i7]", "no read of argument 1 moves along i7"),
+    ("tile i1 8; pack 1[i1.2]", r"no read of argument 1 moves along i1\.2"),
+])  # fmt: skip
+def test_a_read_that_is_not_there(choices: str, why: str) -> None:
+    with pytest.raises(ScheduleError, match=why):
+        transform(squared("a @ a", 16), choices)
+
+
+@pytest.mark.parametrize(("shape", "name"), [
+    ((1536, 1536), "a @ a"), ((1536, 1536), "a @ a.T"), ((2000, 2000), "a.T @ a"),
+    ((10_000, 784), "a.T @ a"),
+])  # fmt: skip
+def test_products_of_one_argument_are_chosen_as_those_of_two(
+    shape: tuple[int, int], name: str
+) -> None:
+    a, b = (Tensor(np.broadcast_to(np.float32(0), shape)) for _ in range(2))
+    two = a @ b if name == "a @ a" else a @ b.T if name == "a @ a.T" else a.T @ b
+    options = Options(threads=2)
+    one = text(compile(READ_TWICE[name](a), options).choices["k0"])
+    other = text(compile(two, options).choices["k0"])
+    assert "; pack 2 i1.0; " in other
+    assert one == other.replace("pack 2 i1.0", "pack 1[i1] i1.0")
+
+
+def test_values_of_products_of_one_argument() -> None:
+    a = np.random.default_rng(0).standard_normal((1500, 203)).astype(np.float32)
+    x = Tensor(a)
+    np.testing.assert_allclose((x.T @ x).numpy(), a.T @ a, rtol=1e-3, atol=1e-2)
+    wide = x @ x.T
+    assert "pack 1[i1] " in text(compile(wide).choices["k0"])
+    np.testing.assert_allclose(wide.numpy(), a @ a.T, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("k", [4, 7, 8, 33])
+@pytest.mark.parametrize("n", [4, 7, 17])
+def test_squares_change_places_where_the_original_lies_across(n: int, k: int) -> None:
+    choices = (
+        "tile i0 2; tile i1 8 mask; tile i1.1 4; reorder i1.0 i0.0 i0.1 i1.1.0 i1.1.1; "
+        "pack 2 i1.0; unroll i0.1; unroll i1.1.0; vectorize i1.1.1"
+    ) if n > 8 else "tile i1 4 mask; pack 2; vectorize i1.1"
+    before = body_of("x @ w.T", 6, n, k)
+    after = transform(before, choices)
+    assert_same(before, after)
+    assert any(
+        each.level == "unroll" and each.extent == 4 and each.number > 2
+        for each in toposort([after])
+        if isinstance(each, Range)
+    )
+
+
+def test_a_nest_outside_of_the_axis_reads_the_original() -> None:
+    before = body_of("matmul", 17, 16, 9)
+    after = transform(before, "tile i0 8; reorder i0.0 i1; pack 2 i0.0")
+    assert_same(before, after)
+    slots = [n.sources[0] for n in toposort([after]) if isinstance(n, Load)]
+    assert sum(isinstance(s, Argument) and s.slot == 2 for s in slots) == 2

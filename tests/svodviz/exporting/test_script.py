@@ -1,0 +1,50 @@
+"""The browser's part: bundled in the order of its imports, never parsing text as markup."""
+
+import re
+
+import pytest
+
+from svodviz.exporting.script import FOLDER, modules, page_script, style_sheet, widget_module
+
+PARSERS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
+           "createContextualFragment", "eval(", "new Function", "srcdoc", "setHTML")  # fmt: skip
+NAMES = [name for name, _ in modules()]
+
+
+@pytest.mark.parametrize(("name", "text"), modules(), ids=NAMES)
+def test_text_is_never_parsed_as_markup(name: str, text: str) -> None:
+    assert not [it for it in PARSERS if it in text]
+
+
+@pytest.mark.parametrize(("name", "text"), modules(), ids=NAMES)
+def test_nothing_is_named_for_the_whole_page(name: str, text: str) -> None:
+    assert not re.search(r"\bid:|getElementById|setAttribute\(\"id\"", text)
+
+
+@pytest.mark.parametrize(("name", "text"), modules(), ids=NAMES)
+def test_imports_are_written_as_the_bundle_reads_them(name: str, text: str) -> None:
+    lines = [it for it in text.splitlines() if re.search(r'from "|^import ', it)]
+    code = [it for it in lines if not it.lstrip().startswith(("*", "//", "/*"))]
+    assert all(re.search(r' from "\./\w+\.js";$', it) for it in code)
+
+
+def test_a_module_comes_after_what_it_imports() -> None:
+    for position, (_, text) in enumerate(modules()):
+        needed = set(re.findall(r'from "\./(\w+\.js)"', text))
+        assert needed <= set(NAMES[:position])
+    assert NAMES[-1] == "main.js"
+    assert set(NAMES) == {path.name for path in FOLDER.glob("*.js")}
+
+
+def test_the_script_may_stand_in_a_page() -> None:
+    assert "</script" not in page_script()
+    assert widget_module().endswith("export default { initialize, render };\n")
+
+
+def test_every_rule_stays_inside_the_explorer() -> None:
+    text = re.sub(r"/\*.*?\*/", "", style_sheet(), flags=re.DOTALL)
+    selectors = re.findall(r"(?:^|[{}])\s*([^{}@;]+?)\s*\{", text)
+    outside = [one.strip() for it in selectors for one in it.split(",")
+               if not one.strip().startswith(".svodviz") and one.strip() != "from"]  # fmt: skip
+    assert len(selectors) > 100
+    assert outside == []

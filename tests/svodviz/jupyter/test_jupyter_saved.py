@@ -1,0 +1,83 @@
+"""Run All, then Save, as JupyterLab comes from its makers: no explorer is lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svodviz.offline import SAVED, OfflineExplorers
+from tests.svodviz.lab import IDLE, PATIENCE, READY, SETTINGS, Server, Shown, opened, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CELLS = (
+    "import numpy as np, svodviz\nfrom compiler import Tensor\n"
+    "x = Tensor(np.ones((8, 8), np.float32), name='x')\nsvodviz.explore(x @ x + 1)",
+    "svodviz.explore(x @ x, (x @ x) * 2)",
+    "svodviz.quiz((x @ x).softmax())",
+)
+NOT_SAVED = {name: it for name, it in SETTINGS.items() if "jupyter-widgets" not in name}
+SAVED_ALL = """async () => {
+    const { commands, shell } = window.jupyterapp;
+    await commands.execute('docmanager:save');
+    return shell.currentWidget.context.model.dirty;
+}"""
+
+
+@pytest.fixture(scope="module")
+def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose reader has never looked at the settings."""
+    with serve(tmp_path_factory.mktemp("plain"), NOT_SAVED) as server:
+        yield server
+
+
+def run_all(shown: Shown) -> None:
+    shown.command("notebook:run-all-cells")
+    for number in range(len(CELLS)):
+        shown.wait(
+            """(number) => window.jupyterapp.shell.currentWidget.content.widgets[number]
+                .model.executionState === 'idle' && window.jupyterapp.shell.currentWidget.content
+                .widgets[number].model.outputs.length > 0""", number)  # fmt: skip
+        shown.cell(number).locator(READY).wait_for(timeout=PATIENCE)
+
+
+def explorers(notebook: Any) -> list[str]:
+    saved = notebook["metadata"].get("widgets", {}).get(SAVED, {}).get("state", {})
+    names = (it["state"].get("_anywidget_id", "") for it in saved.values())
+    return sorted(it for it in names if it.startswith("svodviz."))
+
+
+@pytest.mark.parametrize("path", ["lab/tree", "notebooks"])
+def test_run_all_and_save_keep_the_explorers(
+    as_it_comes: Server, chromium: Any, path: str, tmp_path: Path
+) -> None:
+    name = f"{path.replace('/', '-')}.ipynb"
+    as_it_comes.write(name, CELLS)
+    address = as_it_comes.url(f"{path}/{name}") + ("&reset" if path == "lab/tree" else "")
+    with opened(chromium, address) as shown:
+        run_all(shown)
+        run_all(shown)  # what was shown before is not kept beside what is shown now
+        assert shown.page.evaluate(SAVED_ALL) is False
+    notebook = as_it_comes.read(name)
+    assert explorers(notebook) == [
+        "svodviz.widget.explorer.Explorer", "svodviz.quizzes.quiz.QuizWidget",
+        "svodviz.widget.side_by_side.SideBySide",
+    ]  # fmt: skip
+    as_it_comes.end_kernels()
+    with opened(chromium, address) as shown:
+        shown.wait(IDLE)
+        for number in range(len(CELLS)):
+            shown.cell(number).locator(READY).wait_for(timeout=PATIENCE)
+            assert "Error displaying" not in shown.cell(number).inner_text()
+        root = shown.widget(0)
+        root.locator('.stage[data-stage="schedule"]').click()
+        assert root.locator(".item").count() >= 1
+
+
+def test_the_saved_notebook_becomes_pages(as_it_comes: Server) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.from_dict(as_it_comes.read("lab-tree.ipynb"))
+    made, _ = OfflineExplorers().preprocess(notebook, {})
+    shown = [it["data"].get("text/html", "") for cell in made.cells for it in cell.outputs]
+    assert sum("<iframe" in it for it in shown) == len(CELLS)

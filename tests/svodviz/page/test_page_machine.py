@@ -1,0 +1,179 @@
+"""LLVM's passes and machine code in a page without a kernel: what was recorded, what was not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler import Options, Tensor, compile
+from svodviz.widget.explorer import Explorer
+from tests.svodviz.conftest import Open
+from tests.svodviz.page.test_page import set_state, state
+from tests.svodviz.sample import hostile
+
+pytestmark = pytest.mark.browser
+CHANGED = ".code-pane .line.added, .code-pane .line.removed"
+
+
+@pytest.fixture(scope="module")
+def chain_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two kernels left to LLVM's vectoriser, with everything recorded."""
+    path = tmp_path_factory.mktemp("pages") / "chain.html"
+    x = Tensor.arange(512).cast("float32").reshape(8, 64)
+    made = compile((x * x + 1.0).relu().softmax(1), Options(loops="plain"), name="chain")
+    Explorer(made).export_html(path, machine_code=True)
+    return path
+
+
+@pytest.fixture
+def page(open_page: Open, chain_page: Path) -> Any:
+    found = open_page(chain_page)
+    set_state(found, stage="llvm_passes")
+    found.wait_for_selector(".llvm-pass")
+    return found
+
+
+def chosen(page: Any) -> str:
+    return str(page.locator('.llvm-pass[aria-current="true"] .pass-name').inner_text())
+
+
+def test_the_ribbon_and_the_key_lead_there(open_page: Open, chain_page: Path) -> None:
+    page = open_page(chain_page)
+    entry = page.locator('.stage[data-stage="llvm_passes"]')
+    assert "on demand" in entry.inner_text() and "(key p)" in entry.get_attribute("title")
+    page.locator(".svodviz").focus()
+    page.keyboard.press("p")
+    assert state(page)["stage"] == "llvm_passes"
+    page.wait_for_selector(".llvm-pass")
+    page.keyboard.press("0")
+    assert state(page)["stage"] == "asm"  # digits count the stages that are there at once
+
+
+def test_a_pass_shows_what_it_changed(page: Any) -> None:
+    page.locator(".llvm-pass", has_text="Loop Vectorize").first.click()
+    counts = page.locator('.llvm-pass[aria-current="true"] .llvm-counts').inner_text()
+    removed, added = (int(it[1:].replace(",", "")) for it in counts.split())
+    signs = page.locator(".code-pane .sign").all_inner_texts()
+    assert (signs.count("−"), signs.count("+")) == (removed, added)
+    assert "several elements at a time" in page.locator(".llvm-purpose").inner_text()
+    assert page.locator(".code-pane .left-out").count() >= 1
+    page.get_by_label("whole text").check()
+    assert page.locator(".code-pane .left-out").count() == 0
+    signs = page.locator(".code-pane .sign").all_inner_texts()
+    assert (signs.count("−"), signs.count("+")) == (removed, added)
+
+
+def test_arrows_step_through_llvms_passes(page: Any) -> None:
+    names = page.locator(".llvm-pass .pass-name").all_inner_texts()
+    page.locator(".llvm-pass").first.click()
+    assert chosen(page) == names[0]
+    for name in names[1:4]:
+        page.keyboard.press("ArrowDown")
+        assert chosen(page) == name
+    page.keyboard.press("ArrowUp")
+    assert chosen(page) == names[2]
+    assert state(page)["stage"] == "llvm_passes"
+
+
+def test_a_line_leads_to_the_generated_text(page: Any) -> None:
+    page.locator(".llvm-pass", has_text="Loop Vectorize").first.click()
+    page.locator(".code-pane .line.linked.added").first.click()
+    assert state(page)["selected"].startswith("llvm:")
+    assert page.locator(".code-pane .line.selected").count() >= 1
+    page.locator('.stage[data-stage="llvm"]').click()
+    assert page.locator(".line.selected").count() == 1
+
+
+def test_what_llvm_says_stands_in_words(page: Any) -> None:
+    remarks = page.locator(".llvm-remarks").inner_text()
+    assert "made vector code by LLVM" in remarks and "✓" in remarks
+    page.locator(".remark .entity-link").first.click()
+    assert state(page)["selected"].startswith("llvm:0:")
+
+
+def test_a_level_that_was_not_recorded_says_what_is_needed(page: Any) -> None:
+    page.get_by_label("Which of LLVM's passes").select_option("3")
+    words = page.locator(".llvm-words").inner_text()
+    assert "No Python kernel" in words and "export_html(machine_code=True)" in words
+    assert page.locator(".llvm-body").is_hidden()
+    page.get_by_label("Which of LLVM's passes").select_option("-1")
+    page.wait_for_selector(".llvm-pass")
+
+
+def test_a_page_without_recordings_says_so(open_page: Open, sample_page: Path) -> None:
+    page = open_page(sample_page)
+    set_state(page, stage="llvm_passes")
+    words = "document.querySelector('.llvm-words').textContent"
+    page.wait_for_function(f"{words}.includes('No Python kernel')")
+    set_state(page, stage="asm", view="machine")
+    page.get_by_label("Machine", exact=True).select_option("riscv-v")
+    words = "document.querySelector('.machine-words').textContent"
+    page.wait_for_function(f"{words}.includes('No Python kernel')")
+    assert page.locator(".machine-code .line").count() == 0
+    page.get_by_label("Machine", exact=True).select_option("")
+    assert page.locator(".machine-code .line").count() > 5
+
+
+def test_machine_code_as_blocks(open_page: Open, chain_page: Path) -> None:
+    page = open_page(chain_page)
+    set_state(page, stage="asm", view="machine")
+    lines = page.evaluate("svodviz.model.get('wire').stages.find((it) => it.id === 'asm').units[0]")
+    heads = page.locator(".block-head").all_inner_texts()
+    assert len(heads) == len(lines["flow"]["blocks"])
+    assert any("head of a loop" in it for it in heads)
+    backs = [it for it in lines["flow"]["jumps"] if it[3]]
+    assert page.locator(".jump.back").count() == len(backs) >= 1
+    assert page.locator(".loop-band").count() == len({it[1] for it in backs})
+    link = page.locator(".block-foot .back").first
+    assert link.get_attribute("aria-label").startswith("back to ")
+    link.focus()
+    page.keyboard.press("Enter")
+    shown = page.locator(".machine-code .line code").all_inner_texts()
+    code = [row[0] for row in lines["lines"] if not row[0].endswith(":")]
+    assert [it.strip() for it in shown] == [it.strip() for it in code]
+
+
+def test_an_instruction_finds_its_llvm_ir(open_page: Open, chain_page: Path) -> None:
+    page = open_page(chain_page)
+    set_state(page, stage="asm", view="machine")
+    for machine in ("", "arm-sve", "nvptx"):
+        page.get_by_label("Machine", exact=True).select_option(machine)
+        page.wait_for_selector(".machine-code .line.linked")
+        page.locator(".machine-code .line.linked").nth(5).click()
+        assert page.locator(".machine-source .line.related, .machine-source .line.selected").count()
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [700, 1000, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out(open_page: Open, chain_page: Path, width: int, scheme: str) -> None:
+    page = open_page(chain_page, width=width, scheme=scheme)
+    for stage, view in (("llvm_passes", "llvm_passes"), ("asm", "machine")):
+        set_state(page, stage=stage, view=view)
+        page.wait_for_selector(".llvm-pass" if stage == "llvm_passes" else ".block-head")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        pane = page.locator(".code-pane:visible").bounding_box()
+        assert pane["width"] > 300 and pane["height"] > 60
+    cut = page.locator(".stage-label").evaluate_all(
+        "(all) => all.filter((it) => it.scrollWidth > it.clientWidth + 1).length"
+    )
+    assert cut == 0
+
+
+def test_hostile_words_stay_words(open_page: Open, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.html"
+    Explorer(hostile()).export_html(path, machine_code=True)
+    page = open_page(path)
+    set_state(page, stage="llvm_passes")
+    page.wait_for_selector(".llvm-pass")
+    for position in range(page.locator(".llvm-pass").count()):
+        page.locator(".llvm-pass").nth(position).click()
+    set_state(page, stage="asm", view="machine")
+    page.get_by_label("Machine", exact=True).select_option("riscv-v")
+    page.wait_for_selector(".block-head")
+    page.get_by_label("Machine", exact=True).select_option("arm-neon")
+    words = "document.querySelector('.machine-words').textContent"
+    page.wait_for_function(f"{words}.includes('cannot write this <b>machine</b>')")
+    assert page.locator(".machine-code .line").count() == 0
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".llvm-view img, .machine-view img, .llvm-view script").count() == 0

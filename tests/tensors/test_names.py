@@ -1,0 +1,111 @@
+"""Names of other libraries: answered where they mean one of ours, else told what to write."""
+
+import copy
+import pickle
+import timeit
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler
+import svodviz
+from compiler import Tensor
+from compiler.core.errors import NameMistake
+from compiler.tensors.names import ABSENT, INSTEAD, SAME
+from tests import pages
+
+T: Any = Tensor
+
+
+def x() -> Any:
+    return Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_same(name: str) -> None:
+    assert hasattr(Tensor, SAME[name]) and name not in vars(Tensor)
+    t = x()
+    if name == "matrix_transpose":
+        assert t.matrix_transpose.shape == (3, 2)
+    else:
+        assert getattr(t, name) == getattr(t, SAME[name])
+        assert getattr(Tensor, name) is getattr(Tensor, SAME[name])
+
+
+@pytest.mark.parametrize("name", [*INSTEAD, *ABSENT])
+def test_what_is_written_instead_is_needed(name: str) -> None:
+    assert name not in SAME and name not in dir(Tensor)
+    with pytest.raises(NameMistake) as caught:
+        getattr(x(), name)
+    assert caught.value.hint in (f"write {INSTEAD.get(name)}", ABSENT.get(name))
+
+
+SPELLINGS = [text for text in INSTEAD.values() if ", or " not in text and "value" not in text]
+
+
+@pytest.mark.parametrize("text", sorted(set(SPELLINGS)))
+def test_what_is_written_instead_works(text: str) -> None:
+    square = T(np.array([[2, 1], [1, 3]], np.float32))
+    known = {
+        "a": square, "b": square, "c": square, "x": square, "other": square, "np": np,
+        "Tensor": Tensor, "data": [1.0], "array": np.ones(2), "shape": (2, 2), "axis": 0,
+        "mean": 0.0, "variance": T([1.0]), "eps": 1e-5, "n": 2, "groups": 1, "mask": square > 1,
+        "sizes": 1,
+        "yes": 1, "no": 0,
+    }  # fmt: skip
+    if "save" not in text:
+        eval(text, known)
+
+
+page = partial(pages.page, kind=NameMistake)
+
+
+def test_did_you_mean() -> None:
+    assert page(lambda: x().permut(1, 0)) == [
+        "Tensor: there is no attribute permut",
+        "  got:      permut",
+        "  expected: an attribute of Tensor: dir(Tensor) has them all",
+        "  hint:     did you mean permute?",
+    ]
+    assert page(lambda: T.zeroes(3))[-1] == "  hint:     did you mean zeros?"
+    assert page(lambda: x().soft_max())[-1] == "  hint:     did you mean softmax?"
+    assert page(lambda: x().argMax())[-1] == "  hint:     did you mean argmax?"
+    assert page(lambda: x().backward())[-1] == "  hint:     no gradients are recorded here"
+    assert page(lambda: x().relu_())[-1] == (
+        "  hint:     operations give a new tensor: x = x.relu(...), or x.assign(...)"
+    )
+    assert page(lambda: x().qqqqq)[-1].startswith("  expected:")
+
+
+def test_modules() -> None:
+    assert page(lambda: compiler.Tenser) == [
+        "compiler: there is no attribute Tenser",
+        "  got:      Tenser",
+        "  expected: a name of compiler: dir(compiler) has them all",
+        "  hint:     did you mean Tensor?",
+    ]
+    hint = "  hint:     write x.relu(...): it is a method of tensors"
+    assert page(lambda: compiler.relu)[-1] == hint
+    assert page(lambda: svodviz.explor)[-1] == "  hint:     did you mean explore?"
+    written = "  hint:     write from compiler import compile"
+    assert page(lambda: svodviz.compile)[-1] == written
+    with pytest.raises(ImportError):
+        from compiler import nothing_like_it  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_probing_works_and_is_quick() -> None:
+    t = x()
+    assert not hasattr(t, "nothing") and not hasattr(t, "_repr_html_")
+    assert not hasattr(Tensor, "nothing") and not hasattr(compiler, "__wrapped__")
+    assert getattr(t, "nothing", 3) == 3
+    assert copy.copy(t) is t and copy.deepcopy([t])[0] is t
+    assert np.array_equal(pickle.loads(pickle.dumps(t)).numpy(), t.numpy())
+    assert min(timeit.repeat(lambda: hasattr(t, "_repr_html_"), number=100, repeat=5)) < 0.01
+    assert min(timeit.repeat(lambda: hasattr(t, "nothing"), number=100, repeat=5)) < 0.1
+
+
+def test_the_commonest_line_of_another_library() -> None:
+    t = x()
+    assert np.array_equal(t.detach().cpu().numpy(), t.numpy())
