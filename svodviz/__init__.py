@@ -21,6 +21,7 @@ In order: each imports only what stands before it.
     texts/       the same in words, for the command line
     widget/      the explorer in a notebook, and the calls that open it
     cli/         the command line
+    __main__.py  `python -m svodviz`
     quizzes/     predict, then reveal: questions about a compilation
     offline.py   an executed notebook as a page that stays interactive without a kernel
 """

@@ -18,6 +18,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import NoReturn, TextIO
 
@@ -57,6 +58,15 @@ class _Parser(argparse.ArgumentParser):
         super().error(terminal_text(message))
 
 
+class _Version(argparse.Action):
+    """`svodviz 0.1.0`, looked up when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> NoReturn:
+        """Prints it and ends."""
+        print(f"svodviz {metadata.version('svodviz')}")
+        parser.exit()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     chosen = _parser().parse_args(arguments)
@@ -89,6 +99,7 @@ def _found(program: str, arguments: list[str]) -> list[Found]:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0], epilog=EXAMPLES,
                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version, and end")
     commands = parser.add_subparsers(dest="command", required=True)
     explore = commands.add_parser("explore", help="write the explorer as one HTML page")
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")

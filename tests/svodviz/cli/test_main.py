@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from svodviz.exporting.save import ENDINGS
 from tests.svodviz.exporting.test_save import STARTS
 from tests.svodviz.texts.test_summary import SUMMARY
 
+ROOT = Path(__file__).parents[3]
 HEAD = "import svodviz\nfrom tests.svodviz.sample import sample\n"
 
 
@@ -44,6 +46,13 @@ def test_show_prints_a_stage(program: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith(f"{SUMMARY}\n  optimised  ")
     assert main(["show", str(program), "--stage", "loops"]) == 0
     assert "acc = mulacc(x[i*20 + k], w1[k*32 + j], acc)" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    command = [sys.executable, "-m", "svodviz", "--version"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ended.stdout == f"svodviz {project['version']}\n"
 
 
 WRONG = """\
