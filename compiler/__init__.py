@@ -22,63 +22,68 @@ In order: each imports only what stands before it.
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from compiler import custom
-from compiler.core.dtypes import (
-    DType,
-    bool_,
-    default_dtype,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    int8,
-    int16,
-    int32,
-    int64,
-    set_default_dtype,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from compiler.core.errors import (
-    AxisError,
-    CompileError,
-    DataError,
-    DeviceError,
-    DTypeError,
-    GraphError,
-    InternalError,
-    PassError,
-    ShapeError,
-    SizeError,
-)
-from compiler.core.machine import MachineModel
-from compiler.core.options import Options
-from compiler.core.passes import Passes
-from compiler.device.calibration import calibrate
-from compiler.device.device import Device
-from compiler.graph.builder import GraphBuilder
-from compiler.graph.kinds.views import Strided
-from compiler.pipeline.rows import PASSES
-from compiler.pipeline.user_rule import rule
-from compiler.program.compilation import Compilation, compile
-from compiler.run.execution_plan import CacheInfo, ExecutionPlan, cache_clear, cache_info, prepare
-from compiler.run.recompiled import RecompiledWarning
-from compiler.tensor import Tensor
-from compiler.tensors.files import save_tensors as save
-from compiler.tensors.names import missing_name
-from compiler.tensors.repeat import repeat
-from compiler.tensors.variables import Variable
+from compiler.core import lazy
 
 if TYPE_CHECKING:
+    from compiler import custom
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
     from compiler.ask.effect import effect
     from compiler.ask.why_not import WhyNot, why_not
+    from compiler.core.dtypes import (
+        DType,
+        bool_,
+        default_dtype,
+        float16,
+        float32,
+        float64,
+        get_default_dtype,
+        int8,
+        int16,
+        int32,
+        int64,
+        set_default_dtype,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
+    from compiler.core.errors import (
+        AxisError,
+        CompileError,
+        DataError,
+        DeviceError,
+        DTypeError,
+        GraphError,
+        InternalError,
+        PassError,
+        ShapeError,
+        SizeError,
+    )
+    from compiler.core.machine import MachineModel
+    from compiler.core.options import Options
+    from compiler.core.passes import Passes
+    from compiler.device.calibration import calibrate
+    from compiler.device.device import Device
+    from compiler.graph.builder import GraphBuilder
+    from compiler.graph.kinds.views import Strided
+    from compiler.pipeline.rows import PASSES
+    from compiler.pipeline.user_rule import is_constant, rule
+    from compiler.program.compilation import Compilation, compile
+    from compiler.run.execution_plan import (
+        CacheInfo,
+        ExecutionPlan,
+        cache_clear,
+        cache_info,
+        prepare,
+    )
+    from compiler.run.recompiled import RecompiledWarning
+    from compiler.tensor import Tensor
+    from compiler.tensors.files import save_tensors as save
+    from compiler.tensors.repeat import repeat
+    from compiler.tensors.variables import Variable
 
 __all__ = [
     "PASSES",
@@ -125,6 +130,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_constant",
     "prepare",
     "repeat",
     "rule",
@@ -137,18 +143,77 @@ __all__ = [
     "why_not",
 ]
 
-_ASKING = {
-    "Bisection": "bisect",
-    "WhyNot": "why_not",
-    "bisect": "bisect",
-    "check_passes": "check_passes",
-    "effect": "effect",
-    "why_not": "why_not",
+_PLACES = {
+    "custom": "compiler.custom:",
+    "Bisection": "compiler.ask.bisect",
+    "bisect": "compiler.ask.bisect",
+    "check_passes": "compiler.ask.check_passes",
+    "effect": "compiler.ask.effect",
+    "WhyNot": "compiler.ask.why_not",
+    "why_not": "compiler.ask.why_not",
+    "DType": "compiler.core.dtypes",
+    "bool_": "compiler.core.dtypes",
+    "default_dtype": "compiler.core.dtypes",
+    "float16": "compiler.core.dtypes",
+    "float32": "compiler.core.dtypes",
+    "float64": "compiler.core.dtypes",
+    "get_default_dtype": "compiler.core.dtypes",
+    "int16": "compiler.core.dtypes",
+    "int32": "compiler.core.dtypes",
+    "int64": "compiler.core.dtypes",
+    "int8": "compiler.core.dtypes",
+    "set_default_dtype": "compiler.core.dtypes",
+    "uint16": "compiler.core.dtypes",
+    "uint32": "compiler.core.dtypes",
+    "uint64": "compiler.core.dtypes",
+    "uint8": "compiler.core.dtypes",
+    "AxisError": "compiler.core.errors",
+    "CompileError": "compiler.core.errors",
+    "DTypeError": "compiler.core.errors",
+    "DataError": "compiler.core.errors",
+    "DeviceError": "compiler.core.errors",
+    "GraphError": "compiler.core.errors",
+    "InternalError": "compiler.core.errors",
+    "PassError": "compiler.core.errors",
+    "ShapeError": "compiler.core.errors",
+    "SizeError": "compiler.core.errors",
+    "MachineModel": "compiler.core.machine",
+    "Options": "compiler.core.options",
+    "Passes": "compiler.core.passes",
+    "calibrate": "compiler.device.calibration",
+    "Device": "compiler.device.device",
+    "GraphBuilder": "compiler.graph.builder",
+    "Strided": "compiler.graph.kinds.views",
+    "PASSES": "compiler.pipeline.rows",
+    "is_constant": "compiler.pipeline.user_rule",
+    "rule": "compiler.pipeline.user_rule",
+    "Compilation": "compiler.program.compilation",
+    "compile": "compiler.program.compilation",
+    "CacheInfo": "compiler.run.execution_plan",
+    "ExecutionPlan": "compiler.run.execution_plan",
+    "cache_clear": "compiler.run.execution_plan",
+    "cache_info": "compiler.run.execution_plan",
+    "prepare": "compiler.run.execution_plan",
+    "RecompiledWarning": "compiler.run.recompiled",
+    "Tensor": "compiler.tensor",
+    "save": "compiler.tensors.files:save_tensors",
+    "repeat": "compiler.tensors.repeat",
+    "Variable": "compiler.tensors.variables",
 }
-"""What is asked of a compilation, and in which module of `asking`: loaded when it is asked."""
+"""Where each name is: it is loaded when it is first asked for, so `import compiler` is quick."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ASKING:
-        return getattr(import_module(f"compiler.ask.{_ASKING[name]}"), name)
-    raise missing_name("compiler", name, __all__, Tensor)
+    if name in _PLACES:
+        globals()[name] = lazy.load(_PLACES[name], name)
+        return globals()[name]
+    if lazy.is_private(name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from compiler.tensor import Tensor
+    from compiler.tensors.names import missing_name
+
+    raise missing_name(__name__, name, __all__, Tensor)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

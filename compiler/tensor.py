@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler.core import dtypes
+from compiler.core import dtypes, garbage
 from compiler.core.dtypes import Scalar
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
@@ -21,7 +21,6 @@ from compiler.graph.kinds.placement import Multi, copy_to
 from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.pipeline import asked
-from compiler.run.realize import realize
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
 from compiler.tensors.placement import Placement
@@ -135,7 +134,7 @@ class Tensor(Placement):
         if tensors:
             with live.computing(tensors) as chosen:
                 nodes = [tensor.node for tensor in chosen]
-                live.publish(chosen, nodes, realize(nodes) if nodes else [])
+                live.publish(chosen, nodes, _computed(nodes) if nodes else [])
         return self
 
     def numpy(self) -> Array:
@@ -146,7 +145,7 @@ class Tensor(Placement):
         """
         node = self.realize().node
         if isinstance(node, Multi):
-            (node,) = realize([copy_to(node, node.devices[0])])
+            (node,) = _computed([copy_to(node, node.devices[0])])
         view = array_of(node).view()
         view.flags.writeable = False
         return view
@@ -221,6 +220,13 @@ class Tensor(Placement):
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
         return cls._of(const(value, dtypes.asked(dtype, method), extents(method, shape)))
+
+
+def _computed(nodes: list[TensorNode]) -> list[TensorNode]:
+    """Nodes with their data; what compiles and runs programs is loaded for the first of them."""
+    with garbage.put_off():
+        from compiler.run.realize import realize
+    return realize(nodes)
 
 
 asked.makers.append(Tensor)

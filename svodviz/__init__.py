@@ -26,21 +26,22 @@ In order: each imports only what stands before it.
     offline.py   an executed notebook as a page that stays interactive without a kernel
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from compiler import PASSES, effect, rule, why_not
+from compiler.core import lazy
 from compiler.core.origin import count_as_ours
-from compiler.tensor import Tensor as _Tensor
-from compiler.tensors.names import missing_name
-from svodviz.comparing.compare import compare
-from svodviz.exporting.export import FORMATS, export_stage
-from svodviz.exporting.save import save
-from svodviz.quizzes.quiz import Quiz, quiz
-from svodviz.texts.summary import summary
-from svodviz.widget.bisect import bisect
-from svodviz.widget.explorer import Explorer, explore
-from svodviz.widget.playground import playground, simulate_cache, try_loops
-from svodviz.wire.measured import measure
+
+if TYPE_CHECKING:
+    from compiler import PASSES, effect, rule, why_not
+    from svodviz.comparing.compare import compare
+    from svodviz.exporting.export import FORMATS, export_stage
+    from svodviz.exporting.save import save
+    from svodviz.quizzes.quiz import Quiz, quiz
+    from svodviz.texts.summary import summary
+    from svodviz.widget.bisect import bisect
+    from svodviz.widget.explorer import Explorer, explore
+    from svodviz.widget.playground import playground, simulate_cache, try_loops
+    from svodviz.wire.measured import measure
 
 __all__ = [
     "FORMATS",
@@ -64,11 +65,45 @@ __all__ = [
     "why_not",
 ]
 
+_PLACES = {
+    "PASSES": "compiler.pipeline.rows",
+    "effect": "compiler.ask.effect",
+    "rule": "compiler.pipeline.user_rule",
+    "why_not": "compiler.ask.why_not",
+    "compare": "svodviz.comparing.compare",
+    "FORMATS": "svodviz.exporting.export",
+    "export_stage": "svodviz.exporting.export",
+    "save": "svodviz.exporting.save",
+    "Quiz": "svodviz.quizzes.quiz",
+    "quiz": "svodviz.quizzes.quiz",
+    "summary": "svodviz.texts.summary",
+    "bisect": "svodviz.widget.bisect",
+    "Explorer": "svodviz.widget.explorer",
+    "explore": "svodviz.widget.explorer",
+    "playground": "svodviz.widget.playground",
+    "simulate_cache": "svodviz.widget.playground",
+    "try_loops": "svodviz.widget.playground",
+    "measure": "svodviz.wire.measured",
+}
+"""Where each name is: it is loaded when it is first asked for, so `import svodviz` is quick."""
+
 count_as_ours(__file__)
 
 
 def __getattr__(name: str) -> Any:
-    raise missing_name("svodviz", name, __all__, _Tensor)
+    if name in _PLACES:
+        globals()[name] = lazy.load(_PLACES[name], name)
+        return globals()[name]
+    if lazy.is_private(name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from compiler.tensor import Tensor
+    from compiler.tensors.names import missing_name
+
+    raise missing_name(__name__, name, __all__, Tensor)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 
 from compiler.core.errors import DataError
-from compiler.device import disk, save
 from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
 
@@ -31,6 +30,8 @@ class Files(Construction):
         The file must not be shortened while a tensor of it exists; `save` replaces it instead.
         Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
         """
+        from compiler.device import disk  # files are seldom read
+
         place = _checked("load", path)
         if place.suffix == ".npy":
             return cls._of(disk.read_npy(place))
@@ -53,6 +54,8 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
     that were loaded from it stay as they are.
     Raises `DataError` for another kind of file, or where the value is not what it holds.
     """
+    from compiler.device import save
+
     place = _checked("save", path)
     is_one = place.suffix == ".npy"
     values = [value] if is_one else list(value.values()) if isinstance(value, Mapping) else [None]

@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from typing import Self
 
 from compiler.core.errors import DataError, DeviceError, ShapeError
-from compiler.device import device as devices
 from compiler.graph.devices import DEFAULT, written
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.reshard import Layout, even_lengths, part
-from compiler.run.sharding import in_shards
 from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
@@ -31,6 +29,8 @@ def device_name(operation: str, name: object) -> str:
     """The device called `name`, which must run programs, as it is written everywhere else."""
     if not isinstance(name, str):
         raise DeviceError(operation, "a device is named by a string", got=repr(name))
+    from compiler.device import device as devices  # with what runs programs
+
     try:
         found = devices.get(name)
     except DataError as error:
@@ -54,6 +54,12 @@ def _device_names(operation: str, given: object) -> tuple[str, ...]:
             expected="different devices, at least one", hint="CPU:0 is CPU",
         )  # fmt: skip
     return found
+
+
+def _in_shards(node: TensorNode) -> TensorNode:
+    from compiler.run.sharding import in_shards  # with the passes of the graph
+
+    return in_shards([node])[0]
 
 
 @traced
@@ -120,11 +126,11 @@ class Placement(Directives):
     @property
     def shards(self) -> "list[Self]":
         """The parts of the tensor, one per device, each a tensor there; all of it on one."""
-        (node,) = in_shards([self.node])
+        node = _in_shards(self.node)
         return [self._new(s) for s in node.sources] if isinstance(node, Multi) else [self]
 
     @property
     def axis(self) -> int | None:
         """The axis along which the tensor is cut; None where it is whole on each device."""
-        (node,) = in_shards([self.node])
+        node = _in_shards(self.node)
         return node.axis if isinstance(node, Multi) else None
