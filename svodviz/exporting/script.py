@@ -1,18 +1,18 @@
 """The browser's part as one script: plain ES modules, in the order of their imports."""
 
-import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from svodviz.drawing.palette import css
-from svodviz.exporting.bundle import bundle
+from svodviz.exporting.bundle import bundle, constant, imported
 from svodviz.foundation.packing import packed
 
 FOLDER = Path(__file__).parents[1] / "js"
 # The ends of the cascade: what all share comes first, what narrow cells change last.
 FIRST_SHEET, LAST_SHEET = "explorer", "narrow"
-_IMPORT = re.compile(r'^import [^;]*? from "\./(\w+\.js)";$', re.MULTILINE)
+# The modules that a page begins with: its entry, and what unpacks the data that it carries.
+MAIN, PACKED = "frame/main.js", "data/packed.js"
 
 _LOADER = """\
 const text = await unpacked("PACKED");
@@ -26,23 +26,26 @@ export default { initialize, render };
 
 @cache
 def modules() -> tuple[tuple[str, str], ...]:
-    """Name and text of every module, each after those that it imports."""
-    texts = {path.name: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.js"))}
-    order = TopologicalSorter({name: _IMPORT.findall(text) for name, text in texts.items()})
+    """Name (its path in the folder) and text of every module, each after those it imports."""
+    paths = sorted(FOLDER.rglob("*.js"))
+    texts = {path.relative_to(FOLDER).as_posix(): path.read_text("utf-8") for path in paths}
+    order = TopologicalSorter({name: imported(name, text) for name, text in texts.items()})
     return tuple((name, texts[name]) for name in order.static_order())
 
 
 @cache
 def page_script() -> str:
     """A script for a page that defines `render({model, el})` and `unpacked(text)`."""
-    return f"{bundle(modules())}const {{ unpacked }} = $packed;\nconst {{ render }} = $main;\n"
+    exported = (("unpacked", constant(PACKED)), ("render", constant(MAIN)))
+    lines = (f"const {{ {name} }} = {module};\n" for name, module in exported)
+    return bundle(modules()) + "".join(lines)
 
 
 @cache
 def widget_module() -> str:
     """The ES module that anywidget loads; every saved widget carries it, so it is compressed."""
-    unpacking = dict(modules())["packed.js"].replace("export ", "")
-    text = f"{bundle(modules())}export const {{ initialize, render }} = $main;\n"
+    unpacking = dict(modules())[PACKED].replace("export ", "")
+    text = f"{bundle(modules())}export const {{ initialize, render }} = {constant(MAIN)};\n"
     return unpacking + _LOADER.replace("PACKED", packed(text), 1)
 
 
@@ -50,5 +53,5 @@ def widget_module() -> str:
 def style_sheet() -> str:
     """The style sheet with the palette's colours."""
     order = {FIRST_SHEET: -1, LAST_SHEET: 1}
-    paths = sorted(FOLDER.glob("*.css"), key=lambda path: (order.get(path.stem, 0), path.name))
+    paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (order.get(path.stem, 0), path.name))
     return "\n".join([css(), *(path.read_text("utf-8") for path in paths)])

@@ -1,4 +1,4 @@
-"""The views of the centre pane: one row each. The page has a class for each (`js/views.js`)."""
+"""The views of the centre pane: one row each; their classes stand in `js/views/views.js`."""
 
 from dataclasses import dataclass
 from typing import Literal

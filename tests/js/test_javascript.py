@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from svodviz.exporting.bundle import imported
 from svodviz.exporting.script import FOLDER, modules
 from svodviz.wire.payload import opening, wire
 from tests.svodviz.sample import sample
 
 HERE = Path(__file__).parent
-FILES = sorted(HERE.glob("*.test.mjs"))
+FILES = sorted(HERE.rglob("*.test.mjs"))
 TYPESCRIPT = "typescript@5.9.3"
 CACHE = HERE.parent.parent / "build" / "typescript"
 MODULES = dict(modules())
@@ -26,9 +27,9 @@ MODULES = dict(modules())
 # given.
 OF_PAGES = re.compile(
     r"\bdocument\.|\bwindow\.|createElement|querySelector|addEventListener|getRootNode|getContext"
-    r'|import \{[^}]*\b(h|s|button)\b[^}]*\} from "./dom.js"'
+    r'|import \{[^}]*\b(h|s|button)\b[^}]*\} from "(?:[./]+/kit|\.)/dom\.js"'
 )
-IMPORTED = re.compile(r'from "\.\.?/(?:\.\./svodviz/js/)?(\w+\.js)"')
+TESTED = re.compile(r'from "[./]+/svodviz/js/([\w/]+\.js)"')
 
 
 def found(program: str) -> str:
@@ -75,7 +76,7 @@ def says_pure(text: str) -> bool:
 def touches_pages(name: str) -> bool:
     """Whether a module makes or changes elements, itself or by modules that it imports."""
     text = MODULES[name]
-    below = (it for it in IMPORTED.findall(text) if it != "dom.js")
+    below = (it for it in imported(name, text) if it != "kit/dom.js")
     return bool(OF_PAGES.search(text)) or any(touches_pages(it) for it in below)
 
 
@@ -88,7 +89,7 @@ def test_modules_that_touch_no_page_say_so() -> None:
 
 @pytest.mark.parametrize("name", PURE)
 def test_pure_modules_are_tested_and_typed(name: str) -> None:
-    tested = {it for path in FILES for it in IMPORTED.findall(path.read_text("utf-8"))}
+    tested = {it for path in FILES for it in TESTED.findall(path.read_text("utf-8"))}
     assert name in tested, f"no test in {HERE.name}/ imports {name}"
     typed = json.loads((HERE / "tsconfig.json").read_text("utf-8"))["files"]
     assert f"../../{FOLDER.parent.name}/{FOLDER.name}/{name}" in typed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from svodviz.exporting.bundle import bundle
+from svodviz.exporting.bundle import bundle, constant, imported
 from svodviz.exporting.script import modules, page_script
 
 DOM = """export function h() { return 1; }
@@ -14,8 +14,8 @@ export const s = (x) => x + h();
 const hidden = 3;
 export async function wait() { return hidden; }
 """
-GRAPH = """import { h, s as svg } from "./dom.js";
-import * as all from "./dom.js";
+GRAPH = """import { h, s as svg } from "../kit/dom.js";
+import * as all from "../kit/dom.js";
 
 export { h };
 const hidden = 4;
@@ -25,21 +25,27 @@ export default { Graph };
 
 
 def test_forms() -> None:
-    assert bundle([("graph.js", GRAPH)]) == (
-        "const $graph = (() => {\n"
-        "const { h, s: svg } = $dom;\n"
-        "const all = $dom;\n\n\n"
+    assert bundle([("views/graph.js", GRAPH)]) == (
+        "const $views_graph = (() => {\n"
+        "const { h, s: svg } = $kit_dom;\n"
+        "const all = $kit_dom;\n\n\n"
         "const hidden = 4;\n"
         "class Graph { size() { return svg(10) + all.h() + hidden; } }\n\n\n"
         "return { Graph, h };\n})();\n"
     )
 
 
+def test_a_path_leads_from_the_module_that_it_stands_in() -> None:
+    text = 'import { a } from "./a.js";\nimport {\n  b,\n} from "../../b.js";\n'
+    text += 'import * as c from "../c/d.js";\n'
+    assert imported("x/y/z.js", text) == ["x/y/a.js", "b.js", "x/c/d.js"]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node on the path")
 def test_it_runs(tmp_path: Path) -> None:
     path = tmp_path / "all.mjs"
-    say = "console.log(new $graph.Graph().size(), $graph.h(), await $dom.wait());\n"
-    path.write_text(bundle([("dom.js", DOM), ("graph.js", GRAPH)]) + say)
+    say = "console.log(new $views_graph.Graph().size(), $views_graph.h(), await $kit_dom.wait());\n"
+    path.write_text(bundle([("kit/dom.js", DOM), ("views/graph.js", GRAPH)]) + say)
     ran = subprocess.run(["node", path], capture_output=True, text=True, check=True)
     assert ran.stdout == "16 1 3\n"
 
@@ -62,5 +68,6 @@ def test_a_script_does_not_end_the_script_of_a_page(text: str) -> None:
 
 def test_a_page_has_every_module_once() -> None:
     script = page_script()
-    names = [name.removesuffix(".js") for name, _ in modules()]
-    assert all(script.count(f"const ${name} = (() => {{\n") == 1 for name in names)
+    names = [constant(name) for name, _ in modules()]
+    assert len(set(names)) == len(names)
+    assert all(script.count(f"const {name} = (() => {{\n") == 1 for name in names)

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from svodviz.exporting.script import FOLDER, modules, page_script, style_sheet, widget_module
+from svodviz.exporting.bundle import imported
+from svodviz.exporting.script import FOLDER, MAIN, modules, page_script, style_sheet, widget_module
 
 PARSERS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
            "createContextualFragment", "eval(", "new Function", "srcdoc", "setHTML")  # fmt: skip
@@ -25,15 +26,15 @@ def test_nothing_is_named_for_the_whole_page(name: str, text: str) -> None:
 def test_imports_are_written_as_the_bundle_reads_them(name: str, text: str) -> None:
     lines = [it for it in text.splitlines() if re.search(r'from "|^import ', it)]
     code = [it for it in lines if not it.lstrip().startswith(("*", "//", "/*"))]
-    assert all(re.search(r' from "\./\w+\.js";$', it) for it in code)
+    assert all(re.search(r' from "\.\.?/[\w./]+\.js";$', it) for it in code)
 
 
 def test_a_module_comes_after_what_it_imports() -> None:
-    for position, (_, text) in enumerate(modules()):
-        needed = set(re.findall(r'from "\./(\w+\.js)"', text))
-        assert needed <= set(NAMES[:position])
-    assert NAMES[-1] == "main.js"
-    assert set(NAMES) == {path.name for path in FOLDER.glob("*.js")}
+    for position, (name, text) in enumerate(modules()):
+        assert set(imported(name, text)) <= set(NAMES[:position])
+    assert sum(len(imported(*it)) for it in modules()) > 150
+    assert NAMES[-1] == MAIN
+    assert set(NAMES) == {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")}
 
 
 def test_the_script_may_stand_in_a_page() -> None:

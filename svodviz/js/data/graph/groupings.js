@@ -1,0 +1,190 @@
+// By what a scene's nodes can be folded, and what overlays show of them: from the links. Pure.
+
+import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
+
+/**
+ * @typedef {import("../model.js").Model} Model
+ * @typedef {import("../wire.js").Graph} Graph
+ * @typedef {import("../wire.js").NodeRow} NodeRow
+ */
+
+/**
+ * What nodes can be grouped by: [id, words], the first that helps is taken where one must be.
+ * @type {[string, string][]}
+ */
+export const FOLDINGS = [
+  ["module", "function of the program"], ["kernel", "kernel"], ["pass", "pass that made it"],
+  ["depth", "depth"],
+];
+
+/** @type {Record<string, (model: Model, row: NodeRow, stage: string) => string>} */
+const KEYS = { module: moduleKey, kernel: kernelKey, pass: passKey };
+
+/**
+ * The keys of a scene's nodes under one way of folding; kept with the scene.
+ * @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding
+ */
+export function keysOf(model, scene, stage, folding) {
+  scene.keys ??= new Map();
+  const make = KEYS[folding];
+  const found = scene.keys.get(folding) ?? (make
+    ? withLeaves(scene.nodes.map((row) => make(model, row, stage)), scene.edges)
+    : stretchesOf(scene.nodes.length, scene.edges));
+  scene.keys.set(folding, found);
+  return found;
+}
+
+/**
+ * The ways of folding that make groups of a scene.
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
+ */
+export function foldingsOf(model, scene, stage) {
+  if (!scene || scene.nodes.length < 4) return [];
+  scene.foldings ??= FOLDINGS.filter(([id]) => {
+    const keys = keysOf(model, scene, stage, id);
+    const groups = groupsOf(keys, scene.edges);
+    return groups.length > 1 || (groups.length === 1 && groups[0].nodes.length < keys.length);
+  });
+  return scene.foldings;
+}
+
+/**
+ * How a scene is folded: as asked for; else large ones so that little enough is left to be read.
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
+ * @param {string} wanted an id of FOLDINGS, "none", or "" for what suits
+ */
+export function foldingFor(model, scene, stage, wanted) {
+  if (!scene || wanted === "none") return "";
+  const foldings = foldingsOf(model, scene, stage).map(([id]) => id);
+  if (wanted) return foldings.includes(wanted) ? wanted : "";
+  if (scene.nodes.length <= FOLD_ABOVE) return "";
+  scene.suits ??= foldings.find((id) => sizeOf(model, scene, stage, id) <= FOLD_ABOVE / 3)
+    ?? foldings[foldings.length - 1] ?? "";
+  return scene.suits;
+}
+
+/**
+ * How a scene is drawn in a state: by what it is folded, the key of each node's group, the groups
+ * that are open, and what a key is called.
+ * @param {Model} model @param {Graph | null} scene @param {string} stage
+ * @param {Pick<import("../wire.js").State, "folding" | "open">} state
+ * @returns {import("./drawn.js").Look}
+ */
+export function lookOf(model, scene, stage, { folding, open }) {
+  const by = foldingFor(model, scene, stage, folding);
+  return {
+    by, open, keys: scene && by ? keysOf(model, scene, stage, by) : undefined,
+    name: by === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
+      : (key) => key.split("/").slice(-2).join(" / "),
+  };
+}
+
+/** @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding */
+function sizeOf(model, scene, stage, folding) {
+  const groups = groupsOf(keysOf(model, scene, stage, folding), scene.edges);
+  return partsOf(scene.nodes.length, groups, new Set()).parts.length;
+}
+
+/**
+ * "network/attention" of the tensor node that a node is, or comes from. What only a film shows has
+ * that of what it became, else of what it was made from.
+ * @param {Model} model @param {NodeRow} row
+ */
+function moduleKey(model, row) {
+  if (row.module) return row.module;
+  model.modules ??= modulesByEntity(model);
+  return model.modules.get(row.e) ?? (commonest(model.parents[row.e], model.modules)
+    || commonest(model.successors(row.e), model.modules)
+    || commonest(ancestors(model, row.e), model.modules));
+}
+
+/**
+ * The value that most of the entities have; "" where none has one.
+ * @param {Iterable<number>} entities @param {Map<number, string>} values
+ */
+function commonest(entities, values) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const entity of entities) {
+    const found = values.get(entity);
+    if (found) counts.set(found, (counts.get(found) ?? 0) + 1);
+  }
+  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most), ["", 0])[0];
+}
+
+/**
+ * What an entity was made from, rewrite by rewrite.
+ * @param {Model} model @param {number} entity
+ */
+function ancestors(model, entity) {
+  const found = new Set([entity]);
+  for (const it of found) {
+    const rewrite = model.madeBy.get(it);
+    if (rewrite) found.add(rewrite.before);
+  }
+  return found;
+}
+
+/**
+ * @param {Model} model
+ * @returns {Map<number, string>}
+ */
+function modulesByEntity(model) {
+  const units = model.stageById.get("graph")?.units ?? [];
+  const rows = units.flatMap((unit) => unit.scene?.nodes ?? []);
+  return new Map(rows.flatMap((row) => (row.module ? [[row.e, row.module]] : [])));
+}
+
+/**
+ * The kernel that computes a tensor node: of one item, so that each call is a group. What several
+ * compute, each for itself, belongs to none.
+ * @param {Model} model @param {NodeRow} row @param {string} stage
+ */
+function kernelKey(model, row, stage) {
+  if (stage !== "graph") return row.kind === "call" || row.kind === "kernel" ? row.name ?? "" : "";
+  const [item, ...more] = itemsOf(model, row.e);
+  if (item === undefined || more.length) return "";
+  return `${model.schedule?.items[item].name} (item ${item})`;
+}
+
+/** @param {Model} model @param {NodeRow} row */
+function passKey(model, row) {
+  const made = model.madeBy.get(row.e);
+  return made ? `made by ${model.passes[made.pass].name}` : "as written";
+}
+
+/**
+ * The schedule items that compute an entity, or what it became; none for inputs and constants.
+ * @param {Model} model @param {number} entity
+ */
+export function itemsOf(model, entity) {
+  model.itemsByEntity ??= itemsByEntity(model);
+  const found = new Set(model.itemsByEntity.get(entity));
+  if (found.size || !model.gaveWayIn.has(entity)) return found;
+  for (const other of model.successors(entity)) {
+    model.itemsByEntity.get(other)?.forEach((item) => found.add(item));
+  }
+  return found;
+}
+
+/**
+ * From each item up to its call, and from there to the tensor nodes it computes.
+ * @param {Model} model
+ */
+function itemsByEntity(model) {
+  /** @type {Map<number, Set<number>>} */
+  const found = new Map();
+  /** @param {number} entity @param {number} item */
+  const note = (entity, item) => {
+    found.set(entity, (found.get(entity) ?? new Set()).add(item));
+  };
+  model.schedule?.items.forEach(({ e }, item) => {
+    note(e, item);
+    for (const call of model.parents[e]) {
+      note(call, item);
+      model.parents[call].filter((it) => model.stageOf(it) === "graph")
+        .forEach((node) => note(node, item));
+    }
+  });
+  return found;
+}

@@ -1,0 +1,157 @@
+// Parts of a graph, placed: groups drawn as one node each, and nodes by themselves. Pure.
+
+import { arrow } from "../../kit/geometry.js";
+import { arrange } from "./arrange.js";
+import { census, groupsOf, linksOf, partsOf, withNeighbours } from "./folding.js";
+import { route } from "./layers.js";
+
+/**
+ * @typedef {import("./folding.js").Group} Group
+ * @typedef {import("./folding.js").Link} Link
+ * @typedef {import("./folding.js").Part} Part
+ * @typedef {import("../../kit/geometry.js").Box} Box
+ * @typedef {import("./drawn.js").Laid} Laid
+ * @typedef {import("./drawn.js").Look} Look
+ * @typedef {import("./drawn.js").PictureEdge} PictureEdge
+ * @typedef {import("./drawn.js").PictureNode} PictureNode
+ * @typedef {import("./drawn.js").PlacedLink} PlacedLink
+ * @typedef {import("../wire.js").Graph} Graph
+ * @typedef {import("../wire.js").NodeRow} NodeRow
+ */
+
+const ADVANCE = 7.3; // pixels per column, as in graphs.py
+const SMALL_ADVANCE = 6.7;
+const LONGEST = 44;
+const SHARED = 4; // users above which an input is everybody's
+const MARGIN = 28;
+
+/**
+ * The parts of a scene and where they stand, the links between them and their paths.
+ * @param {Graph} scene @param {Look} look
+ * @returns {Laid}
+ */
+export function layOutParts(scene, { keys, open = [], only, name = (it) => it, room = 0 }) {
+  const started = performance.now();
+  const shown = only ? withNeighbours(only, scene.edges) : null;
+  const groups = only || !keys ? [] : groupsOf(keys, scene.edges);
+  const { parts, partOf } = partsOf(scene.nodes.length, groups, new Set(open), shown);
+  const rows = parts.map((part) => rowOf(scene, part, groups[part.group], name, room));
+  const { firm, loose } = splitShared(linksOf(scene.edges, parts, partOf), parts);
+  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame));
+  /** @type {Box[]} */
+  const boxes = rows.map((row, i) => {
+    const [x, y] = made.places[i];
+    return [x, y, x + row.w, y + row.h];
+  });
+  const links = [
+    ...firm.map((link, i) => ({ ...link, isLoose: false, arrow: arrow(made.routes[i]) })),
+    ...loose.map((link) => ({ ...link, isLoose: true,
+      arrow: arrow(route(boxes[link.from], boxes[link.to], [])) })),
+  ];
+  /** @type {Laid["frames"]} */
+  const frames = made.frames.map(({ frame, x, y, w, h }) =>
+    [`${name(groups[frame].key)}: ${groups[frame].nodes.length} nodes`, x, y, w, h]);
+  const seconds = (performance.now() - started) / 1000;
+  return { groups, parts, partOf, rows, boxes, links, frames, shown, seconds };
+}
+
+/**
+ * Place and group of a part.
+ * @param {Pick<Laid, "groups" | "parts" | "boxes">} laid @param {number} position
+ */
+export function partAt({ groups, parts, boxes }, position) {
+  const [x, y] = boxes[position];
+  const { group, frame } = parts[position];
+  return { x, y, group: (groups[group] ?? groups[frame])?.name };
+}
+
+/**
+ * Links that places depend on, and others: what many use (a constant) stands above its first user,
+ * and its edges to the others show only with a selection.
+ * @param {Link[]} links @param {Part[]} parts
+ */
+function splitShared(links, parts) {
+  const hasInputs = new Set(links.map((link) => link.to));
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
+  const seen = new Set();
+  const flags = links.map(({ from }) => {
+    const users = counts.get(from) ?? 0;
+    const isShared = parts[from].group < 0 && !hasInputs.has(from) && users > SHARED;
+    const isFirst = !seen.has(from);
+    seen.add(from);
+    return isShared && !isFirst;
+  });
+  return { firm: links.filter((_, i) => !flags[i]), loose: links.filter((_, i) => flags[i]) };
+}
+
+/**
+ * The drawn edges of a link: all between two single nodes, one where a folded group takes part.
+ * @param {Graph} scene @param {PlacedLink} link @param {Part[]} parts
+ * @param {PictureNode[]} nodes what is drawn of each part
+ * @param {(edges: number[]) => string} [markOf]
+ * @returns {PictureEdge[]}
+ */
+export function edgesOf(scene, link, parts, nodes, markOf = () => "") {
+  const ends = { from: nodes[link.from], to: nodes[link.to], arrow: link.arrow,
+    ...(link.isLoose ? { isLoose: true } : {}) };
+  if (parts[link.from].group < 0 && parts[link.to].group < 0) {
+    return link.edges.map((edge, beside) => ({ ...ends, beside, count: 1, mark: markOf([edge]),
+      operand: scene.edges[edge][2], kind: scene.edges[edge][3] }));
+  }
+  const kinds = new Set(link.edges.map((edge) => scene.edges[edge][3]));
+  const kind = kinds.size === 1 ? [...kinds][0] : "data";
+  return [{ ...ends, beside: 0, count: link.edges.length, mark: markOf(link.edges), operand: -1,
+    kind }];
+}
+
+/**
+ * The row of a part: a node's own, or one that says what is in a folded group.
+ * @param {Graph} scene @param {Part} part @param {Group} found where it is a folded group
+ * @param {(key: string) => string} name @param {number} room
+ * @returns {NodeRow}
+ */
+function rowOf(scene, { nodes, group }, found, name, room) {
+  const last = scene.nodes[nodes[nodes.length - 1]];
+  if (group < 0) return last;
+  const title = cut(name(found.key));
+  const detail = inGroup(nodes.map((node) => scene.nodes[node]));
+  const width = MARGIN
+    + Math.max(title.length * ADVANCE, Math.max(detail.length, room) * SMALL_ADVANCE, 40);
+  return {
+    e: last.e, op: title, kind: commonest(nodes.map((node) => scene.nodes[node].kind)),
+    label: [title, detail], w: 2 * Math.ceil(width / 2), h: 48, fold: found.name,
+    critical: nodes.some((node) => scene.nodes[node].critical),
+  };
+}
+
+/**
+ * "12 nodes: add ×8, mul ×4", in at most so many columns.
+ * @param {NodeRow[]} rows
+ */
+export function inGroup(rows, columns = LONGEST) {
+  const count = `${rows.length} node${rows.length === 1 ? "" : "s"}`;
+  return cut(`${count}: ${census(rows.map((row) => row.op))}`, columns);
+}
+
+/**
+ * How many columns of a node's second line fit into a width.
+ * @param {number} width
+ */
+export const columnsIn = (width) => Math.floor((width - MARGIN) / SMALL_ADVANCE);
+
+/**
+ * A text in at most so many columns.
+ * @param {string} text
+ */
+export const cut = (text, columns = LONGEST) =>
+  (text.length > columns ? `${text.slice(0, columns - 1)}…` : text);
+
+/** @param {string[]} names */
+function commonest(names) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  names.forEach((name) => counts.set(name, (counts.get(name) ?? 0) + 1));
+  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most))[0];
+}

@@ -1,0 +1,235 @@
+// What the graph view draws of a step of a pass: its frame, or groups of the frame's nodes. Pure.
+
+import { counted } from "../../kit/words.js";
+import { stepOf, unionOf } from "./frames.js";
+import { columnsIn, cut, edgesOf, inGroup, layOutParts, partAt } from "./parts.js";
+import { build, finished, KEPT, OWN, placed } from "./picture.js";
+
+/**
+ * @typedef {import("../model.js").Model} Model
+ * @typedef {import("./drawn.js").FilmScene} FilmScene
+ * @typedef {import("./drawn.js").KeptParts} KeptParts
+ * @typedef {import("./drawn.js").Look} Look
+ * @typedef {import("./drawn.js").Picture} Picture
+ * @typedef {import("./drawn.js").PictureNode} PictureNode
+ * @typedef {import("./drawn.js").Shown} Shown
+ * @typedef {import("../wire.js").Delta} Delta
+ * @typedef {import("../wire.js").Film} Film
+ * @typedef {import("../wire.js").NodeRow} NodeRow
+ *
+ * @typedef {Shown & {nodes: number[], edges: number[]}} Frame  in numbers of the film
+ */
+
+/**
+ * Whether the rewrites of a pass are known: one that made a change without any was not traced.
+ * @param {{changed: boolean, rewrites: any[]}} record
+ */
+export function isTraced(record) {
+  return record.rewrites.length > 0 || !record.changed;
+}
+
+/** @type {Record<string, string>} */
+const SIGNS = { added: "+", removed: "−", changed: "~" };
+const ROOM = 32; // columns for what rewrites did in a group
+
+/**
+ * All that is ever on screen in the passes that share a layout with one: what these fold by.
+ * @param {Model} model @param {number} pass
+ * @returns {FilmScene}
+ */
+export function filmScene(model, pass) {
+  const { film, layout } = placeOf(model, pass);
+  film.scenes ??= new Map();
+  const scene = film.scenes.get(layout) ?? sceneOf(film, layout);
+  film.scenes.set(layout, scene);
+  return scene;
+}
+
+/** @param {Model} model @param {number} pass */
+function placeOf(model, pass) {
+  const record = model.passes[pass];
+  const film = model.films[record.film];
+  return { record, film, layout: film.passes[record.shot].layout };
+}
+
+/**
+ * @param {Film} film @param {number} layout
+ * @returns {FilmScene}
+ */
+function sceneOf(film, layout) {
+  const { nodes, edges } = unionOf(film, layout);
+  const nodeAt = new Map(nodes.map((node, i) => [node, i]));
+  const at = (/** @type {number} */ node) => /** @type {number} */ (nodeAt.get(node));
+  return {
+    nodes: nodes.map((node) => film.nodes[node]),
+    edges: edges.map((edge) => {
+      const [from, to, ...rest] = film.edges[edge];
+      return [at(from), at(to), ...rest];
+    }),
+    nodeAt, numbers: edges, edgeAt: new Map(edges.map((edge, i) => [edge, i])),
+  };
+}
+
+/**
+ * The picture of one step of a pass; that of the last step shown is kept.
+ * @param {Model} model @param {number} pass @param {number} step see frames.js
+ * @param {Look} look how it is folded; `keys` are of the nodes of `filmScene`
+ * @returns {Picture}
+ */
+export function passPicture(model, pass, step, look = {}) {
+  const { film } = placeOf(model, pass);
+  const kept = JSON.stringify([pass, step, look.keys ? [look.by, look.open] : null]);
+  if (film.last?.kept !== kept) film.last = { kept, picture: pictureOf(model, pass, step, look) };
+  return film.last.picture;
+}
+
+/**
+ * @param {Model} model @param {number} pass @param {number} step @param {Look} look
+ * @returns {Picture}
+ */
+function pictureOf(model, pass, step, look) {
+  const { record, film, layout } = placeOf(model, pass);
+  const now = stepOf(film, record.shot, step);
+  /** @type {Frame} */
+  const frame = {
+    nodes: [...now.frame.nodes, ...now.removed],
+    edges: [...now.frame.edges, ...now.removedEdges],
+    row: (node) => {
+      const [first, other] = [film.nodes[node], now.frame.rows.get(node)];
+      return other ? { ...first, ...other, w: first.w, h: first.h } : first;
+    },
+    mark: (node) => (now.added.has(node) ? "added" : now.removed.has(node) ? "removed"
+      : now.changed.has(node) ? "changed" : ""),
+    edgeMark: (edge) =>
+      (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
+  };
+  const key = `film ${record.film} ${layout}`;
+  if (look.keys) {
+    const deltas = deltasOf(film.passes[record.shot].steps, step);
+    return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
+  }
+  if (!film.layouts[layout]) {
+    const { nodes, edges } = unionOf(film, layout);
+    film.layouts[layout] = placed(film, nodes, edges);
+  }
+  return build(key, film, layout, frame);
+}
+
+/**
+ * The rewrites that a step shows: all of the pass, none, or the one before it.
+ * @param {Delta[]} steps @param {number} step
+ */
+const deltasOf = (steps, step) => (step < 0 ? steps : steps.slice(Math.max(0, step - 1), step));
+
+/**
+ * @param {FilmScene} scene @param {Frame} frame @param {Delta[]} deltas @param {string} key
+ * @param {Look} look
+ * @returns {Picture}
+ */
+function foldedPicture(scene, frame, deltas, key, look) {
+  const kept = JSON.stringify([look.by, look.open]);
+  const laid = partsKept(scene, kept, look);
+  const { parts, rows, boxes } = laid;
+  const partOf = (/** @type {number} */ node) =>
+    laid.partOf[/** @type {number} */ (scene.nodeAt.get(node))];
+  /** @type {number[][]} */
+  const members = parts.map(() => []);
+  frame.nodes.forEach((node) => members[partOf(node)].push(node));
+  const rewrites = rewritesOf(deltas, partOf);
+  /** @type {PictureNode[]} */
+  const nodes = []; // by part, with holes for those of which nothing is there
+  parts.forEach((part, i) => {
+    const found = members[i];
+    if (!found.length) return;
+    const all = found.map((node) => frame.row(node));
+    const shown = part.group < 0 ? { row: all[0], mark: frame.mark(found[0]) }
+      : groupNode(rows[i], all, found.map((node) => frame.mark(node)), rewrites.get(i) ?? 0);
+    nodes[i] = { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all,
+      hidden: 0 };
+  });
+  return finished({
+    key: `${key} ${kept}`, nodes: Object.values(nodes),
+    edges: edgesShown(scene, laid, frame, nodes),
+    groups: laid.frames.map(([label, ...box]) => [label.replace(/: \d+ nodes$/, ""), ...box]),
+    engine: OWN, seconds: laid.seconds, all: frame.nodes.length,
+  });
+}
+
+/**
+ * Where the groups of a scene stand: the same in all frames.
+ * @param {FilmScene} scene @param {string} kept @param {Look} look
+ * @returns {KeptParts}
+ */
+function partsKept(scene, kept, look) {
+  scene.laid ??= new Map();
+  const known = scene.laid.get(kept);
+  if (known) return known;
+  const [oldest] = scene.laid.keys();
+  if (scene.laid.size >= KEPT) scene.laid.delete(oldest);
+  const laid = layOutParts(scene, { ...look, room: ROOM });
+  const linkOf = new Int32Array(scene.edges.length).fill(-1);
+  laid.links.forEach((link, i) => link.edges.forEach((edge) => { linkOf[edge] = i; }));
+  const made = { ...laid, linkOf };
+  scene.laid.set(kept, made);
+  return made;
+}
+
+/**
+ * In how many of the rewrites something of each part came, went, or began to read differently.
+ * @param {Delta[]} deltas @param {(node: number) => number} partOf
+ */
+function rewritesOf(deltas, partOf) {
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const delta of deltas) {
+    const nodes = [...(delta["n+"] ?? []), ...(delta["n-"] ?? []),
+      ...(delta.set ?? []).map(([node]) => node)];
+    for (const part of new Set(nodes.map(partOf))) counts.set(part, (counts.get(part) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * A folded group in a frame: what is in it, and what the rewrites did there.
+ * @param {NodeRow} row @param {NodeRow[]} members @param {string[]} marks of the members
+ * @param {number} rewrites
+ * @returns {Pick<PictureNode, "row" | "mark" | "rewrites">}
+ */
+function groupNode(row, members, marks, rewrites) {
+  /** @type {Record<string, number>} */
+  const counts = { added: 0, removed: 0, changed: 0 };
+  marks.filter(Boolean).forEach((mark) => { counts[mark] += 1; });
+  const there = members.filter((_, i) => marks[i] !== "removed");
+  const columns = columnsIn(row.w);
+  if (!rewrites && !marks.some(Boolean)) {
+    return { row: { ...row, label: [row.label[0], inGroup(there, columns)] }, mark: "" };
+  }
+  const whole = ["added", "removed"].find((mark) => counts[mark] === members.length);
+  const signs = Object.keys(SIGNS).filter((mark) => counts[mark])
+    .map((mark) => `${SIGNS[mark]}${counts[mark]}`).join(" ");
+  const words = `${counted(rewrites, "rewrite")}: ${signs || "nothing left of them"}`;
+  const label = [row.label[0], cut(`${words} of ${counted(there.length, "node")}`, columns)];
+  return { row: { ...row, label }, mark: whole ?? "changed", rewrites };
+}
+
+/**
+ * The links of which a frame has edges; one is marked where all its edges came, or went.
+ * @param {FilmScene} scene @param {KeptParts} laid @param {Frame} frame
+ * @param {PictureNode[]} nodes by part
+ */
+function edgesShown(scene, laid, frame, nodes) {
+  /** @type {number[][]} */
+  const found = laid.links.map(() => []);
+  for (const edge of frame.edges) {
+    const at = /** @type {number} */ (scene.edgeAt.get(edge));
+    const link = laid.linkOf[at];
+    if (link >= 0) found[link].push(at);
+  }
+  /** @param {number[]} edges */
+  const markOf = (edges) => {
+    const marks = new Set(edges.map((edge) => frame.edgeMark(scene.numbers[edge])));
+    return marks.size === 1 ? [...marks][0] : "";
+  };
+  return laid.links.flatMap((link, i) => (found[i].length
+    ? edgesOf(scene, { ...link, edges: found[i] }, laid.parts, nodes, markOf) : []));
+}

@@ -1,0 +1,104 @@
+// Keys, which act only while the explorer has the focus, and the page that lists them.
+
+import { button, h } from "../kit/dom.js";
+import { keepKeys } from "../kit/focus.js";
+import { reveal } from "../views/graph/reveal.js";
+
+/** The stages that digits lead to, in the order of 1 … 9, 0. */
+function numbered(model) {
+  return model.stages.filter((stage) => !stage.asked).slice(0, 10);
+}
+
+/** The keys of the stages that are made when they are asked for. */
+const ASKED = { llvm_passes: "p", run: "m" };
+
+/** The key that leads to a stage; "" where there is none. */
+export function keyOfStage(model, stage) {
+  if (stage.asked) return ASKED[stage.id] ?? "";
+  const place = numbered(model).indexOf(stage);
+  return place < 0 ? "" : String((place + 1) % 10);
+}
+
+/** Rows [keys, what they do, action]; the first word of `keys` that matches acts. */
+export function keyTable(store, views) {
+  const step = (by) => () => store.moveStep(by);
+  const neighbour = (side) => () => views.visitNeighbour(side);
+  const shown = (side) => () => store.state.view === "graph" && reveal(views.views.graph, side);
+  const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
+  const visit = (id) => () => {
+    if (store.model.stageById.get(id)?.units.length) store.set({ stage: id });
+  };
+  return [
+    [["ArrowUp"], "previous pass", () => store.movePass(-1)],
+    [["ArrowDown"], "next pass", () => store.movePass(1)],
+    [["ArrowLeft"], "previous rewrite", step(-1)],
+    [["ArrowRight"], "next rewrite", step(1)],
+    [["f"], "next changed pass", () => store.movePass(1, true)],
+    [["r"], "previous changed pass", () => store.movePass(-1, true)],
+    [[..."1234567890"], "stage by its place in the ribbon",
+      (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
+    [["p"], "LLVM's passes", visit("llvm_passes")],
+    [["m"], "the run: measured times", visit("run")],
+    [["g"], "graph or text", () => views.toggleText()],
+    [["t"], "three linked columns", () => store.set({ view: "columns" })],
+    [[" "], "fit the drawing", () => views.fit()],
+    [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
+    [["s"], "only the selection and its neighbours; again for more of them, or all",
+      () => views.view.toggleOnly?.()],
+    [["/"], "search", () => views.focusSearch()],
+    [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
+    [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
+    [["I"], "select the first input", neighbour("inputs")],
+    [["O"], "select the first user", neighbour("users")],
+    [["h"], "biography of the selection", () => views.showBiography()],
+    [["c"], "critical path only", () => views.toggleCritical()],
+    [["Escape"], "clear selection and search", () => views.clear()],
+    [["?"], "this list", () => views.toggleHelp()],
+  ];
+}
+
+const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
+  Escape: "Esc", I: "Shift I", O: "Shift O" };
+const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
+  : keys.map((key) => NAMES[key] || key).join(" "));
+
+/** Whether a field of the page wants the key for itself. */
+function isTyping(event) {
+  const target = event.composedPath()[0];
+  if (event.key === "Escape" || !target.matches) return false;
+  if (target.matches("input[type=range]")) return event.key.startsWith("Arrow");
+  if (target.matches("button, summary")) return event.key === " " || event.key === "Enter";
+  return target.matches("input:not([type=checkbox]), select, textarea");
+}
+
+/** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
+export function listenToKeys(root, table) {
+  keepKeys(root);
+  root.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isOurs = !isTyping(event);
+    const row = isOurs && table.find(([keys]) => keys.includes(event.key));
+    // The notebook must not take letters typed into our fields for commands either.
+    event.stopPropagation();
+    if (!row) return;
+    event.preventDefault();
+    row[2](event.key);
+  });
+}
+
+/** The page of keys; hidden until asked for. */
+export function keyPage(table, close) {
+  const rows = table.flatMap(([keys, words]) => [h("dt", {}, h("kbd", {}, nameOf(keys))),
+    h("dd", {}, words)]);
+  return h(
+    "div",
+    {
+      class: "key-page", role: "dialog", "aria-label": "Keys", "aria-modal": "true", hidden: true,
+      // Its one button keeps the focus, so that Escape is heard.
+      onkeydown: (event) => { if (event.key === "Tab") event.preventDefault(); },
+    },
+    h("div", { class: "key-card" },
+      h("div", { class: "key-head" }, h("h3", {}, "Keys"), button("close", close)),
+      h("dl", {}, ...rows)),
+  );
+}

@@ -1,0 +1,265 @@
+// The explorer: puts the panes together, follows the theme, and syncs its state with the model.
+
+import { renderComparison } from "../compare/compare.js";
+import { isConnected } from "../data/kernel.js";
+import { Arrival, arrived } from "../data/later.js";
+import { Model } from "../data/model.js";
+import { unpacked, withWire } from "../data/packed.js";
+import { HINT } from "../data/query.js";
+import { Requests } from "../data/requests.js";
+import { Store } from "../data/store.js";
+import { Inspector } from "../inspector/inspector.js";
+import { button, h } from "../kit/dom.js";
+import { followTheme } from "../kit/theme.js";
+import { renderQuiz } from "../quiz/quiz.js";
+import { makeViews, viewOf } from "../views/views.js";
+import { keyPage, keyTable, listenToKeys } from "./keys.js";
+import { legendOf } from "./legend.js";
+import { Passes } from "./passes.js";
+import { Ribbon } from "./ribbon.js";
+import { keepWhenSaved } from "./saving.js";
+
+/** Pages other than the explorer of one compilation, by the format of their data. */
+const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQuiz };
+
+class Explorer {
+  constructor(model, saved, fullPage, requests) {
+    this.store = new Store(model, saved, requests);
+    const look = { fullPage, onStatus: () => this.updateStatus() };
+    this.views = makeViews(this.store, look);
+    this.inspector = new Inspector(this.store);
+    this.keys = keyTable(this.store, this);
+    this.help = keyPage(this.keys, () => this.toggleHelp());
+    this.build(fullPage);
+    if (!fullPage) this.tellOfKernel(requests);
+    listenToKeys(this.root, this.keys);
+    this.store.subscribe(() => this.show());
+  }
+
+  build(fullPage) {
+    this.tabs = h("div", { class: "segmented", role: "group", "aria-label": "View" });
+    this.units = h("select", {
+      class: "unit-choice", "aria-label": "Kernel",
+      onchange: () => this.store.set({ unit: Number(this.units.value) }),
+    });
+    this.searchField = h("input", {
+      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
+      title: HINT,
+      oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
+    });
+    this.hits = h("span", { class: "hits", "aria-live": "polite" });
+    this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
+      title: "Next one found (Enter); Shift: the one before", "aria-label": "Next one found",
+      hidden: true,
+    });
+    this.pane = h("div", { class: "pane" });
+    this.obstacle = h("span", { class: "obstacle", role: "status" });
+    this.status = h("span", { class: "status-text" });
+    this.legend = h("span", { class: "legend" });
+    this.tools = h(
+      "div", { class: "tools" }, this.tabs, this.units,
+      h("span", { class: "spacer" }), this.hits, this.nextHit, this.searchField,
+      button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" }),
+    );
+    this.root = h(
+      "div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" },
+      fullPage && h("h1", { class: "unseen" }, this.store.model.name),
+      h("div", { class: "frame" },
+        new Ribbon(this.store).root,
+        new Passes(this.store).root,
+        h("main", { class: "centre" }, this.tools, this.pane,
+          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
+        this.inspector.root),
+      this.help,
+    );
+  }
+
+  /** In a notebook a reader expects answers: where there are none, the page says why. */
+  tellOfKernel(requests) {
+    const tell = () => {
+      this.obstacle.textContent = requests.obstacle && `○ ${requests.obstacle}`;
+    };
+    requests.onLive(tell);
+    requests.onLost(tell);
+    tell();
+  }
+
+  get view() {
+    return this.views[viewOf(this.store)];
+  }
+
+  show() {
+    const { state } = this.store;
+    this.root.dataset.stage = state.stage;
+    this.root.dataset.view = state.view;
+    this.views.timeline.critical = state.critical;
+    this.views.graph.critical = state.critical && state.stage === "schedule";
+    this.showTabs();
+    this.showUnits();
+    if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
+    this.view.show();
+    if (this.searchField.value) this.search();
+    this.updateStatus();
+  }
+
+  showTabs() {
+    const { state } = this.store;
+    this.tabs.replaceChildren(...this.store.allowedViews().map((view) =>
+      button(this.store.model.viewById.get(view).label, () => this.store.set({ view }), {
+        "aria-pressed": String(view === state.view), "data-view": view,
+      })));
+  }
+
+  showUnits() {
+    const { stage, state } = this.store;
+    this.units.hidden = stage.units.length < 2 || state.view === "columns";
+    this.units.replaceChildren(...stage.units.map((unit, position) =>
+      h("option", { value: position, selected: position === state.unit }, unit.name)));
+  }
+
+  updateStatus() {
+    if (!this.status || !this.view.root.isConnected) return;
+    this.status.textContent = this.view.status();
+    this.status.title = this.status.textContent;
+    this.legend.replaceChildren(...legendOf(this.store.model, this.view.present?.()));
+  }
+
+  search() {
+    this.found = this.view.search(this.searchField.value);
+    this.at = -1;
+    this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
+    this.nextHit.hidden = !this.searchField.value || !this.found.length;
+  }
+
+  searchKey(event) {
+    if (event.key !== "Enter" || !this.found?.length) return;
+    event.stopPropagation();
+    this.visitHit(event.shiftKey ? -1 : 1);
+  }
+
+  visitHit(by) {
+    const { found } = this;
+    const at = this.at < 0 && by < 0 ? found.length - 1 : (this.at + by + found.length)
+      % found.length;
+    this.view.visit(found[at]);
+    Object.assign(this, { found, at });
+    this.hits.textContent = `${at + 1} of ${found.length}`;
+  }
+
+  focusSearch() {
+    this.searchField.focus();
+    this.searchField.select();
+  }
+
+  clear() {
+    if (!this.help.hidden) {
+      this.toggleHelp();
+      return;
+    }
+    this.searchField.value = "";
+    this.search();
+    this.store.set({ selected: "", critical: false });
+    this.root.focus();
+  }
+
+  toggleText() {
+    const { view } = this.store.state;
+    const views = this.store.allowedViews();
+    const wanted = view === "text" ? views[0] : "text";
+    if (views.includes(wanted)) this.store.set({ view: wanted });
+  }
+
+  toggleCritical() {
+    this.store.set({ critical: !this.store.state.critical });
+  }
+
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+    this.root.querySelector(".frame").inert = !this.help.hidden;
+    (this.help.hidden ? this.root : this.help.querySelector("button")).focus();
+  }
+
+  fit() {
+    this.view.fit?.();
+  }
+
+  visitNeighbour(side) {
+    const { picture } = this.views.graph;
+    const chosen = picture?.byEntity.get(this.store.selected);
+    const near = picture?.neighbours.get(chosen)?.[side][0];
+    if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
+  }
+
+  showBiography() {
+    this.inspector.unfold();
+    this.inspector.body.querySelector(".biography")?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Keeps the state of the page and the model's `state` equal, without echoes. */
+function sync(store, model, arrival) {
+  const { requests } = store;
+  let isOurs = false;
+  const publish = () => {
+    isOurs = true;
+    model.set("state", { ...store.state });
+    if (!requests.obstacle) model.save_changes(); // else nobody is there to take them
+    isOurs = false;
+  };
+  store.subscribe(publish);
+  const adopt = () => {
+    if (!isOurs) arrival.adopt(model.get("state"));
+  };
+  model.on("change:state", adopt);
+  publish();
+  return () => model.off("change:state", adopt);
+}
+
+/** Marks the root once the first picture has been painted. */
+function markReady(root) {
+  requestAnimationFrame(() => requestAnimationFrame(() => { root.dataset.ready = "true"; }));
+}
+
+/** Called by anywidget as soon as there is a widget, in view or not. */
+export function initialize({ model }) {
+  keepWhenSaved(model.widget_manager);
+}
+
+/** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
+export async function render(context) {
+  const given = context.model.get("wire");
+  const wire = await unpacked(given);
+  const model = wire === given ? context.model : withWire(context.model, wire);
+  const later = await arrived(context.model.get("later"));
+  return (PAGES[wire.format] || renderExplorer)({ ...context, model, later });
+}
+
+function renderExplorer({ model, el, later, fullPage = false }) {
+  const requests = new Requests(model, isConnected(el));
+  const data = new Model(model.get("wire"));
+  if (later && data.isWaiting) data.append(later);
+  const explorer = new Explorer(data, model.get("state"), fullPage, requests);
+  const { root } = explorer;
+  el.append(root);
+  const repaint = () => explorer.view.draw?.();
+  const stopTheme = followTheme(root, fullPage ? explorer.tools : null, repaint);
+  explorer.show();
+  const arrival = new Arrival(model, explorer.store);
+  const stopSync = sync(explorer.store, model, arrival);
+  const adopt = () => explorer.store.measured.adopt();
+  model.on("change:recorded", adopt);
+  const watcher = new ResizeObserver(repaint);
+  watcher.observe(explorer.pane);
+  markReady(root);
+  return () => {
+    stopTheme();
+    stopSync();
+    arrival.close();
+    model.off("change:recorded", adopt);
+    requests.close();
+    watcher.disconnect();
+    root.remove(); // the notebook keeps `el` even when its output is gone
+  };
+}
+
+export default { initialize, render };

@@ -1,0 +1,203 @@
+// The passes in order with their match counts, and the slider over the rewrites of the chosen one.
+
+import { isTraced } from "../data/graph/passpicture.js";
+import { isTold, matchedPart } from "../inspector/matched.js";
+import { ruleCode } from "../inspector/whynot.js";
+import { button, counted, duration, h } from "../kit/dom.js";
+import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
+
+const UNTRACED = "rewrites not recorded: compile(…, Options(trace=True)) records them";
+
+export class Passes {
+  constructor(store) {
+    this.store = store;
+    this.rows = [];
+    this.list = h("ol", { class: "pass-list", "aria-label": "Passes" });
+    this.filter = h("input", {
+      type: "search", class: "filter", placeholder: "Filter passes",
+      "aria-label": "Filter passes", oninput: () => this.sift(),
+    });
+    this.onlyChanged = h("input", { type: "checkbox", onchange: () => this.sift() });
+    this.stepper = h("div", { class: "stepper" });
+    this.root = h(
+      "aside", { class: "passes", "aria-label": "Passes" },
+      h("div", { class: "passes-head" },
+        h("h3", {}, "Passes"),
+        h("label", { class: "only" }, this.onlyChanged, "changed only")),
+      this.filter, this.list, this.stepper,
+    );
+    this.fillList();
+    this.buildStepper();
+    store.subscribe(() => this.update());
+    this.update();
+  }
+
+  fillList() {
+    let [level, place] = [null, null];
+    this.store.model.passes.forEach((record, pass) => {
+      const words = record.stage === "graph" ? "tensor level" : "machine level";
+      if (words !== level) this.list.append(h("li", { class: "pass-level" }, words));
+      level = words;
+      const title = record.kernel ? `${record.stage} · ${record.kernel}` : record.stage;
+      if (title !== place) this.list.append(h("li", { class: "pass-group" }, title));
+      place = title;
+      this.list.append(this.row(record, pass));
+    });
+    this.nothing = h("li", { class: "empty", hidden: this.rows.length > 0 },
+      this.rows.length ? "No pass is called so, or none that changed something."
+        : "No passes were run.");
+    this.list.append(this.nothing);
+  }
+
+  row(record, pass) {
+    const isKnown = isTraced(record);
+    const check = this.store.model.checks?.passes[pass];
+    const label = `${record.name}: ${record.changed ? "changed" : "unchanged"}, `
+      + (isKnown ? counted(record.rewrites.length, "rewrite") : UNTRACED) + checkWords(check);
+    const node = button("", () => this.store.set({ stage: "passes", pass, view: "graph" }), {
+      class: `pass${record.changed ? " changed" : ""}${check ? " checked" : ""}`,
+      "data-pass": pass,
+      "aria-label": label,
+      title: `${record.because} (the pass took ${duration(record.seconds)})`,
+    });
+    node.append(
+      h("span", { class: "pass-mark", "aria-hidden": "true" }, record.changed ? "●" : "○"),
+      h("span", { class: "pass-name" }, record.name),
+      h("span", { class: "pass-count", title: isKnown ? null : UNTRACED },
+        isKnown ? String(record.rewrites.length) : "–"),
+      checkMark(check) ?? "",
+    );
+    const item = h("li", {}, node);
+    this.rows.push({ record, node, item });
+    return item;
+  }
+
+  sift() {
+    const text = this.filter.value.toLowerCase();
+    for (const { record, item } of this.rows) {
+      const words = `${record.name} ${record.stage} ${record.kernel}`.toLowerCase();
+      const isNamed = words.includes(text);
+      item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
+    }
+    const shown = new Set(this.rows.filter(({ item }) => !item.hidden).map(({ item }) => item));
+    this.nothing.hidden = shown.size > 0;
+    this.hideTitles(".pass-group", ".pass-group, .pass-level", shown);
+    this.hideTitles(".pass-level", ".pass-level", shown);
+  }
+
+  /** Hides titles of what is hidden: each holds up to the next that matches `end`. */
+  hideTitles(titles, end, shown) {
+    for (const title of this.list.querySelectorAll(titles)) {
+      let item = title.nextElementSibling;
+      while (item && !item.matches(end) && !shown.has(item)) item = item.nextElementSibling;
+      title.hidden = !shown.has(item);
+    }
+  }
+
+  buildStepper() {
+    const { store } = this;
+    this.previous = button("‹", () => store.moveStep(-1), { "aria-label": "Previous rewrite" });
+    this.next = button("›", () => store.moveStep(1), { "aria-label": "Next rewrite" });
+    this.whole = button("whole pass", () => store.set({ stage: "passes", step: -1 }), {
+      class: "whole", title: "Compare the end of the pass with its beginning",
+    });
+    this.slider = h("input", {
+      type: "range", min: 0, step: 1, class: "slider", "aria-label": "Rewrite",
+      oninput: () => store.set({ stage: "passes", step: Number(this.slider.value) }),
+    });
+    this.position = h("span", { class: "position", "aria-live": "polite" });
+    this.ticks = h("div", { class: "check-ticks", "aria-hidden": "true" });
+    this.rule = h("div", { class: "rule-card" });
+    this.stepper.append(
+      h("div", { class: "step-row" }, this.previous, this.slider, this.next),
+      this.ticks,
+      h("div", { class: "step-row" }, this.position, this.whole),
+      this.rule,
+    );
+  }
+
+  update() {
+    const { store } = this;
+    const { pass, step, stage } = store.state;
+    this.rows.forEach(({ node }, index) => {
+      const isChosen = index === pass && stage === "passes";
+      node.setAttribute("aria-current", isChosen ? "true" : "false");
+      if (isChosen) node.scrollIntoView?.({ block: "nearest" });
+    });
+    this.stepper.hidden = stage !== "passes" || !store.pass;
+    if (!this.stepper.hidden) this.updateStepper(step);
+  }
+
+  updateStepper(step) {
+    const { steps } = this.store;
+    const shown = step < 0 ? steps : step;
+    this.slider.max = steps;
+    this.slider.value = shown;
+    this.slider.disabled = !steps;
+    this.previous.disabled = !steps || step === 0;
+    this.next.disabled = !steps || step === steps;
+    this.whole.setAttribute("aria-pressed", String(step < 0));
+    this.position.textContent = this.words(step, steps);
+    const checks = this.store.model.checks?.steps[this.store.state.pass];
+    this.ticks.replaceChildren(...ticksOf(checks?.slice(0, steps), shown));
+    this.rule.replaceChildren(...this.ruleLines(step));
+  }
+
+  words(step, steps) {
+    if (!isTraced(this.store.pass)) return UNTRACED;
+    if (!steps) return "no rewrites";
+    if (step < 0) return `${counted(steps, "rewrite")} in all`;
+    return step ? `after ${step} of ${steps}` : `before 1 of ${steps}`;
+  }
+
+  ruleLines(step) {
+    const { pass: record, model } = this.store;
+    const chosen = step > 0 ? [] : this.choices(record); // a step names its own
+    const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
+    const lines = [this.check(step), because, ...chosen];
+    if (step > 0) {
+      const [rule, before, after] = record.rewrites[step - 1];
+      const [name, algebra, source, code] = model.rules[rule];
+      lines.splice(1, 0,
+        h("p", { class: "rule-name" }, name),
+        h("p", { class: "algebra" }, algebra),
+        h("p", { class: "rule-source" }, source),
+        ruleCode(code) ?? "",
+        isTold(record, code) ? matchedPart(this.store, this.store.state.pass, step) : "",
+        h("p", { class: "rule-nodes" },
+          this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
+          this.link(after, "+")),
+      );
+    }
+    if (record.left_out) {
+      lines.push(h("p", { class: "note" },
+        `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`));
+    }
+    return lines.filter(Boolean);
+  }
+
+  /** Whether what is on screen is right: after a rewrite, else after the whole pass. */
+  check(step) {
+    const { model, state } = this.store;
+    if (!model.checks || step === 0) return null;
+    const steps = model.checks.steps[state.pass];
+    if (step > 0) return checkLine(steps[step - 1]);
+    const first = firstWrong(steps);
+    const [ok, words] = model.checks.passes[state.pass] ?? [];
+    return ok === undefined ? null : checkLine([ok, first ? `${words} (${first})` : words]);
+  }
+
+  /** What was chosen for the kernel and is done by this pass. */
+  choices(record) {
+    const { model } = this.store;
+    const rows = record.stage === "loops" ? model.kernelByName.get(record.kernel)?.choices : null;
+    return (rows || []).filter(([name]) => name === record.name)
+      .map(([, text]) => h("p", { class: "algebra" }, text));
+  }
+
+  link(entity, sign) {
+    return button(`${sign} ${this.store.model.caption(entity)}`, () => this.store.select(entity), {
+      class: "entity-link",
+    });
+  }
+}

@@ -1,0 +1,77 @@
+// The value of the selection, or of what it comes from where it has none of its own.
+
+import { h } from "../kit/dom.js";
+import { picture } from "../kit/valuepicture.js";
+
+const WITH_VALUES = ["graph", "kernels"]; // stages of which Python knows each node's value
+const asked = new WeakMap(); // what Python was asked for already, by model
+
+/**
+ * The nearest value on the way up: machine code has none of its own, the instruction it comes
+ * from has. Pure.
+ * @param {number} entity
+ * @param {number[][]} parents
+ * @param {(entity: number) => boolean} has
+ * @returns {number} -1 where no way leads to a value
+ */
+export function nearestValue(entity, parents, has) {
+  const seen = new Set([entity]);
+  for (const each of seen) {
+    if (has(each)) return each;
+    parents[each].forEach((parent) => seen.add(parent));
+  }
+  return -1;
+}
+
+/** Why what is inside a kernel has no values, where that is known; else nothing. */
+function unseenWords(model, entity) {
+  const [stage, number] = model.entities[entity].split(":");
+  if (stage !== "loops" && stage !== "lowered") return "";
+  const row = model.unseen.find(([of, kernel]) => (!of || of === stage)
+    && (kernel < 0 || kernel === Number(number)));
+  return row ? `Not computed: ${row[2]}.` : "";
+}
+
+/** The section of the inspector; null where nothing is known. It fills itself where it can. */
+export function valueSection(inspector, entity) {
+  const { model, requests } = inspector.store;
+  const wanted = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined
+    || WITH_VALUES.includes(model.stageOf(it)));
+  const known = asked.get(model) ?? asked.set(model, new Set()).get(model);
+  const isKnown = wanted < 0 || model.values[wanted] !== undefined || known.has(wanted);
+  if (isKnown || requests.obstacle) return knownSection(inspector, entity);
+  const part = h("div", {}, knownSection(inspector, entity));
+  known.add(wanted);
+  requests.ask("value", { entity: model.entities[wanted] }).then((value) => {
+    if (!value) return;
+    model.values[wanted] = value;
+    part.replaceChildren(knownSection(inspector, entity));
+  }, () => known.delete(wanted));
+  return part;
+}
+
+function knownSection(inspector, entity) {
+  const { model } = inspector.store;
+  const from = nearestValue(entity, model.parents, (it) => model.values[it] !== undefined);
+  const unseen = from === entity ? "" : unseenWords(model, entity);
+  if (from < 0) {
+    return unseen ? inspector.section("Value", h("p", { class: "note" }, unseen)) : null;
+  }
+  const value = model.values[from];
+  const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
+  const facts = [
+    ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
+    ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
+    ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
+    !value.shape && ["computed", `${value.size.toLocaleString("en")} elements, one turn after ` +
+      "the other, on the inputs given"],
+  ].filter(Boolean);
+  return inspector.section(
+    "Value",
+    unseen && h("p", { class: "note" }, unseen),
+    from !== entity && h("p", { class: "hint" }, "That of what it comes from:"),
+    from !== entity && inspector.links([inspector.link(from)]),
+    value.picture && picture(value),
+    inspector.facts(facts),
+  );
+}

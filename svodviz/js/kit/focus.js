@@ -1,0 +1,25 @@
+// The focus: it stays where it was when parts of a page are made anew, and keeps its keys.
+
+const nameOf = (element) => element.getAttribute("aria-label") || element.textContent;
+
+/** Runs `change`, which makes parts of `root` anew; what had the focus there has it afterwards. */
+export function keepFocus(root, change) {
+  const active = root.getRootNode().activeElement;
+  const name = active && root !== active && root.contains(active) ? nameOf(active) : null;
+  change();
+  if (name === null || active.isConnected) return;
+  const same = [...root.querySelectorAll(active.tagName)].find((it) => nameOf(it) === name);
+  (same ?? root).focus?.({ preventScroll: true });
+}
+
+/**
+ * Keeps plain keys from the shortcuts of the notebook around us. JupyterLab looks at keys after us,
+ * Notebook before us; both leave alone what has this attribute. Ctrl+S and the like stay theirs.
+ */
+export function keepKeys(root) {
+  const mark = (event) => {
+    const isTheirs = event.ctrlKey || event.metaKey || event.altKey;
+    root.toggleAttribute("data-lm-suppress-shortcuts", !isTheirs);
+  };
+  for (const kind of ["focusin", "keydown", "keyup"]) root.addEventListener(kind, mark, true);
+}

@@ -1,0 +1,394 @@
+// The graph of a stage or of one step of a pass: SVG of what is in view, on a camera.
+
+import { lookOf } from "../../data/graph/groupings.js";
+import { overlayOn } from "../../data/graph/overlay.js";
+import { filmScene, passPicture } from "../../data/graph/passpicture.js";
+import { stagePicture } from "../../data/graph/picture.js";
+import { matches, termsOf } from "../../data/query.js";
+import { button, count, counted, duration, h, s } from "../../kit/dom.js";
+import { Camera, crowded, fit, holds, touches, union } from "../../kit/geometry.js";
+import { handleCamera } from "./camerawork.js";
+import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
+import { GraphTools } from "./graphtools.js";
+import { Minimap } from "./minimap.js";
+import { replacementArrow, replacementsOf } from "./replaced.js";
+import { Tidy } from "./tidy.js";
+
+const MOST = 900; // nodes drawn in full at once
+const TINY = 0.08; // scale below which no word can be read
+
+export class GraphView {
+  constructor(store, look) {
+    this.store = store;
+    this.look = look;
+    this.cameras = new Map();
+    this.camera = new Camera();
+    this.found = new Set();
+    this.critical = false;
+    this.groupLayer = s("g", { class: "groups" });
+    this.edgeLayer = s("g", { class: "edges" });
+    this.nodeLayer = s("g", { class: "nodes" });
+    this.numberLayer = s("g", { class: "numbers", "aria-hidden": "true" });
+    this.world = s("g", {}, this.groupLayer, this.edgeLayer, this.nodeLayer, this.numberLayer);
+    this.overview = h("canvas", { class: "overview", "aria-hidden": "true" });
+    this.svg = s("svg", { class: "graph", role: "group", tabindex: "0" }, this.world);
+    this.minimap = new Minimap((x, y) => this.centre(x, y));
+    this.costs = new Map();
+    this.tidy = new Tidy(store, () => this.show());
+    this.graphTools = new GraphTools(store, this);
+    this.empty = h("p", { class: "empty" });
+    this.root = h(
+      "div", { class: "graph-view" }, this.graphTools.root,
+      h("div", { class: "graph-area" }, this.overview, this.svg, this.minimap.root, this.empty,
+        h("div", { class: "zoom" }, this.tidy.root,
+          button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+          button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+          button("fit", () => this.fit(), { title: "Show everything (space)" }))),
+    );
+    this.listen();
+  }
+
+  listen() {
+    handleCamera(this.svg, this);
+    this.svg.addEventListener("pointerover", (event) => this.store.hover(this.entityAt(event)));
+    this.svg.addEventListener("pointerleave", () => this.store.hover(-1));
+    this.svg.addEventListener("click", (event) => this.store.select(this.entityAt(event)));
+    this.svg.addEventListener("dblclick", () => this.toggleFold());
+    this.store.onHover(() => { if (this.root.isConnected) this.light(); });
+  }
+
+  /** In a notebook the wheel scrolls the page until the explorer has the focus. */
+  mayZoom(event) {
+    const isOurs = this.root.getRootNode().activeElement?.closest?.(".svodviz")
+      === this.root.closest(".svodviz");
+    return this.look.fullPage || event.ctrlKey || event.metaKey || isOurs;
+  }
+
+  entityAt(event) {
+    const node = event.target.closest?.(".node");
+    return node ? Number(node.dataset.entity) : -1;
+  }
+
+  show() {
+    const { store } = this;
+    const { stage, unit } = store.state;
+    const before = this.picture;
+    const isPass = stage === "passes";
+    this.picture = isPass ? this.passPicture() : this.stagePicture();
+    this.empty.hidden = Boolean(this.picture);
+    this.graphTools.show();
+    this.tidy.show(this.picture, isPass ? null : this.scene);
+    if (!this.picture) return this.showNothing(store.stage.units[unit]);
+    this.cost(isPass);
+    this.replaced = isPass ? replacementsOf(store.pass, store.state.step, this.picture) : [];
+    if (before !== this.picture) this.takeOver(before);
+    this.svg.setAttribute("aria-label", `${store.stage.label} graph`);
+    this.draw();
+    this.light();
+    this.reveal(isPass && before !== this.picture);
+    return undefined;
+  }
+
+  /** The scene of the stage on screen; of a pass all that its film shows in this layout. */
+  get scene() {
+    const { model, stage, state } = this.store;
+    if (stage.id === "passes") return model.passes.length ? filmScene(model, state.pass) : null;
+    return stage.units[state.unit]?.scene ?? null;
+  }
+
+  /** What the scene on screen is part of: films have the stage of their program. */
+  get program() {
+    const { pass, state } = this.store;
+    return state.stage === "passes" ? pass?.stage ?? "" : state.stage;
+  }
+
+  /** How the scene is folded, as the state says or as suits it. */
+  foldedLook(scene) {
+    const look = lookOf(this.store.model, scene, this.program, this.store.state);
+    this.folding = look.by;
+    return look;
+  }
+
+  /** A step of a pass, folded like the graph. */
+  passPicture() {
+    const { model, state, pass } = this.store;
+    if (!pass) return null;
+    return passPicture(model, state.pass, state.step, this.foldedLook(this.scene));
+  }
+
+  /** The stage's graph: folded, or only a neighbourhood, as the state says. */
+  stagePicture() {
+    const { store, scene } = this;
+    const { stage, unit, only } = store.state;
+    const roots = scene ? scene.nodes.flatMap((row, node) =>
+      (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
+    const look = roots.length ? { only: new Set(roots) } : this.foldedLook(scene);
+    if (roots.length) this.folding = "";
+    return stagePicture(scene, `${stage} ${unit}`, look);
+  }
+
+  /** Works out the costs that are laid over the picture. */
+  cost(isPass) {
+    const { model, state } = this.store;
+    const { costs, words } = isPass ? { costs: new Map(), words: "" }
+      : overlayOn(model, this.scene, this.picture, state.overlay, this.store.measured?.words);
+    const overlaid = `${state.overlay} ${this.store.measured?.version}`;
+    if (this.overlaid !== overlaid) this.drawnAt = null;
+    Object.assign(this, { costs, costWords: words, overlaid });
+  }
+
+  /** Opens the folded group in which the selection is, or folds the one it stands in. */
+  toggleFold() {
+    const { store } = this;
+    const found = this.picture?.byEntity.get(store.selected);
+    if (!found?.group) return;
+    const { open } = store.state;
+    const isOpen = open.includes(found.group);
+    store.set({ open: isOpen ? open.filter((it) => it !== found.group) : [...open, found.group] });
+  }
+
+  /** Shows only the selection and its neighbours; more of them, where it is at the edge. */
+  toggleOnly() {
+    const { store } = this;
+    const { only, selected, stage } = store.state;
+    if (stage === "passes") return;
+    const isMore = selected && this.scene?.nodes.some((row) => row.e === store.selected)
+      && !only.includes(selected);
+    if (isMore) store.set({ only: [...only, selected] });
+    else if (only.length) store.set({ only: [] });
+  }
+
+  showNothing(unit) {
+    this.picture = null;
+    [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
+    this.numberLayer.replaceChildren();
+    this.minimap.root.hidden = true;
+    const instead = this.store.allowedViews().includes("text") ? " Its lines are under Text." : "";
+    this.empty.textContent = `${unit?.note || "This stage has no graph."}${instead}`;
+  }
+
+  /** Chooses the camera for a new picture so that what stays holds its place on screen. */
+  takeOver(before) {
+    const { key, byEntity } = this.picture;
+    if (before) this.cameras.set(before.key, this.camera);
+    this.drawnArea = null;
+    if (before?.key === key) return;
+    const { selected } = this.store;
+    const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
+    const isSame = before && key.split(" ").slice(0, 2).join() === before.key.split(" ").slice(0, 2)
+      .join();
+    const isFilm = key.startsWith("film") && before?.key.startsWith("film");
+    if ((isFilm || isSame) && old && now) {
+      const { scale } = this.camera;
+      this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    } else {
+      this.camera = this.cameras.get(key) || this.opening();
+      this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
+    }
+  }
+
+  size() {
+    return [this.svg.clientWidth || 800, this.svg.clientHeight || 500];
+  }
+
+  /** Before the pane is in the page its size is unknown: then the first fit comes later. */
+  settle() {
+    if (this.isFitted || !this.svg.clientWidth) return;
+    this.isFitted = true;
+    this.camera = this.opening();
+    if (this.store.selected >= 0) this.reveal();
+  }
+
+  /** All of the picture; of one too large for that its upper end, where most of its nodes are. */
+  opening() {
+    const [width, height] = this.size();
+    const camera = fit(this.picture.box, width, height);
+    const view = camera.view(width, height);
+    if (holds(view, this.picture.box)) return camera;
+    const middle = crowded(this.picture.nodes.map(({ box }) => box), view);
+    return new Camera(width / 2 - middle * camera.scale, camera.y, camera.scale);
+  }
+
+  moveTo(camera) {
+    this.camera = camera;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.draw();
+    });
+  }
+
+  zoom(factor) {
+    const [width, height] = this.size();
+    this.moveTo(this.camera.zoomed(factor, width / 2, height / 2));
+  }
+
+  fit() {
+    if (this.picture) this.moveTo(fit(this.picture.box, ...this.size(), true));
+  }
+
+  centre(x, y) {
+    const [width, height] = this.size();
+    const { scale } = this.camera;
+    this.moveTo(new Camera(width / 2 - x * scale, height / 2 - y * scale, scale));
+  }
+
+  /**
+   * Brings into view what matters, where none of it is: the selection, else what is related to it,
+   * else (`isNewStep`) what a rewrite changed.
+   */
+  reveal(isNewStep = false) {
+    const { selected, model } = this.store;
+    const { nodes, byEntity } = this.picture;
+    const related = seenOf(model.related(selected), byEntity);
+    let wanted = byEntity.has(selected)
+      ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it));
+    if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
+    if (!wanted.length) return;
+    const view = this.camera.view(...this.size(), -0.02);
+    const box = union(wanted.map((it) => it.box));
+    const fits = box[2] - box[0] < view[2] - view[0] && box[3] - box[1] < view[3] - view[1];
+    const isSeen = fits ? holds(view, box) : wanted.some((it) => touches(view, it.box));
+    if (isSeen) return;
+    const [left, top, right, bottom] = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
+    this.centre((left + right) / 2, (top + bottom) / 2);
+  }
+
+  draw() {
+    if (!this.picture) return;
+    this.settle();
+    const { camera } = this;
+    const size = this.size();
+    const view = camera.view(...size);
+    this.world.setAttribute("transform",
+      `translate(${camera.x} ${camera.y}) scale(${camera.scale})`);
+    if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
+      this.fill(size);
+    }
+    this.minimap.draw(this.picture, view, size);
+    this.look.onStatus();
+  }
+
+  /** Puts what is near the view into the page; too much of it only as an overview. */
+  fill(size) {
+    const inView = (area) => this.picture.nodes.filter((node) => touches(area, node.box));
+    let area = this.camera.view(...size, 0.75);
+    let nodes = inView(area);
+    if (nodes.length > MOST) {
+      area = this.camera.view(...size);
+      nodes = inView(area);
+    }
+    this.isOverview = nodes.length > MOST || this.camera.scale < TINY;
+    this.drawnArea = this.isOverview ? null : area;
+    this.drawnAt = this.picture;
+    this.shown = this.isOverview ? 0 : nodes.length;
+    this.singles = this.isOverview ? 0 : nodes.filter((it) => !it.row.fold).length;
+    this.overview.hidden = !this.isOverview;
+    if (this.isOverview) drawOverview(this.overview, this.picture.groups, nodes, this.camera, size);
+    const drawn = this.isOverview ? [] : nodes;
+    const edges = this.isOverview
+      ? []
+      : this.picture.edges.filter((edge) => touches(area, edge.arrow.box));
+    const words = this.store.model.schedule && this.store.state.stage === "schedule"
+      ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
+    const groups = this.isOverview ? [] : this.picture.groups;
+    this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))),
+      ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));
+    const { model } = this.store;
+    this.nodeLayer.replaceChildren(...drawn.map((node) =>
+      nodeElement(node, model, this.costs.get(node), this.look.markWords)));
+    this.light();
+  }
+
+  /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
+  light() {
+    if (!this.picture) return;
+    const { selected, hovered, model } = this.store;
+    const { byEntity } = this.picture;
+    const related = seenOf(model.related(selected), byEntity);
+    const chosen = byEntity.get(selected);
+    const focus = byEntity.get(hovered) ?? chosen;
+    const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
+    const close = new Set([...near.inputs, ...near.users]);
+    const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
+      ...near.users.map((edge) => edge.to)]);
+    const isDim = Boolean(focus) || related.size > 0;
+    for (const node of this.nodeLayer.children) {
+      const it = node.node;
+      const isRelated = it !== chosen && related.has(it);
+      node.classList.toggle("selected", it === chosen);
+      node.classList.toggle("near", Boolean(focus) && around.has(it));
+      node.classList.toggle("related", isRelated);
+      node.classList.toggle("found", this.found.has(it));
+      const isFar = isDim && !isRelated && it !== chosen && !around.has(it) && !it.mark;
+      node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
+    }
+    for (const curve of this.edgeLayer.children) {
+      curve.classList.toggle("near", close.has(curve.edge));
+      curve.classList.toggle("far", isDim && !close.has(curve.edge));
+    }
+    this.numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+  }
+
+  /** Marks the nodes that match `text` (see query.js), and groups with one that does. */
+  search(text) {
+    const terms = termsOf(text);
+    const { model } = this.store;
+    const isHit = (row) => matches(terms, row, fullWords(row), () => model.origins(row.e));
+    const nodes = terms.length && this.picture ? this.picture.nodes : [];
+    const hits = nodes.flatMap((it) =>
+      it.members.filter(isHit).map((row) => ({ entity: row.e, node: it })));
+    this.found = new Set(hits.map((it) => it.node));
+    this.light();
+    return hits;
+  }
+
+  visit({ entity, node }) {
+    this.store.select(entity);
+    this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
+  }
+
+  status() {
+    if (!this.picture) return "";
+    const boxes = this.picture.nodes.length;
+    const { engine, seconds, edges, all } = this.picture;
+    const drawn = this.isOverview
+      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} shown in full: `
+        + "zoom in"
+      : this.shown < boxes || boxes < all
+        ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
+        : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;
+    const note = this.store.stage.units[this.store.state.unit]?.note;
+    return [drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
+      .filter(Boolean).join(" · ");
+  }
+
+  foldedWords() {
+    const folded = this.picture.nodes.filter((it) => it.row.fold);
+    const inside = folded.reduce((sum, it) => sum + it.members.length, 0);
+    const loose = this.picture.edges.filter((it) => it.isLoose).length;
+    return (inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "")
+      + (loose ? `, ${counted(loose, "edge")} of shared inputs only with a selection` : "");
+  }
+
+  /** Kinds and marks that the picture has, for the legend. */
+  present() {
+    const nodes = this.picture ? this.picture.nodes : [];
+    return {
+      kinds: new Set(nodes.map((it) => it.row.kind)),
+      edges: edgeKinds(this.picture),
+      marks: new Set([...nodes.map((it) => it.mark || (it.row.critical ? "critical" : "")),
+        this.replaced?.length ? "replaced" : ""]),
+    };
+  }
+}
+
+/** The nodes of a picture in which entities are seen. */
+const seenOf = (entities, byEntity) =>
+  new Set([...entities].map((it) => byEntity.get(it)).filter(Boolean));
+
+/** The kinds of edges in a picture; plain data edges alone need no words. */
+function edgeKinds(picture) {
+  const kinds = new Set(picture ? picture.edges.map((it) => it.kind) : []);
+  return kinds.size === 1 && kinds.has("data") ? new Set() : kinds;
+}

@@ -1,0 +1,101 @@
+// The table of a measured run: each item, or the turns of a loop together, beside the estimate.
+
+import { rateOf, ratioOf } from "../../data/measured.js";
+import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
+import { runRows } from "./runrows.js";
+
+const MOST = 300; // rows
+const HEADS = [
+  ["item", "as the schedule names it; ◆ critical by time: none to spare", "words"],
+  ["measured", "the median of all rounds"],
+  ["quartiles", "a quarter of the rounds took less than the first, a quarter more than the second"],
+  ["share", "of all items' time"],
+  ["estimated", "what the compiler reckoned"],
+  ["ratio", "measured, divided by estimated"],
+  ["GB/s", "bytes of the buffers read and written, in the time measured"],
+  ["GFLOP/s", "operations (a division counts 4, an exponential 12), in the time measured"],
+  ["bound by", "what most of the estimate is (launch: what it takes to start the item); the call: "
+    + "hardly longer than that of an empty kernel", "words"],
+];
+
+
+export class RunTable {
+  /** @param store @param redraw shows the table anew; it is told which loop was folded */
+  constructor(store, redraw) {
+    this.store = store;
+    this.redraw = redraw;
+    this.opened = new Set();
+  }
+
+  /** The section; `items` are those that were measured. */
+  draw(items) {
+    const { schedule } = this.store.model;
+    this.sum = items.reduce((sum, it) => sum + it.measured, 0);
+    const rows = runRows(schedule, items, this.opened);
+    const left = rows.slice(MOST);
+    return h("section", { class: "run-section" },
+      h("div", { class: `figures run-table${rows.some((it) => it.turns) ? " with-loops" : ""}`,
+        tabindex: "0", role: "region", "aria-label": "Items by time" },
+      h("table", {},
+        h("thead", {}, h("tr", {}, ...HEADS.map(([name, title, kind]) =>
+          h("th", { scope: "col", title, class: kind }, name)))),
+        h("tbody", {}, ...rows.slice(0, MOST).map((it) => (it.turns ? this.loop(it)
+          : this.item(it)))))),
+      left.length > 0 && h("p", { class: "more" }, this.rest(left)));
+  }
+
+  rest(left) {
+    const sum = left.reduce((total, it) => total + it.measured, 0);
+    return `and ${counted(left.length, "shorter item")} of ${nanoseconds(sum)} in all, not listed`;
+  }
+
+  item(item) {
+    const { run, position } = item;
+    const name = `${position} ${this.store.model.schedule.nameOf(item)}`;
+    const isTurn = this.opened.has(this.store.model.schedule.loopOf.get(position));
+    return this.row(item, `${nanoseconds(run.low)} … ${nanoseconds(run.high)}`, {
+      class: isTurn ? "run-row turn" : "run-row", "data-entity": item.e, "data-position": position,
+    }, h("span", { class: "run-fold" }), button(name, () => {}, { class: "entity-link", title: name,
+      "aria-label": run.critical ? `${name}, critical by time` : null }));
+  }
+
+  /** The turns of a loop in one row, with a button that lists them below. */
+  loop(row) {
+    const { schedule } = this.store.model;
+    const isOpen = this.opened.has(row.loop);
+    const first = schedule.items[row.position];
+    const name = `${first.op} ${first.name} × ${count(row.turns.length)}`;
+    const toggle = () => {
+      if (!this.opened.delete(row.loop)) this.opened.add(row.loop);
+      this.redraw(row.loop);
+    };
+    return this.row(row, `${nanoseconds(row.measured / row.turns.length)} a turn`, {
+      class: "run-row", "data-loop": row.loop, title: schedule.loops[row.loop].label,
+    }, h("span", { class: "run-fold" }, button(isOpen ? "▾" : "▸", toggle, {
+      class: "fold-button", "aria-expanded": String(isOpen),
+      "aria-label": `${isOpen ? "Hide" : "List"} the turns of ${name}` })),
+    h("span", { class: "run-loop" }, `↻ ${name}`));
+  }
+
+  row(row, spread, attributes, ...name) {
+    const { run, measured } = row;
+    return h(
+      "tr", attributes,
+      h("td", { class: "words run-name" },
+        h("span", { class: "item-sign", "aria-hidden": "true" }, run.critical ? "◆" : ""), ...name),
+      h("td", {}, nanoseconds(measured)), h("td", {}, spread), this.share(measured),
+      h("td", {}, nanoseconds(row.ns)), h("td", {}, ratioOf(row)),
+      h("td", {}, rateOf(row.read + row.written, measured)),
+      h("td", {}, rateOf(row.flops, measured)), h("td", { class: "words" }, run.bound || "–"));
+  }
+
+  share(measured) {
+    const share = measured / Math.max(this.sum, 1e-9);
+    const words = share >= 0.0995 ? `${Math.round(100 * share)} %`
+      : `${Number((100 * share).toPrecision(2))} %`;
+    return h("td", { class: "run-share" },
+      h("span", { class: "run-track", "aria-hidden": "true" },
+        h("span", { class: "run-bar", style: `width:${Math.max(1, 100 * share)}%` })),
+      h("span", { class: "run-figure" }, words));
+  }
+}

@@ -1,0 +1,119 @@
+// Bytes alive while each item runs, in the order they run in, with the planner's figures as lines.
+
+import { bytes, count as many, h, s } from "../../kit/dom.js";
+
+const [HIGH, LOW] = [74, 40]; // the lower one where the timeline has little room
+const ROOM = 440;
+const TOP = 16;
+
+export class MemoryCurve {
+  constructor(store) {
+    this.store = store;
+    this.schedule = store.model.schedule;
+    this.words = h("div", { class: "curve-words" });
+    this.svg = s("svg", { class: "curve-picture", role: "img" });
+    this.root = h("div", { class: "curve" }, this.words, this.svg);
+  }
+
+  /** Lines at sizes: [class, words, bytes]; equal ones share their line. */
+  lines() {
+    const { plan } = this.schedule.memory;
+    if (!plan) return [];
+    const rows = [["planned", "planned peak", plan.peak], ["bound", "lower bound", plan.live],
+      ["unplanned", "without sharing", plan.unshared]];
+    const found = new Map();
+    for (const [name, words, size] of rows) {
+      if (found.has(size)) found.get(size)[1] += ` = ${words}`;
+      else found.set(size, [name, words, size]);
+    }
+    return [...found.values()];
+  }
+
+  draw(left, width) {
+    const { alive, inputs, peak, plan } = this.schedule.memory;
+    const lines = this.lines();
+    const most = Math.max(1, ...lines.map((it) => it[2]), alive[peak] ?? 0);
+    const count = Math.max(1, alive.length);
+    this.x = (item) => left + (item / count) * width;
+    const room = this.root.parentElement?.clientHeight || ROOM;
+    const high = room < ROOM ? LOW : HIGH;
+    this.y = (size) => TOP + high - 3 - (size / most) * (high - 8);
+    this.showWords(lines, inputs, peak, plan);
+    this.svg.setAttribute("width", left + width + 82);
+    this.svg.setAttribute("height", high + TOP);
+    this.mark = s("rect", { class: "curve-mark", y: TOP, height: high, visibility: "hidden" });
+    const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}`;
+    this.svg.setAttribute("aria-label", label);
+    this.svg.replaceChildren(...[
+      this.mark, ...this.area(alive),
+      ...lines.map(([name, , size]) => s("path", {
+        class: `curve-line ${name}`, d: `M${left} ${this.y(size)}H${left + width}`,
+      })),
+      ...this.peakMark(peak, alive[peak] ?? 0),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
+      s("text", { class: "curve-scale first", x: left, y: 10 }, "item 0"),
+      count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
+        `item ${many(count - 1)}`),
+      this.target(left, width, count, high),
+    ].filter(Boolean));
+    this.light();
+  }
+
+  area(alive) {
+    if (!alive.length) return [];
+    const bottom = this.y(0);
+    const steps = alive.map((size, item) => `V${this.y(size)}H${this.x(item + 1)}`).join("");
+    return [
+      s("path", { class: "curve-area", d: `M${this.x(0)} ${bottom}${steps}V${bottom}z` }),
+      s("path", { class: "curve-edge", d: `M${this.x(0)} ${bottom}${steps}V${bottom}` }),
+    ];
+  }
+
+  peakMark(peak, size) {
+    if (peak < 0) return [];
+    const x = (this.x(peak) + this.x(peak + 1)) / 2;
+    const y = this.y(size);
+    return [s("path", { class: "curve-peak", d: `M${x} ${y}l-5 -8h10z` })];
+  }
+
+  /** Takes the pointer over the whole curve: the item under it is lit, a click selects it. */
+  target(left, width, count, high) {
+    const itemAt = (event) => {
+      const x = event.clientX - this.svg.getBoundingClientRect().left;
+      const item = Math.floor(((x - left) / width) * count);
+      return this.schedule.items[Math.max(0, Math.min(count - 1, item))]?.e ?? -1;
+    };
+    return s("rect", {
+      class: "curve-target", x: left, y: 0, width, height: TOP + high,
+      onmousemove: (event) => this.store.hover(itemAt(event)),
+      onclick: (event) => { event.stopPropagation(); this.store.select(itemAt(event)); },
+    });
+  }
+
+  showWords(lines, inputs, peak, plan) {
+    const { alive } = this.schedule.memory;
+    const item = this.schedule.items[peak];
+    const entry = (name, words) => h("span", { class: "curve-entry" },
+      s("svg", { width: 26, height: 10, "aria-hidden": "true" },
+        s("path", { class: `curve-line ${name}`, d: "M0 5H26" })), words);
+    this.words.replaceChildren(
+      h("span", {}, "Bytes alive while each item runs, in order, without inputs"
+        + (inputs ? ` (${bytes(inputs)})` : "")),
+      h("span", {}, `▼ peak ${bytes(alive[peak] ?? 0)} at ${item ? item.name : "no item"}`),
+      ...lines.map(([name, words, size]) => entry(name, `${words} ${bytes(size)}`)),
+      ...(plan ? [] : [h("span", {}, "no memory plan")]),
+    );
+  }
+
+  light() {
+    if (!this.mark) return;
+    const { hovered, selected } = this.store;
+    const { itemOf } = this.schedule;
+    const item = itemOf.get(hovered) || itemOf.get(selected);
+    this.mark.setAttribute("visibility", item ? "visible" : "hidden");
+    if (!item) return;
+    this.mark.setAttribute("x", this.x(item.position));
+    this.mark.setAttribute("width", Math.max(2, this.x(item.position + 1) - this.x(item.position)));
+  }
+}

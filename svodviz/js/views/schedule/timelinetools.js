@@ -1,0 +1,62 @@
+// Above the timeline: whose critical path and slack are drawn, and the button that measures.
+
+import { button, counted, h, nanoseconds } from "../../kit/dom.js";
+
+const WAYS = [["estimated", "by estimate"], ["measured", "by measurement"]];
+
+export class TimelineTools {
+  /** @param store @param view the timeline: `by`, and `followPath` to change it */
+  constructor(store, view) {
+    this.store = store;
+    this.view = view;
+    this.ways = new Map(WAYS.map(([by, words]) => [by, button(
+      `Critical path ${words}`, () => view.followPath(by),
+      { title: `Draws critical path, slack and arrows ${words}` })]));
+    this.choice = h("div", { class: "segmented", role: "group", "aria-label": "Critical path by" },
+      ...this.ways.values());
+    this.measure = button("Measure", () => store.measured.ask(), {
+      title: "Runs the program for about a second; data that it writes in place stay as they are",
+    });
+    this.words = h("span", { class: "timeline-words", role: "status" });
+    this.root = h("div", { class: "timeline-tools" }, this.choice, this.measure, this.words);
+  }
+
+  show() {
+    const { measured } = this.store;
+    const { isKnown, isLive, state } = measured;
+    this.choice.hidden = !isKnown;
+    this.ways.forEach((node, by) =>
+      node.setAttribute("aria-pressed", String(by === this.view.by)));
+    this.measure.hidden = !isLive;
+    this.measure.disabled = state === "asking";
+    this.measure.textContent = isKnown ? "Measure again" : "Measure";
+    const isSaid = !isKnown && state !== "none";
+    this.words.textContent = isSaid ? measured.words : "";
+    this.root.hidden = !measured.isPossible || (!isKnown && !isLive && !isSaid);
+  }
+}
+
+/** What the times on screen are. */
+export function timeWords({ hasTimes, isMeasured, store }) {
+  const { measured } = store;
+  if (!hasTimes) return "no estimates of time";
+  if (isMeasured) return "bars are placed as if any number of items could run at once";
+  return measured.isPossible ? `times are estimates; measured: ${measured.words}`
+    : "times are estimates";
+}
+
+/** The critical path in figures: by the estimates and, where that is known, as measured. */
+export function pathWords(schedule, isMeasured) {
+  const lengths = (by) => {
+    const path = by === "measured" ? schedule.measuredPath : schedule.path;
+    const items = path.map((at) => schedule.items[at]);
+    const times = by === "measured" ? items.map((it) => it.run) : items;
+    return [path.length, times.reduce((sum, it) => sum + (it ? it.finish - it.start : 0), 0)];
+  };
+  const [items, length] = lengths("estimated");
+  if (!items) return "";
+  const words = `critical path ${counted(items, "item")}, ${nanoseconds(length)}`;
+  if (!isMeasured) return words;
+  const [others, took] = lengths("measured");
+  return `${words} estimated; ${counted(others, "item")}, ${nanoseconds(took)} measured`;
+}

@@ -1,0 +1,57 @@
+// Frames around open groups.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { arrange } from "../../../../svodviz/js/data/graph/arrange.js";
+
+const boxes = Array.from({ length: 7 }, (_, i) => [60 + 10 * i, 30]);
+const links = [[0, 1], [1, 2], [2, 3], [3, 4], [1, 4], [0, 5], [5, 6], [6, 4]]
+  .map(([from, to]) => ({ from, to }));
+const FRAMES = [-1, 0, 0, 0, -1, 3, 3];
+
+test("frames hold their parts and nothing else", () => {
+  const { places, frames } = arrange(boxes, links, FRAMES);
+  assert.deepEqual(frames.map((it) => it.frame), [0, 3]);
+  for (const { frame, x, y, w, h } of frames) {
+    places.forEach(([left, top], part) => {
+      const [right, bottom] = [left + boxes[part][0], top + boxes[part][1]];
+      if (FRAMES[part] === frame) {
+        assert.ok(x <= left && y <= top && right <= x + w && bottom <= y + h);
+      } else {
+        assert.ok(right <= x || x + w <= left || bottom <= y || y + h <= top);
+      }
+    });
+  }
+});
+
+test("every link has a route from its first to its second box", () => {
+  const { places, routes } = arrange(boxes, links, FRAMES);
+  links.forEach(({ from, to }, i) => {
+    const numbers = routes[i].match(/-?\d+(\.\d+)?/g).map(Number);
+    assert.deepEqual(numbers.slice(0, 2),
+      [places[from][0] + boxes[from][0] / 2, places[from][1] + 30]);
+    assert.deepEqual(numbers.slice(-2), [places[to][0] + boxes[to][0] / 2, places[to][1]]);
+  });
+});
+
+test("without frames it is the layered layout", () => {
+  const { frames, places } = arrange(boxes, links, boxes.map(() => -1));
+  assert.deepEqual(frames, []);
+  assert.equal(new Set(places.map(String)).size, boxes.length);
+});
+
+test("a link from a box to itself runs beside it", () => {
+  for (const frames of [FRAMES, boxes.map(() => -1)]) {
+    const { places, routes } = arrange(boxes, [...links, { from: 2, to: 2 }], frames);
+    const [right, top] = [places[2][0] + boxes[2][0], places[2][1]];
+    const numbers = routes.at(-1).match(/-?\d+(\.\d+)?/g).map(Number);
+    const points = [0, 2, 4, 6].map((at) => [numbers[at], numbers[at + 1]]);
+    assert.ok(points.every(([x, y]) => x >= right && y > top - 6 && y < top + 36));
+    places.forEach(([left, above], part) => {
+      const isBeside = left > right && above < top + 30 && above + 30 > top;
+      assert.ok(!isBeside || left >= points[1][0], `${part}`);
+    });
+    assert.ok(points[0][0] === right && points[3][0] === right && points[1][0] > right);
+  }
+});
