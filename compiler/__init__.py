@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from compiler import custom
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
-    from compiler.ask.effect import effect
     from compiler.ask.why_not import WhyNot, why_not
     from compiler.core.dtypes import (
         DType,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from compiler.pipeline.rows import PASSES
     from compiler.pipeline.user_rule import is_constant, rule
     from compiler.program.compilation import Compilation, compile
+    from compiler.program.effect import effect
     from compiler.run.execution_plan import (
         CacheInfo,
         ExecutionPlan,
@@ -148,7 +148,7 @@ _PLACES = {
     "Bisection": "compiler.ask.bisect",
     "bisect": "compiler.ask.bisect",
     "check_passes": "compiler.ask.check_passes",
-    "effect": "compiler.ask.effect",
+    "effect": "compiler.program.effect",
     "WhyNot": "compiler.ask.why_not",
     "why_not": "compiler.ask.why_not",
     "DType": "compiler.core.dtypes",

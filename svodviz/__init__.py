@@ -67,7 +67,7 @@ __all__ = [
 
 _PLACES = {
     "PASSES": "compiler.pipeline.rows",
-    "effect": "compiler.ask.effect",
+    "effect": "compiler.program.effect",
     "rule": "compiler.pipeline.user_rule",
     "why_not": "compiler.ask.why_not",
     "compare": "svodviz.comparing.compare",

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from compiler.ask.check import Array, Checkable, Expected, Row, row_of, run_graph
+from compiler.ask.checking import Array, Checkable, Expected, Row, row_of, run_graph
 from compiler.core.errors import CompileError
 from compiler.device import buffers
 from compiler.device.cpu import MEMORY

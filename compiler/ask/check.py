@@ -1,162 +1,26 @@
 """check: every stage of a compilation runs on the same inputs; each is held against the first.
 
-The first stage is the graph as written, on NumPy. The others may differ from it by rounding: sums
-may be added up in another order, and elementary functions differ by a few units in the last place.
-How far that may go is found for each element (`rounding.py`); what is further off is an error.
-The last rows are the program as users run it (`as_run.py`).
+The first stage is the graph as written, on NumPy. The others may differ from it by rounding
+(`checking.py`). The last rows are the program as users run it (`ask/as_run.py`).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias, cast
+from typing import TypeAlias, cast
 
-import numpy as np
-
-from compiler.core.errors import CompileError, InternalError
-from compiler.core.options import Options
-from compiler.core.printable import ShownAsText, printout
-from compiler.core.trace import PassRecord
-from compiler.device.cpu import MEMORY
-from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.loops import interpret as loops_interpreter
-from compiler.lowered.run_tasks import run_tasks
-from compiler.pipeline.kernels import CompiledKernel
-from compiler.run.bindings import Values, graph_inputs, sliced
-from compiler.schedule import interpret as schedule_interpreter
-from compiler.schedule.calls import KernelGraph
-from compiler.schedule.printer import Schedule
-
-Array = np.ndarray[Any, Any]
-
-
-class Checkable(Protocol):
-    """What a compilation must have to be checked: its stages, its inputs, a way to run."""
-
-    written: Sink
-    results: list[TensorNode]
-    options: Options
-
-    @property
-    def passes(self) -> tuple[PassRecord, ...]:
-        """A record of every pass."""
-        ...
-
-    @property
-    def kernels(self) -> KernelGraph:
-        """The kernel graph."""
-        ...
-
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule."""
-        ...
-
-    def kernel(self, body: Sink) -> CompiledKernel:
-        """Every stage of one kernel."""
-        ...
-
-    def inputs(self) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        ...
-
-    def values_of_run(self, variables: Values | None = None) -> dict[str, int]:
-        """The value of each variable: as given, else as bound."""
-        ...
-
-    def run_flat(self, values: Values, arrays: Mapping[Buffer, Array]) -> list[Array]:
-        """The results, from machine code, flat; `arrays` are the data of every input."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One stage: whether it agrees (None: it could not run), how far off, and a note."""
-
-    stage: str
-    ok: bool | None
-    max_abs: float
-    max_rel: float
-    note: str = ""
-    allowed: float = 0.0
-    """How far the element that is furthest off may be off by rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report(ShownAsText):
-    """The outcome of `check`: a row per stage, in order."""
-
-    rows: tuple[Row, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether no stage disagrees."""
-        return all(row.ok is not False for row in self.rows)
-
-    @property
-    def first_difference(self) -> Row | None:
-        """The first stage that disagrees, if one does."""
-        return next((row for row in self.rows if row.ok is False), None)
-
-    def __str__(self) -> str:
-        marks = {True: "✓", False: "✗", None: "–"}
-        return printout(
-            f"{marks[row.ok]} {row.stage:<24} max abs {row.max_abs:<10.3g} "
-            f"max rel {row.max_rel:<10.3g} {row.note}".rstrip()
-            for row in self.rows
-        )
-
-
-def check(compilation: Checkable, variables: Values | None = None) -> Report:
-    """Run every stage of `compilation` and compare it with the graph as written.
-
-    `variables` are values over those bound. Raises `DataError` as `run` does.
-    """
-    from compiler.ask.as_run import as_run  # only who checks loads it
-    from compiler.ask.check_transfers import check_transfers, has_transfers
-
-    values = compilation.values_of_run(variables)
-    expected = reference(compilation, values)
-    rows = [row_of(name, expected, run) for name, run in _passes(compilation, values)]
-    if has_transfers(compilation):
-        rows.append(check_transfers(compilation, values))
-    rows += [row_of(name, expected, run) for name, run in _stages(compilation, values)]
-    rows += [run() for run in as_run(compilation, values, expected)]
-    return Report((Row("graph", True, 0.0, 0.0, "reference"), *rows))
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What is right: the results, and how far each element may be off."""
-
-    results: list[Array]
-    bounds: list[Array]
-
-
-def reference(compilation: Checkable, values: Values) -> Expected:
-    """What the graph as written computes, and how far its results may be off."""
-    from compiler.ask.rounding import rounding  # only who checks loads it
-
-    written = compilation.written
-    inputs = graph_inputs(written, values)
-    return Expected(interpret(written.sources, inputs), rounding(written, inputs))
-
-
-def row_of(name: str, expected: Expected, run: Callable[[], list[Array]]) -> Row:
-    """How what `run` returns compares; what cannot run is neither right nor wrong."""
-    try:
-        return _compare(name, expected, run())
-    except InternalError as error:
-        return Row(name, False, np.inf, np.inf, f"broken: {error.problem}")
-    except CompileError as error:
-        return Row(name, None, 0.0, 0.0, f"not executable: {error.problem}")
-
-
-def run_graph(root: Sink, values: Values) -> list[Array]:
-    """The values of a tensor graph's results."""
-    return interpret(root.sources, graph_inputs(root, values))
-
+from compiler.ask.checking import (
+    Array,
+    Checkable,
+    Report,
+    Row,
+    reference,
+    row_of,
+    run_bodies,
+    run_graph,
+    run_machine,
+)
+from compiler.graph.nodes import Sink
+from compiler.run.bindings import Values
 
 Engine: TypeAlias = tuple[str, Callable[[], list[Array]]]
 
@@ -179,98 +43,19 @@ def _stages(compilation: Checkable, values: Values) -> list[Engine]:
     ]
 
 
-def run_machine(compilation: Checkable, values: Values) -> list[Array]:
-    """The results from machine code, on copies of the inputs: it may write some of them."""
-    with MEMORY.poisoned():
-        flat = compilation.run_flat(values, copies(compilation))
-    return sliced(flat, compilation.results, values)
+def check(compilation: Checkable, variables: Values | None = None) -> Report:
+    """Run every stage of `compilation` and compare it with the graph as written.
 
-
-def run_bodies(
-    compilation: Checkable, engine: str, variables: Values | None = None
-) -> list[Array]:
-    """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
-
-    `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
-    bound. Raises `DataError` as `run` does.
+    `variables` are values over those bound. Raises `DataError` as `run` does.
     """
+    from compiler.ask.as_run import as_run  # only who checks loads it
+    from compiler.ask.check_transfers import check_transfers, has_transfers
+
     values = compilation.values_of_run(variables)
-    inputs = copies(compilation)
-    if engine == "kernels":
-        flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs, values)
-    else:
-        run = {
-            "schedule": lambda kernel, arguments: schedule_interpreter.run_kernel(
-                kernel, arguments, values
-            ),
-            "loops": lambda kernel, arguments: loops_interpreter.interpret(
-                compilation.kernel(kernel.body).loops,
-                arguments,
-                variables={**values, **dict(kernel.fixed)},
-            ),
-            "lowered": lambda kernel, arguments: run_tasks(
-                compilation.kernel(kernel.body).linear.instructions,
-                arguments,
-                variables={**values, **dict(kernel.fixed)},
-            ),
-        }[engine]
-        flat = schedule_interpreter.interpret(
-            compilation.schedule.items, compilation.schedule.results, inputs, run
-        )
-    return sliced(flat, compilation.results, values)
-
-
-def copies(compilation: Checkable) -> dict[Buffer, Array]:
-    """The inputs, with copies of those that the program writes: each engine finds them as they
-    are."""
-    inputs = compilation.inputs()
-    written = {b for i in compilation.schedule.items for b in i.operation.writes}
-    return {b: array.copy() if b in written else array for b, array in inputs.items()}
-
-
-def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
-    """One row of the report."""
-    max_abs = max_rel = allowed = 0.0
-    note, ok = "", True
-    for number, (want, have) in enumerate(zip(expected.results, found, strict=True)):
-        if want.dtype != have.dtype or want.shape != have.shape:
-            return Row(stage, False, np.inf, np.inf, f"{have.dtype}{have.shape}")
-        bound = expected.bounds[number]
-        made = differences(want, have, bound)
-        max_rel = max(max_rel, made.relative)
-        if made.absolute > max_abs:
-            max_abs, allowed = made.absolute, made.allowed
-        if made.wrong.any() and ok:
-            at = tuple(int(i) for i in np.argwhere(made.wrong)[0])
-            far = f"{float(bound[at]):.3g} would be rounding"
-            ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}; {far}"
-    return Row(stage, ok, max_abs, max_rel, note, allowed)
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """Where two arrays differ by more than rounding; the largest difference, both ways, and what
-    is allowed where it is."""
-
-    wrong: Array
-    absolute: float
-    relative: float
-    allowed: float
-
-
-def differences(want: Array, have: Array, bound: Array) -> Differences:
-    """How two arrays differ, of which elements may be off by `bound`."""
-    with np.errstate(all="ignore"):
-        wide, other = want.astype(np.float64), have.astype(np.float64)
-        same = (want == have) | (np.isnan(wide) & np.isnan(other))
-        gap = np.where(same, 0.0, np.abs(wide - other))
-        gap = np.where(np.isnan(gap), np.inf, gap)
-        gap = np.where(same, 0.0, np.maximum(gap, np.finfo(np.float64).tiny))
-        wrong = ~(gap <= bound)
-        least = np.maximum(bound, np.finfo(np.float32).tiny)
-        ratio = gap / np.maximum(np.abs(wide), least)
-    if not gap.size:
-        return Differences(wrong, 0.0, 0.0, 0.0)
-    furthest = int(np.argmax(gap))
-    allowed = float(np.broadcast_to(bound, gap.shape).reshape(-1)[furthest])
-    return Differences(wrong, float(gap.max()), float(ratio.max()), allowed)
+    expected = reference(compilation, values)
+    rows = [row_of(name, expected, run) for name, run in _passes(compilation, values)]
+    if has_transfers(compilation):
+        rows.append(check_transfers(compilation, values))
+    rows += [row_of(name, expected, run) for name, run in _stages(compilation, values)]
+    rows += [run() for run in as_run(compilation, values, expected)]
+    return Report((Row("graph", True, 0.0, 0.0, "reference"), *rows))

@@ -11,7 +11,16 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from compiler.ask.check import Array, Checkable, Expected, Row, copies, reference, row_of, run_graph
+from compiler.ask.checking import (
+    Array,
+    Checkable,
+    Expected,
+    Row,
+    copies,
+    reference,
+    row_of,
+    run_graph,
+)
 from compiler.ask.rounding import rounding
 from compiler.core.node import Node, toposort
 from compiler.core.trace import PassRecord

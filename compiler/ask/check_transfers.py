@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.ask.check import Array, Checkable, Row, copies
+from compiler.ask.checking import Array, Checkable, Row, copies
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.kinds.placement import Copy
 from compiler.graph.nodes import Buffer, Sink, TensorNode

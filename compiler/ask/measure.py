@@ -15,15 +15,16 @@ Functions of the user's are called in every round, as `run()` would call them.
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from compiler.ask.measurement import ItemTime, Measurement
 from compiler.core import garbage
 from compiler.core.errors import DataError, SizeError, located
+from compiler.core.options import Options
 from compiler.device import device
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import Buffer, TensorNode
 from compiler.llvm import jit
 from compiler.run import bindings, execution
 from compiler.run.allocation import allocate
@@ -31,11 +32,9 @@ from compiler.run.feeding import Given
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
 from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
+from compiler.schedule.printer import Schedule
 from compiler.threads.launch import Launch
 from compiler.threads.workers import core_count
-
-if TYPE_CHECKING:
-    from compiler.program.compilation import Compilation
 
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
@@ -50,9 +49,36 @@ CALLS = 51
 clock = time.perf_counter_ns
 
 
+class Measurable(Protocol):
+    """What a compilation must have to be measured."""
+
+    name: str
+    options: Options
+    results: list[TensorNode]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule."""
+        ...
+
+    def inputs(self, given: Given, values: bindings.Values) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays."""
+        ...
+
+    def values_of_run(self, variables: bindings.Values | None, given: Given) -> dict[str, int]:
+        """The value of each variable: as said, else as given data have rows, else as bound."""
+        ...
+
+    def run_flat(
+        self, values: bindings.Values, arrays: Mapping[Buffer, Array], run: Callable[..., Any]
+    ) -> list[Array]:
+        """The results of machine code, flat, as `run` runs the items."""
+        ...
+
+
 @located
 def measure(
-    compilation: "Compilation",
+    compilation: Measurable,
     inputs: Given = None,
     variables: bindings.Values | None = None,
     seconds: float = SECONDS,

@@ -10,19 +10,21 @@ inputs. They are slow: `Effort` says how much they may do, and kernels that take
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from compiler.ask.check import copies
+from compiler.ask.checking import Checkable, copies
 from compiler.ask.seen import Seen
 from compiler.core.errors import CompileError
 from compiler.core.node import Node
 from compiler.core.reason import Number, Reason
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops import interpret as loops_interpreter
+from compiler.loops.printer import Loops
 from compiler.lowered.interpret import steps
+from compiler.lowered.printer import Lowered
 from compiler.lowered.run_tasks import run_tasks
 from compiler.run import bindings
 from compiler.schedule import interpret as schedule_interpreter
@@ -30,14 +32,36 @@ from compiler.schedule.items import Kernel
 from compiler.schedule.kinds import After, End
 from compiler.schedule.outlined import Outlined
 
-if TYPE_CHECKING:
-    from compiler.program.compilation import Compilation
-
 Array = np.ndarray[Any, Any]
 MOST = 1 << 22
 
 
-def values(made: "Compilation") -> dict[str, Array]:
+class Visible(Checkable, Protocol):
+    """What a compilation must have for its values to be looked at: names for them, too."""
+
+    simplest: Sink
+
+    @property
+    def can_run(self) -> bool:
+        """Whether all data and values of variables are given."""
+        ...
+
+    @property
+    def loops(self) -> tuple[Loops, ...]:
+        """The loops of each distinct kernel."""
+        ...
+
+    @property
+    def lowered(self) -> tuple[Lowered, ...]:
+        """The instructions of each distinct kernel."""
+        ...
+
+    def entity(self, node: TensorNode) -> str:
+        """The entity string of a tensor node."""
+        ...
+
+
+def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
     """The values of graph and kernel entities; none while data are missing."""
     if not made.can_run:
         return {}
@@ -47,7 +71,7 @@ def values(made: "Compilation") -> dict[str, Array]:
         found |= evaluate_all(root.sources, given, MOST)
     named = {made.entity(node): value for node, value in found.items()}
     known = set(made.kernels.nodes)
-    held = _held(made._scheduled.outlined, found)
+    held = _held(outlined, found)
     return named | {made.kernels.entity(it): value for it, value in held.items() if it in known}
 
 
@@ -96,7 +120,7 @@ class Unseen:
 
 
 def values_inside(
-    made: "Compilation", effort: Effort = LITTLE, unseen: list[Unseen] | None = None
+    made: Visible, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
 ) -> dict[str, Seen]:
     """What loops and instructions compute, by entity; none of kernels that take too much.
 
@@ -126,7 +150,7 @@ def values_inside(
 class _Inside:
     """Runs the kernels of a program, each for the first time on the interpreters of its stages."""
 
-    def __init__(self, made: "Compilation", effort: Effort, left: list[Unseen]) -> None:
+    def __init__(self, made: Visible, effort: Effort, left: list[Unseen]) -> None:
         self.made, self.effort, self.left = made, effort, left
         self.values = made.values_of_run()
         self.found: dict[str, Seen] = {}

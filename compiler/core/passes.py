@@ -18,7 +18,7 @@ from compiler.core.errors import PassError
 from compiler.core.origin import caller
 from compiler.core.printable import ShownAsText, printable, printout
 
-StageName = Literal["graph", "schedule", "loops", "lowered", "llvm"]
+StageName = Literal["graph", "schedule", "loops", "lowered", "llvm", "machine"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One row: in which stage, what it is called, what runs, and why here."""
+    """One row: in which stage, what it is called, what runs, and why here.
+
+    A pass changes the program of its stage. Another row makes something new of what there is, or,
+    where it makes nothing, checks it.
+    """
 
     stage: StageName
     name: str
@@ -51,6 +55,17 @@ class Step:
     """Whether a user wrote it: what it leaves behind is then looked at more closely."""
     rules: tuple[Any, ...] = field(default=(), compare=False)
     """What it applies, where it is a set of rules."""
+    takes: tuple[str, ...] = ()
+    """Unless it is a pass: what it is called with, by name, as earlier rows made it."""
+    makes: str = ""
+    """The name of what it returns."""
+    otherwise: Callable[[Exception], Any] | None = None
+    """What stands in for what it makes where it fails; None: nothing does."""
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it changes nothing, and raises where something is wrong."""
+        return not (self.is_pass or self.makes)
 
     @property
     def place(self) -> str:

@@ -1,4 +1,10 @@
-"""How much LLVM does to a kernel: which passes run on its IR, and the level of code generation.
+"""level: how much LLVM does to a kernel: its passes on the IR, and the level of code generation.
+
+    Before:  …   5  %5 = range %2 i0
+                 6    %6 = mul %5 %3 i64
+                 7    %7 = acc %4 f32
+                 8    %8 = range %3 r1 reduction   …
+    After:   LLVM's pipeline, level 2: loop r1 is left to LLVM's vectoriser
 
 `Options.optimize` is the most that may be done, `Options.mode` who needs it:
 
@@ -7,6 +13,9 @@
              kernel faster and up to twice as much machine code. Code is generated at level 2 in
              both cases: level 1 made register tiles 2.6 times slower
     explain  LLVM's own pipeline of level `optimize` for every kernel, to look at what it does
+
+Relies on: invariants of `lowered/verify.py`: loops nest.
+Ensures: a level of at most `Options.optimize`, with its reason.
 """
 
 from collections.abc import Iterator, Sequence

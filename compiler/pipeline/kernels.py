@@ -4,33 +4,27 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 """
 
 import os
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from compiler.core.machine import MachineModel
 from compiler.core.options import Mode, Options
-from compiler.core.passes import Step
+from compiler.core.passes import StageName, Step
 from compiler.core.reason import Decision, Reason, numbers_of
-from compiler.core.trace import PassRecord, Provenance
-from compiler.device import device, program
+from compiler.core.trace import Facts, PassRecord, Provenance
+from compiler.device import device
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.graph.nodes import Sink, TensorNode
-from compiler.llvm.emit import emit
-from compiler.llvm.level import Level, level_of
-from compiler.llvm.source import Source
+from compiler.llvm.level import Level
 from compiler.llvm.writer import SourceLine
 from compiler.loops.choices import PLAIN, Choices, parse, show, word
-from compiler.loops.choosing.choose import choose
-from compiler.loops.index import index
 from compiler.loops.nodes import Body
-from compiler.lowered import verify as verify_lowered
-from compiler.lowered.linearize import linearize
+from compiler.loops.printer import scalar_facts
+from compiler.lowered.instructions import Instruction
 from compiler.lowered.values import Linear
-from compiler.pipeline import dropped
-from compiler.pipeline.rows import run_passes
+from compiler.pipeline import driver, dropped
 from compiler.schedule.items import Kernel, Operation
 from compiler.threads.workers import begin, core_count
 
@@ -65,84 +59,66 @@ class CompiledKernel:
         return (*made, *refused)
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
+class KernelUnit(driver.Unit):
+    """A kernel as it goes through the rows of loops, instructions and LLVM IR."""
+
+    rewritten: ClassVar[StageName] = "loops"
+    describe: ClassVar[Facts] = scalar_facts
+
+    body: Sink
+    loops: Body = field(init=False)
+    linear: Linear = field(init=False)
+    source: list[SourceLine] = field(init=False)
+    level: Level = field(init=False)
+
+    @property
+    def machine(self) -> MachineModel:
+        """The machine that its loops are chosen for."""
+        return machine_of(self.options)
+
+    @property
+    def kinds(self) -> set[str] | None:
+        """The passes on loops that are there; None: the usual ones."""
+        passes = self.options.passes
+        return None if passes is None else {row.name for row in passes.of("loops")}
+
+    @property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """What it is lowered to."""
+        return tuple(self.linear.instructions)
+
+
 def compile_kernel(name: str, body: Sink, options: Options, number: int) -> CompiledKernel:
     """Take `body` through loops, instructions and LLVM IR.
 
     What the compiler chose and cannot be done is left out (`dropped.py`).
     """
-    begun = _begun(name, body, options, number)
-    choices, attempt = _choices(name, begun.loops, options), 1
+    known, attempt = _asked_for(name, options), 1
+    choices = None if isinstance(known, MachineModel) else known
     while True:
+        unit = KernelUnit(
+            body=body, name=name, options=options, prefix=f"loops:{number}:", choices=choices
+        )
+        driver.run(unit, "loops", until="choose")
+        assert unit.choices is not None
         try:
-            return _finished(begun, choices, options)
+            driver.run(unit, "loops", after="choose")
+            driver.run(unit, "lowered")
+            driver.run(unit, "llvm")
         except Exception as error:  # whatever it is: with other choices it need not be
-            choices = dropped.again(choices, error, options, attempt)
-        begun, attempt = _begun(name, body, options, number), attempt + 1
+            choices, attempt = dropped.again(unit.choices, error, options, attempt), attempt + 1
+        else:
+            return _compiled(unit, unit.choices)
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A kernel up to where its loops are chosen."""
-
-    name: str
-    body: Sink
-    number: int
-    loops: Body
-    records: tuple[PassRecord, ...]
-    provenance: Provenance[TensorNode]
-    seconds: float
-
-    @property
-    def prefix(self) -> str:
-        """How the entities of its loops begin."""
-        return f"loops:{self.number}:"
-
-
-def _begun(name: str, body: Sink, options: Options, number: int) -> _Begun:
-    """The loops of a kernel without choices."""
-    start = time.perf_counter()
-    lines: Provenance[TensorNode] = Provenance()
-    indexed, prefix = index(body, lines), f"loops:{number}:"
-    loops, records = run_passes("loops", indexed, lines, options, prefix, name)
-    spent = time.perf_counter() - start
-    return _Begun(name, body, number, loops, tuple(records), lines, spent)
-
-
-def _finished(begun: _Begun, choices: Choices, options: Options) -> CompiledKernel:
-    """The rest of a kernel's stages, with these choices."""
-    clock = time.perf_counter
-    start = clock()
-    name, loops, records, lines = begun.name, begun.loops, begun.records, begun.provenance
-    if choices or options.passes is not None:
-        loops, more = run_passes("loops", loops, lines, options, begun.prefix, name, choices)
-        records += tuple(more)
-    looped = clock()
-    linear = linearize(loops)
-    if options.verify:
-        verify_lowered.verify(linear.instructions)
-    lowered = clock()
-    source = tuple(emit(name, tuple(linear.instructions)))
-    spent = begun.seconds + looped - start
-    seconds = {"loops": spent, "lowered": lowered - looped, "llvm": clock() - lowered}
-    level = level_of(linear.instructions, options.optimize, options.mode)
+def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
+    """What was made of a kernel."""
+    stages: tuple[StageName, ...] = "loops", "lowered", "llvm"
     return CompiledKernel(
-        name, begun.body, loops, linear, source, records, lines, level, seconds, choices
-    )
-
-
-def _choices(name: str, loops: Body, options: Options) -> Choices:
-    """How the loops of a kernel are to be transformed; by default only by passes that are there."""
-    asked_for = _asked_for(name, options)
-    if not isinstance(asked_for, MachineModel):
-        return asked_for
-    try:
-        made = choose(loops, asked_for)
-    except Exception as error:  # a mistake of a heuristic's
-        return dropped.unchosen(error)
-    if options.passes is None:
-        return made
-    there = {row.name for row in options.passes.of("loops")}
-    return replace(made, rows=tuple(choice for choice in made if word(choice) in there))
+        unit.name, unit.body, unit.loops, unit.linear, tuple(unit.source), tuple(unit.records),
+        unit.provenance, unit.level, {stage: unit.took(stage) for stage in stages}, choices,
+    )  # fmt: skip
 
 
 def machine_of(options: Options) -> MachineModel:
@@ -166,7 +142,7 @@ def _asked_for(name: str, options: Options) -> Choices | MachineModel:
 class Asked:
     """What a program follows from, besides its body and its kind of device."""
 
-    optimize: int = 3
+    optimize: Literal[0, 1, 2, 3] = 3
     mode: Mode = "fast"
     loops: Choices | MachineModel = PLAIN
     """The choices for its loops, or the machine that they were chosen for."""
@@ -208,19 +184,19 @@ class Programs:
         held = self.holds(kernel.body, where, how)
         if held is not None:
             return held
-        compiled = where.compile(program_spec(kernel, where), how.optimize, how.mode)
-        return self.load(kernel.body, where, compiled, how)
+        options = Options(optimize=how.optimize, mode=how.mode, cache=False)
+        code = CodeUnit(kernel=kernel, where=where, options=options)
+        driver.run(code, "machine", until="compile")
+        return self.load(code, how)
 
-    def load(
-        self, body: Sink, where: device.Device, compiled: CompiledSpec, how: Asked
-    ) -> Program:
+    def load(self, code: "CodeUnit", how: Asked) -> Program:
         """The program of a body that is met for the first time, loaded and kept."""
         self.misses += 1
-        loaded = where.load(compiled)
-        self._table[body, where.base_key, how] = loaded
+        driver.run(code, "machine", after="compile")
+        self._table[code.kernel.body, code.where.base_key, how] = code.program
         if len(self._table) > self._kept:
             self._table.popitem(last=False)
-        return loaded
+        return code.program
 
     def holds(self, body: Sink, where: device.Device, how: Asked = USUAL) -> Program | None:
         """The program of `body` if it is loaded; it counts as used."""
@@ -259,44 +235,61 @@ def load_programs(
             missing[key] = where, how
         else:
             result[key] = held
-    sources = (
-        (where, program_spec(compiled(body), where)) for (body, _), (where, _) in missing.items()
+    codes = (
+        _specified(compiled(body), where, options) for (body, _), (where, _) in missing.items()
     )
-    for key, made in zip(missing, _compile(sources, len(missing), options), strict=True):
-        result[key] = PROGRAMS.load(key[0], missing[key][0], made, missing[key][1])
+    for key, code in zip(missing, _compile(codes, len(missing), options), strict=True):
+        result[key] = PROGRAMS.load(code, missing[key][1])
     return result
 
 
-def _compile(
-    sources: Iterable[tuple[device.Device, ProgramSpec]], count: int, options: Options
-) -> list[CompiledSpec]:
-    """Each source compiled; on several threads where there are several."""
-    settings = options.optimize, options.mode, options.cache
+@dataclass(slots=True, kw_only=True, eq=False)
+class CodeUnit(driver.Unit):
+    """A kernel as it becomes a program of a device."""
+
+    kernel: CompiledKernel
+    where: device.Device
+    spec: ProgramSpec = field(init=False)
+    code: CompiledSpec = field(init=False)
+    program: Program = field(init=False)
+
+
+def _specified(kernel: CompiledKernel, where: device.Device, options: Options) -> CodeUnit:
+    """A kernel up to what the device's compiler takes."""
+    made = CodeUnit(kernel=kernel, where=where, options=options)
+    driver.run(made, "machine", until="specify")
+    return made
+
+
+def _compile(codes: Iterable[CodeUnit], count: int, options: Options) -> list[CodeUnit]:
+    """Each compiled; on several threads where there are several."""
     if count < 2:
-        return [_beside(spec, where.compile, settings) for where, spec in sources]
+        return [_beside(code) for code in codes]
     from concurrent.futures import ThreadPoolExecutor  # it imports much
 
     begin(options.cache)  # several kernels are run by the native driver
     # one pool per program: threads that wait for ever would not survive a fork
     pool = ThreadPoolExecutor(min(count, os.cpu_count() or 1), "compile")
     try:
-        waiting = [pool.submit(where.compile, spec, *settings) for where, spec in sources]
+        waiting = [pool.submit(_compiled_code, code) for code in codes]
         return [each.result() for each in waiting]
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _beside(
-    spec: ProgramSpec, compiled: Callable[..., CompiledSpec], settings: tuple[Any, ...]
-) -> CompiledSpec:
+def _beside(code: CodeUnit) -> CodeUnit:
     """One kernel compiled; at the same time the native driver where it has several tasks."""
-    if spec.tasks > 1:
-        begin(settings[-1])
-    return compiled(spec, *settings)
+    if code.spec.tasks > 1:
+        begin(code.options.cache)
+    return _compiled_code(code)
+
+
+def _compiled_code(code: CodeUnit) -> CodeUnit:
+    """A kernel up to machine code."""
+    driver.run(code, "machine", after="specify", until="compile")
+    return code
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:
     """What the device's compiler takes: the source, and what its instructions say about it."""
-    source = Source(title=kernel.name, name=kernel.name, rows=kernel.source, kernel=0)
-    instructions = kernel.linear.instructions
-    return program.program_spec(kernel.name, source, where.name, instructions)
+    return _specified(kernel, where, Options()).spec

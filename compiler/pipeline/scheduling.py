@@ -1,23 +1,68 @@
-"""The schedule rows of the pipeline in one place: from the simplest graph to items in order."""
+"""A program, and a turn of a loop, as they go through the rows of graph and schedule."""
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.origin import Origin
-from compiler.core.trace import Provenance
+from compiler.core.passes import StageName
+from compiler.core.trace import Facts, Provenance
 from compiler.graph.kinds.repeat import Repeat
-from compiler.graph.nodes import Buffer, Contiguous, Param, Sink
-from compiler.pipeline.rows import run_passes
-from compiler.schedule import verify
-from compiler.schedule.hazards import Separated, separate
+from compiler.graph.nodes import Buffer, Sink
+from compiler.graph.printer import node_facts
+from compiler.pipeline import driver
+from compiler.pipeline.facts import DECOMPOSED, SHARDED
+from compiler.schedule.calls import buffer_of
+from compiler.schedule.hazards import Separated
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.kinds import Callable
-from compiler.schedule.order import ordered
-from compiler.schedule.outline import outline
+from compiler.schedule.order import Ordered
 from compiler.schedule.outlined import Outlined, Turn
-from compiler.schedule.partition import Choice, partition
+from compiler.schedule.partition import Choice, Partition
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ProgramUnit(driver.Unit):
+    """A program, from the graph as written to items in order; or one turn of a loop in it."""
+
+    rewritten: ClassVar[StageName] = "graph"
+    describe: ClassVar[Facts] = node_facts
+
+    graph: Sink
+    known: set[Any] = field(default_factory=set)
+    """The nodes that were found right."""
+    separated: Separated = field(init=False)
+    parts: Partition = field(init=False)
+    outlined: Outlined = field(init=False)
+    ordered: Ordered = field(init=False)
+
+    @property
+    def is_decomposed(self) -> bool:
+        """Whether only machine operations and core kinds are left."""
+        return DECOMPOSED in self.facts
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether no value is in shards any more."""
+        return SHARDED in self.facts
+
+    @property
+    def turns(self) -> dict[Sink, Turn]:
+        """What one turn of each loop computes, of loops inside loops too: each goes through the
+        rows as the program does, up to where its parts are known."""
+        found: dict[Sink, Turn] = {}
+        stack = [self.separated.root]
+        while stack:
+            loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
+            for body in dict.fromkeys(loop.body for loop in loops):
+                if body not in found:
+                    unit = ProgramUnit(graph=body, options=self.options, prefix="turn:")
+                    driver.run(unit, "graph")
+                    driver.run(unit, "schedule", until="partition")
+                    root = unit.separated.root
+                    found[body] = Turn(root, unit.parts, unit.records, unit.provenance)
+                    stack.append(root)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +78,22 @@ class Scheduled:
     plain: list[Choice]
     """What became of the nodes that left no choice."""
 
+    @property
+    def results(self) -> tuple[Buffer, ...]:
+        """The buffer of each result."""
+        return tuple(buffer_of(source) for source in self.outlined.root.sources)
 
-def schedule_program(simplest: Sink, options: Options, seconds: dict[str, float]) -> Scheduled:
-    """Cut a program into kernels and order them; `seconds` gets the time of each step."""
-    clock = time.perf_counter
-    start = clock()
-    separated = separate(simplest)
-    parts = partition(separated.root, options)
-    outlined = outline(separated.root, parts.realized, _turns(separated.root, options))
-    _name_originals(outlined, separated)
-    cut = clock()
-    made = ordered(outlined.root)
-    seconds |= {"kernels": cut - start, "schedule": clock() - cut}
-    if options.verify:
-        verify.verify(outlined.root, made.items, made.dependencies)
-    choices = [*separated.choices, *_of_originals(parts.choices, separated)]
-    plain = _of_originals(parts.plain, separated)
-    return Scheduled(outlined, made.items, made.dependencies, made.calls, choices, plain)
+
+def scheduled(unit: ProgramUnit, seconds: dict[str, float]) -> Scheduled:
+    """Cut a program into kernels and order them; `seconds` gets the time of each of the two."""
+    driver.run(unit, "schedule", until="outline")
+    cut = unit.took("schedule")
+    driver.run(unit, "schedule", after="outline")
+    seconds |= {"kernels": cut, "schedule": unit.took("schedule") - cut}
+    made, separated = unit.ordered, unit.separated
+    choices = [*separated.choices, *_of_originals(unit.parts.choices, separated)]
+    plain = _of_originals(unit.parts.plain, separated)
+    return Scheduled(unit.outlined, made.items, made.dependencies, made.calls, choices, plain)
 
 
 def _of_originals(choices: list[Choice], separated: Separated) -> list[Choice]:
@@ -58,45 +102,6 @@ def _of_originals(choices: list[Choice], separated: Separated) -> list[Choice]:
         return choices
     known = separated.originals
     return [replace(choice, node=known.get(choice.node, choice.node)) for choice in choices]
-
-
-def _name_originals(outlined: Outlined, separated: Separated) -> None:
-    """What was outlined comes from nodes of the program, also where these were copied first."""
-    known = separated.originals
-    if not known:
-        return
-    parents = outlined.origins.parents
-    for made, nodes in parents.items():
-        parents[made] = frozenset(known.get(node, node) for node in nodes)
-    outlined.buffers |= {
-        known[node]: holder for node, holder in outlined.buffers.items()
-        if node in known and known[node] not in outlined.buffers
-    }  # fmt: skip
-
-
-def _turns(simplest: Sink, options: Options) -> dict[Sink, Turn]:
-    """What one turn of each loop computes: its body, after the graph passes, in parts."""
-    found: dict[Sink, Turn] = {}
-    stack = [simplest]
-    while stack:
-        loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
-        for body in dict.fromkeys(loop.body for loop in loops):
-            if body not in found:
-                found[body] = _turn(body, options)
-                stack.append(found[body].root)
-    return found
-
-
-def _turn(body: Sink, options: Options) -> Turn:
-    """One turn; a state that becomes what another was goes through memory of its own."""
-    lines: Provenance[Origin] = Provenance()
-    root, records = run_passes("graph", body, lines, options, "turn:")
-    states = tuple(
-        Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
-        for index, new in enumerate(root.sources)
-    )
-    root = Sink(states)
-    return Turn(root, partition(root, options), records, lines)
 
 
 def origin_of(made: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:

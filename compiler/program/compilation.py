@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from compiler.ask.check import Report, check
+from compiler.ask.checking import Report
+from compiler.ask.values import values
 from compiler.core import garbage
 from compiler.core.biography import Coverage, biography, coverage
+from compiler.core.errors import located
 from compiler.core.keywords import program_call
 from compiler.core.node import Node, toposort
 from compiler.core.options import Options, options_of
@@ -26,31 +28,31 @@ from compiler.graph.kinds.repeat import inside, with_turns
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.llvm.level import Level
+from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline import asked, naming
-from compiler.pipeline import kernels as kernel_cache
 from compiler.pipeline.costing import figures
-from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of
-from compiler.pipeline.rows import run_passes
-from compiler.pipeline.scheduling import Scheduled, schedule_program
-from compiler.program.codegen import MachineCode
-from compiler.program.running import Running
+from compiler.pipeline.kernels import CompiledKernel, machine_of
+from compiler.pipeline.scheduling import Scheduled
+from compiler.program import codegen
+from compiler.program.running import Runner, Running
 from compiler.program.summary import summary
-from compiler.run import bindings, feeding, sharding
+from compiler.run import bindings, execution, feeding, sharding
+from compiler.run.bindings import Values
+from compiler.run.building import Build
+from compiler.run.feeding import Given
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
-from compiler.tune.start import tuned, tunings_of
 
 if TYPE_CHECKING:
+    from compiler.ask.measurement import Measurement
+    from compiler.llvm.looking.pass_changes import PassRun
     from compiler.tune.tuning import Tuning
-from compiler.ask.values import values
 
 Array = np.ndarray[Any, Any]
-Inputs: TypeAlias = Mapping[Buffer, Array]
-Runner: TypeAlias = Callable[..., list[Array]]
 T = TypeVar("T")
 
 
@@ -74,7 +76,7 @@ def compile(
     return made
 
 
-class Compilation(Running, MachineCode):
+class Compilation:
     """One program and all stages of its making; each is made when first asked for.
 
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
@@ -88,19 +90,15 @@ class Compilation(Running, MachineCode):
         self.name = name
         self.results = nodes
         self.provenance: Provenance[Origin] = Provenance()
-        self.seconds: dict[str, float] = {}
-        self._compiled: dict[Sink, CompiledKernel] = {}
         with no_origin():
             self.written = Sink(tuple(nodes))
             self._bindings = bindings.bindings_of(self.written)
             if options.trace:
                 naming.call_nodes(self.written, self.provenance.numbers)
-            start = time.perf_counter()
-            self.simplest, records = run_passes(
-                "graph", self.written, self.provenance, options, "graph:"
-            )
-            self.seconds["graph"] = time.perf_counter() - start
-        self._graph_records = tuple(records)
+        self._build = Build(self.written, options, self.provenance)
+        self._running = Running(self._build, self._bindings)
+        self.simplest = self._build.simplest
+        self.seconds = self._build.seconds
 
     def build(self) -> None:
         """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
@@ -145,15 +143,13 @@ class Compilation(Running, MachineCode):
     @cached_property
     def passes(self) -> tuple[PassRecord, ...]:
         """A record of every pass, graph passes first, then those of each kernel."""
-        return (*self._graph_records, *(r for kernel in self._kernels for r in kernel.records))
+        return (*self._build.records, *(r for kernel in self._kernels for r in kernel.records))
 
     # -- schedule ------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _scheduled(self) -> Scheduled:
-        """The kernel graph, its calls in order, and why values were fused or not."""
-        with no_origin():
-            return schedule_program(self.simplest, self.options, self.seconds)
+        return self._build.scheduled
 
     def _entities(self, nodes: Iterable[TensorNode]) -> tuple[str, ...]:
         """The graph entities of tensor nodes, in order, each once."""
@@ -183,15 +179,15 @@ class Compilation(Running, MachineCode):
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
-            results=self._results, parents=parents,
-            **figures(made, self._results, loops, machine_of(self.options)),
+            results=made.results, parents=parents,
+            **figures(made, made.results, loops, machine_of(self.options)),
         )  # fmt: skip
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
         from compiler.program.decisions import decisions, placing
-        records, kernels = self._graph_records, self.kernels
+        records, kernels = self._build.records, self.kernels
         made = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
@@ -205,28 +201,14 @@ class Compilation(Running, MachineCode):
 
     # -- kernels -------------------------------------------------------------------------------
 
-    @cached_property
-    def _numbers(self) -> dict[Sink, int]:
-        """The kernels, counted."""
-        return {body: number for number, body in enumerate(self._scheduled.outlined.bodies)}
-
-    @cached_property
+    @property
     def tuning(self) -> "tuple[Tuning, ...]":
         """What was tried for each distinct kernel; () unless `options.tune` gives time for it."""
-        return tunings_of(self._scheduled, self.options)
-
-    @cached_property
-    def _tuned(self) -> Options:
-        """The options with the choices that were found."""
-        return tuned(self.options, self.tuning)
+        return self._build.tuning
 
     def kernel(self, body: Sink) -> CompiledKernel:
         """Every stage of the kernel with this body, made on first use."""
-        if body not in self._compiled:
-            name = self._scheduled.outlined.bodies[body]
-            with no_origin():
-                self._compiled[body] = compile_kernel(name, body, self._tuned, self._numbers[body])
-        return self._compiled[body]
+        return self._build.kernel(body)
 
     @property
     def _kernels(self) -> list[CompiledKernel]:
@@ -285,17 +267,60 @@ class Compilation(Running, MachineCode):
             )
         )  # fmt: skip
 
+    # -- machine code --------------------------------------------------------------------------
+
+    @cached_property
+    def _generated(self) -> tuple[codegen.Generated, ...]:
+        """The kernels with their LLVM IR."""
+        pairs = zip(self.source, self._kernels, strict=True)
+        return tuple(codegen.Generated(source, kernel) for source, kernel in pairs)
+
+    @cached_property
+    def _listings(self) -> codegen.Listings:
+        """What LLVM makes of the kernels, on threads."""
+        return codegen.Listings(self._generated)
+
+    def begin_listings(self) -> None:
+        """Have LLVM begin with `optimized` and `assembly`: who asks for them later waits less."""
+        self._listings.begin()
+
+    @cached_property
+    def optimized(self) -> tuple[Listing, ...]:
+        """The LLVM IR of each distinct kernel after the passes of LLVM that its `level` says."""
+        return tuple(optimized for optimized, _ in self._listings.texts())
+
+    @cached_property
+    def assembly(self) -> tuple[Listing, ...]:
+        """The machine code of each distinct kernel, as assembly."""
+        return tuple(assembly for _, assembly in self._listings.texts())
+
+    @located
+    def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":
+        """What LLVM's passes do to one kernel, one by one, and LLVM's remarks in words.
+
+        The passes are those that make the code which runs; with a `level`, 0 to 3, those of LLVM's
+        whole pipeline of that level. Raises `DataError` where there is no such kernel or level.
+        """
+        return codegen.llvm_passes(self._generated, kernel, level)
+
+    @located
+    def assembly_for(self, machine: str) -> tuple[Listing, ...]:
+        """The assembly of each distinct kernel for another machine, to be read.
+
+        `machine` is one of `llvm/looking/machines.py`, e.g. "arm-neon"; the lines are linked
+        to the generated LLVM IR as those of `assembly` are. Raises `DataError` for others, and
+        `DeviceError` where this LLVM cannot do it.
+        """
+        return codegen.assembly_for(self._generated, machine)
+
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""
         start = time.perf_counter()
-        operations = (item.operation for item in self._scheduled.items)
-        programs = kernel_cache.load_programs(operations, self._tuned, self.kernel)
+        programs = self._build.load()
         self.seconds["machine"] = time.perf_counter() - start
         return programs
 
-    def check(self, variables: bindings.Values | None = None) -> Report:
-        """Run every stage on the same inputs and compare each with the graph as written."""
-        return check(self, variables)
+    # -- running -------------------------------------------------------------------------------
 
     @property
     def can_run(self) -> bool:
@@ -303,9 +328,78 @@ class Compilation(Running, MachineCode):
         is_open = any(isinstance(n, Placeholder) for n in toposort([self.written]))
         return self._bindings.is_bound and not is_open
 
+    @property
+    def variables(self) -> dict[str, int]:
+        """The value that each bound variable has."""
+        return dict(self._bindings.bound)
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        return self._running.devices
+
+    def inputs(self, given: Given = None, values: Values | None = None) -> dict[Buffer, Array]:
+        """The data of every input buffer, as flat arrays: those given, as for `run`, else its own.
+
+        Data given for what the program writes in place are copied.
+        """
+        return self._running.inputs(given, values)
+
+    def values_of_run(self, variables: Values | None = None, given: Given = None) -> dict[str, int]:
+        """The value of each variable: as said, else as given data have rows, else as bound.
+
+        Raises `DataError` where one is wrong.
+        """
+        return self._running.values(variables, given)
+
+    @located
+    def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
+        """Run the machine code; one array per result, of the extents of this run.
+
+        `inputs` are data in place of the inputs' own, and for placeholders: by tensors or their
+        names, `{x: array, "w": array}`, or a list in the order in which the tensors were made.
+        `variables` has values over those bound, e.g. {n: 50}; nothing is compiled again. The
+        arrays are the caller's own: they share memory with no tensor, no input and one another.
+        An Assign takes effect once in each run. Raises `DataError`, `ShapeError` and `DTypeError`
+        for what is missing or does not fit.
+        """
+        values = self.values_of_run(variables, inputs)
+        flat = self.run_flat(values, self.inputs(inputs, values))
+        return bindings.sliced(flat, self.results, values)
+
+    def run_flat(
+        self, values: Values, arrays: Mapping[Buffer, Array], run: Runner = execution.run
+    ) -> list[Array]:
+        """Run the machine code; one flat array per result, whole: of the greatest extents.
+
+        A result that is an input, or another result, is a copy of it. `arrays` has the flat data
+        of every input; `run` runs the items, and may watch them.
+        """
+        return self._running.run(values, arrays, self.load, run)
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def measure(
+        self, inputs: Given = None, variables: Values | None = None, seconds: float = 1.0
+    ) -> "Measurement":
+        """Run the program a few times and say what each item takes, beside its estimate.
+
+        Data that the program writes in place stay as they are. It takes about so many seconds;
+        what they do not suffice for is left out (`ask/measure.py`). Raises as `run()` does.
+        """
+        from compiler.ask.measure import measure  # only who measures loads it
+
+        return measure(self, inputs, variables, seconds)
+
+    def check(self, variables: Values | None = None) -> Report:
+        """Run every stage on the same inputs and compare each with the graph as written."""
+        from compiler.ask.check import check  # only who checks loads it
+
+        return check(self, variables)
+
     @cached_property
     def _values(self) -> dict[str, Array]:
-        return values(self)
+        return values(self, self._scheduled.outlined)
 
     def values(self, entity: str) -> Array | None:
         """The value of a graph or kernel entity on the given inputs; None where it has none.
@@ -339,7 +433,7 @@ class Compilation(Running, MachineCode):
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
-        records = self._graph_records
+        records = self._build.records
         return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
 
     def __repr__(self) -> str:

@@ -23,28 +23,22 @@ from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
 from compiler.core.options import Options
 from compiler.core.origin import Origin, no_origin
-from compiler.core.trace import Provenance
 from compiler.device import cpu
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
-from compiler.pipeline import kernels
-from compiler.pipeline.rows import run_passes
-from compiler.pipeline.scheduling import Scheduled, origin_of, schedule_program
-from compiler.program.compilation import Compilation
 from compiler.run import budget, execution, numbers, overlap, recompiled
 from compiler.run.assemble import assemble
+from compiler.run.building import Build
 from compiler.run.native import NativePlan
 from compiler.run.overlap import Level
 from compiler.schedule.analysis import costs
 from compiler.schedule.analysis.share import MemoryPlan, share
 from compiler.schedule.analysis.waves import waves_to_run
-from compiler.schedule.calls import buffer_of
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.operations import device_of
-from compiler.tune.start import tuned, tunings_of
 
 Array = np.ndarray[Any, Any]
 KEPT = 256
@@ -183,15 +177,12 @@ STRUCTURES = Structures()
 
 def _made(root: Sink, count: int, options: Options) -> Structure:
     """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
-    with no_origin():
-        simplest, _ = run_passes("graph", root, Provenance(), options, "graph:")
-        made = schedule_program(simplest, options, {})
-        options = tuned(options, tunings_of(made, options))
-    items = made.items
-    results = tuple(buffer_of(s) for s in made.outlined.root.sources)
+    build = Build(root, options)
+    made = build.scheduled
+    items, results = made.items, made.results
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
     budget.refuse_too_large(items, options.memory_limit, planned)
-    programs = _programs(made, options)
+    programs = build.load()
     numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
     inputs = tuple(numbered[FIRST + n] for n in range(count))
     steps = overlap.plan_levels(items, programs, costs.analyse(items))
@@ -205,18 +196,6 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
         memory=planned,
         native=assemble(steps, programs, inputs, planned, options.threads, options.cache),
     )
-
-
-def _programs(made: Scheduled, options: Options) -> execution.Programs:
-    """The loaded program of each kernel."""
-    names = made.outlined.bodies
-    numbers = {body: number for number, body in enumerate(names)}
-
-    def compiled(body: Sink) -> kernels.CompiledKernel:
-        with no_origin():
-            return kernels.compile_kernel(names[body], body, options, numbers[body])
-
-    return kernels.load_programs((item.operation for item in made.items), options, compiled)
 
 
 def structure_of(
@@ -275,8 +254,9 @@ def located(
     A structure knows no lines: the program is cut again, with them.
     """
     def origin(buffer: Buffer) -> Origin | None:
-        made = Compilation(list(nodes), options, "refused")
-        return origin_of(made._scheduled, made.provenance, buffer)
+        with no_origin():
+            root = Sink(tuple(nodes))
+        return Build(root, options).origin_of(buffer)
 
     return budget.located(origin)
 

@@ -14,6 +14,7 @@ An assign writes to the memory of its target. Kernels that read the target run b
 (`outline.py`); that is possible unless one kernel could need both the old value and the new, or
 the value assigned reads elements of the target other than the one it is written to
 (`in_place.py`). Then what is read is copied first, and the choice is recorded with its reason.
+So is a state of a loop that becomes what another was: each goes through memory of its own.
 Elsewhere called "write after read".
 
 Relies on: invariant 19 of `graph/verify.py`; equal nodes are one.
@@ -28,7 +29,7 @@ from typing import TypeAlias
 from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.nodes import Contiguous, Sink, TensorNode
+from compiler.graph.nodes import Contiguous, Param, Sink, TensorNode
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.kahn import never_free
 from compiler.schedule.partition import Choice, is_in_memory
@@ -52,7 +53,8 @@ class Separated:
 
 
 def separate(root: Sink) -> Separated:
-    """`root` with the copies that its assigns need."""
+    """`root`, a program or a turn of a loop, with the copies that what it writes needs."""
+    root = _with_states_apart(root)
     order: list[TensorNode] = toposort([root])
     assigns = [node for node in order if isinstance(node, Assign)]
     if not assigns:
@@ -79,6 +81,18 @@ def separate(root: Sink) -> Separated:
     result = done[root]
     assert isinstance(result, Sink)
     return Separated(result, choices, _originals(done))
+
+
+def _with_states_apart(root: Sink) -> Sink:
+    """A turn in which no state is just what another was: the one may be written before it is read.
+
+    The results of a program are no states.
+    """
+    states = tuple(
+        Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
+        for index, new in enumerate(root.sources)
+    )
+    return root if states == root.sources else Sink(states)
 
 
 def _originals(done: dict[TensorNode, TensorNode]) -> dict[TensorNode, TensorNode]:

@@ -52,11 +52,15 @@ from compiler.schedule.turns import add_loop
 
 
 def outline(
-    root: Sink, realized: Iterable[TensorNode], turns: Mapping[Sink, Turn] | None = None
+    root: Sink,
+    realized: Iterable[TensorNode],
+    turns: Mapping[Sink, Turn] | None = None,
+    originals: Mapping[TensorNode, TensorNode] | None = None,
 ) -> Outlined:
     """The kernel graph that computes the sources of `root`, given the nodes to realize.
 
-    `turns` has, for the body of each `Repeat`, what a turn of it computes.
+    `turns` has, for the body of each `Repeat`, what a turn of it computes; `originals`, for nodes
+    that `hazards` put in the place of others, these: they are what the kernel graph comes from.
     """
     result = Outlined(KernelSink(()), turns=turns or {})
     realized = _in_order(list(realized))
@@ -68,7 +72,20 @@ def outline(
     for source in root.sources:
         result.holder(source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
+    if originals:
+        _name_originals(result, originals)
     return result
+
+
+def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]) -> None:
+    """What was outlined comes from nodes of the program, also where these were copied first."""
+    parents = result.origins.parents
+    for made, nodes in parents.items():
+        parents[made] = frozenset(originals.get(node, node) for node in nodes)
+    result.buffers |= {
+        originals[node]: holder for node, holder in result.buffers.items()
+        if node in originals and originals[node] not in result.buffers
+    }  # fmt: skip
 
 
 def _add(result: Outlined, node: TensorNode) -> None:

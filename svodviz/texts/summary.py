@@ -87,7 +87,7 @@ def _words(it: _Sizes) -> str:
     lines = [
         f"compilation {it.name}",
         f"  graph      {_count(len(it.operations), 'node')}: {_operations(it.operations)}",
-        f"  passes     {len(it.changed)}, {sum(it.changed)} changed the program,"
+        f"  passes     {sum(it.changed)} changed the program,"
         f" {'rewrites not recorded' if it.rewrites is None else _count(it.rewrites, 'rewrite')}",
         f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}".removesuffix(": "),
         f"  schedule   {_count(it.items, 'item')}, {it.on_path} on the critical path",

@@ -20,6 +20,7 @@ from compiler.run.execution_plan import ExecutionPlan
 from compiler.schedule import host, pitch
 from compiler.schedule.analysis.share import MemoryPlan, share
 from tests.faults import unflip
+from tests.rows import replace_row
 
 rng = np.random.default_rng(5)
 OPTIONS = Options(cache=False, trace=True)
@@ -198,11 +199,9 @@ def test_transfers_that_are_right_have_a_row() -> None:
 
 def test_realize_verifies_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stage that breaks an invariant was run by `.numpy()`, whatever it did to memory."""
-    from compiler.lowered import verify
-
     def broken(instructions: Any) -> None:
         raise InternalError("lowered", "invariant 3 does not hold")
 
-    monkeypatch.setattr(verify, "verify", broken)
+    replace_row(monkeypatch, "lowered.verify", broken)
     with pytest.raises(InternalError, match="invariant 3"):
         (random(7, 11) * 3.0).numpy()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile, repeat
-from compiler.ask import check
-from compiler.ask.check import Expected, differences
+from compiler.ask import checking
+from compiler.ask.checking import Expected, differences
 from compiler.ask.rounding import BOTH, ULPS, rounding
 from compiler.graph.interpret import interpret
 from compiler.run.bindings import graph_inputs
@@ -65,9 +65,9 @@ def test_machine_code_stays_within_bounds(name: str) -> None:
 ])  # fmt: skip
 def test_results_of_another_type_or_shape_are_wrong(have: np.ndarray, words: str) -> None:
     expected = Expected([np.ones((2, 3), np.float32)], [np.zeros((2, 3))])
-    row = check._compare("asm", expected, [have])
+    row = checking._compare("asm", expected, [have])
     assert row.ok is False and row.note == words
-    assert check._compare("asm", expected, expected.results).ok
+    assert checking._compare("asm", expected, expected.results).ok
 
 
 def test_what_is_only_copied_may_not_differ_at_all() -> None:

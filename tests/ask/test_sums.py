@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
-from compiler.ask.check import differences
+from compiler.ask.checking import differences
 from compiler.ask.rounding import PRODUCTS, rounding
 from compiler.ask.sums import of_products, of_terms
 from compiler.graph.interpret import interpret

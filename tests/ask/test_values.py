@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, Variable, compile, repeat
-from compiler.ask.check import copies
+from compiler.ask.checking import copies
 from compiler.ask.seen import KEPT, Seen
 from compiler.ask.values import Effort, Unseen, values_inside
 from compiler.schedule import interpret

@@ -10,7 +10,8 @@ import pytest
 import compiler
 from compiler import Tensor
 from compiler.core import garbage
-from compiler.pipeline import kernels
+from compiler.lowered.linearize import linearize
+from tests.rows import replace_row
 
 
 def test_nested_and_refused() -> None:
@@ -58,10 +59,10 @@ def test_compiling_searches_for_no_garbage(
     run: Callable[[Tensor], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enabled: list[bool] = []
-    linearize = kernels.linearize
-    monkeypatch.setattr(
-        kernels, "linearize", lambda body: enabled.append(gc.isenabled()) or linearize(body)
-    )
+    replace_row(
+        monkeypatch, "lowered.linearize",
+        lambda body: enabled.append(gc.isenabled()) or linearize(body),
+    )  # fmt: skip
     compiler.cache_clear()
     run(Tensor(np.ones((8, 8), np.float32)).softmax(1))
     assert enabled and not any(enabled)

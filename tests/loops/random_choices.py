@@ -8,7 +8,6 @@ from compiler.core.errors import ScheduleError
 from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
 from compiler.core.options import Options
-from compiler.core.trace import Provenance
 from compiler.loops.choices import (
     KINDS,
     Accumulate,
@@ -28,7 +27,7 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body
 from compiler.loops.transforms.axes import axes
-from compiler.pipeline.rows import run_passes
+from tests.rows import with_choices
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20)
 LANES = (2, 4, 8, 16, 16, 32)
@@ -38,8 +37,7 @@ EAGER = replace(DEFAULT, cores=2, launch_ns=0.0)
 
 def transform(body: Body, given: Choices) -> Body:
     """`body` after the passes that do what the choices say, each verified."""
-    options = Options(verify=True)
-    return run_passes("loops", body, Provenance(), options, "loops:0:", "k0", given)[0]
+    return with_choices(body, given, Options(verify=True))
 
 
 def legal(body: Body, rows: Iterable[Choice]) -> Choices:

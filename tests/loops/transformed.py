@@ -20,9 +20,9 @@ from compiler.loops.nodes import Argument, Body
 from compiler.loops.printer import Loops
 from compiler.loops.verify import verify
 from compiler.pipeline.kernels import compile_kernel, program_spec
-from compiler.pipeline.rows import run_passes
 from tests.loops.programs import Array, data, fold, forms, kernels, layernorm, matmul, op, random
 from tests.loops.programs import softmax as softmax_of
+from tests.rows import with_choices
 
 SIZES = (1, 2, 3, 7, 16, 17, 31, 64, 97)
 i32 = dtypes.int32
@@ -101,9 +101,7 @@ def body_of(name: str, m: int, n: int, k: int) -> Body:
 
 def transform(body: Body, given: str | Choices) -> Body:
     """`body` after the passes that do what the choices say, each verified."""
-    provenance: Provenance[Any] = Provenance()
-    options = Options(verify=True, trace=True)
-    return run_passes("loops", body, provenance, options, "loops:0:", "k0", parse(given))[0]
+    return with_choices(body, parse(given), Options(verify=True, trace=True))
 
 
 def arguments_of(body: Body, seed: int = 0) -> list[Array]:

@@ -11,13 +11,13 @@ import pytest
 import compiler
 from compiler import CompileError, Options, Tensor
 from compiler.core.errors import InternalError, ScheduleError
-from compiler.core.machine import MachineModel
 from compiler.core.options import Measured
 from compiler.loops.choices import Choices, parse, text
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
-from compiler.pipeline import kernels
+from compiler.lowered.linearize import linearize
 from compiler.pipeline.dropped import ROUNDS, SWITCH
+from tests.rows import replace_row
 
 X = np.arange(36, dtype=np.float32)
 Lines = list[tuple[str, bool, str]]
@@ -29,7 +29,7 @@ def program() -> Tensor:
 
 def bad(monkeypatch: pytest.MonkeyPatch, choices: str, is_error: bool = False) -> None:
     """Make the compiler choose `choices` for every kernel; dropping them may be an error."""
-    monkeypatch.setattr(kernels, "choose", lambda body, model: parse(choices))
+    replace_row(monkeypatch, "loops.choose", lambda *given: parse(choices))
     if not is_error:
         monkeypatch.delenv(SWITCH)
     compiler.cache_clear()
@@ -105,7 +105,7 @@ def test_what_cannot_be_lowered_is_left_out_too(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad(monkeypatch, "tile i0 4; vectorize i0.1")
-    monkeypatch.setattr(kernels, "linearize", failing(error, kernels.linearize))
+    replace_row(monkeypatch, "lowered.linearize", failing(error, linearize))
     made = compiler.compile(program())
     assert not made.choices["k0"]
     assert all("the loops stay plain" in why for _, _, why in told(made))
@@ -122,10 +122,10 @@ def test_what_plain_loops_raise_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
     def never(loops: object) -> object:
         raise KeyError("never")
 
-    monkeypatch.setattr(kernels, "linearize", never)
+    replace_row(monkeypatch, "lowered.linearize", never)
     with pytest.raises(KeyError, match="never"):
         compiler.compile(program())
-    monkeypatch.setattr(kernels, "linearize", failing(MemoryError(), never))
+    replace_row(monkeypatch, "lowered.linearize", failing(MemoryError(), never))
     with pytest.raises(MemoryError):
         compiler.compile(program())
 
@@ -133,10 +133,10 @@ def test_what_plain_loops_raise_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_heuristic_that_fails_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     bad(monkeypatch, "")
 
-    def wrong(body: Body, model: MachineModel) -> Choices:
+    def wrong(*given: object) -> Choices:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(kernels, "choose", wrong)
+    replace_row(monkeypatch, "loops.choose", wrong)
     made = compiler.compile(program())
     why = "dropped: nothing was chosen: ZeroDivisionError: division by zero"
     assert told(made) == [("vectorize", False, why)]
@@ -156,10 +156,14 @@ def test_a_drop_is_an_error_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 CHILD = """
 import compiler
+from dataclasses import replace
 from compiler import Tensor
-from compiler.pipeline import kernels
+from compiler.pipeline import rows
 from compiler.loops.choices import parse
-kernels.choose = lambda body, model: parse("vectorize i9")
+rows.PIPELINE = tuple(
+    replace(row, function=lambda *given: parse("vectorize i9")) if row.name == "choose" else row
+    for row in rows.PIPELINE
+)
 compiler.compile(Tensor([1.0, 2.0]) * 2)
 print(compiler.cache_info().dropped)
 """

@@ -1,16 +1,42 @@
-"""Passes run in order; what they make is verified as often as it is asked for."""
+"""The pipeline is the table: what runs is a row, and what is a row runs."""
 
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
 
-from compiler import Options, Tensor, compile
+import compiler
+from compiler import Options, Tensor, compile, prepare
 from compiler.core.errors import InternalError
 from compiler.core.node import Node
+from compiler.core.passes import Step
+from compiler.core.trace import Provenance
+from compiler.graph.simplify import simplify
 from compiler.loops.choices import Choices
 from compiler.loops.nodes import Body
-from compiler.pipeline import rows
+from compiler.pipeline import driver, machine_code, rows
+from compiler.pipeline.rows import PIPELINE
+from compiler.run import building
+from compiler.run.realize import realize
+from compiler.schedule.analysis import share
+from tests.rows import replace_row, watched
+
+PACKAGE = Path(compiler.__file__).parent
+WAYS: dict[str, Callable[[Tensor, Options], object]] = {
+    "compile": lambda y, options: compile(y, options).run(),
+    "prepare": lambda y, options: prepare(y, options).run(),
+    "realise": lambda y, options: realize([y.node], options),
+}
 
 
 def compiled(options: Options) -> Choices:
@@ -26,10 +52,10 @@ def test_loops_are_verified_once_or_after_each_pass(
     verify: bool, trace: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Node] = []
-    monkeypatch.setattr(rows.verify_loops, "verify", seen.append)
+    replace_row(monkeypatch, "loops.verify", seen.append)
     choices = compiled(Options(verify=verify, trace=trace))
     assert choices
-    changes = [step for step in rows.steps("loops") if step.is_pass]
+    changes = [row for row in rows.rows("loops") if row.is_pass]
     if not verify:
         assert not seen
     elif trace:
@@ -42,7 +68,202 @@ def test_what_the_last_pass_leaves_broken_is_noticed(monkeypatch: pytest.MonkeyP
     def broken(body: Body, *rest: object) -> Body:
         return Body((*body.sources, body.sources[0].sources[1]))
 
-    wrong = (replace(s, function=broken) if s.name == "collapse" else s for s in rows.PIPELINE)
-    monkeypatch.setattr(rows, "PIPELINE", tuple(wrong))
+    replace_row(monkeypatch, "loops.collapse", broken)
     with pytest.raises(InternalError):
         compiled(Options())
+
+
+# --- what is a row runs, what runs is a row -------------------------------------------------------
+
+
+def ones(*shape: int) -> Tensor:
+    return Tensor(np.ones(shape, np.float32))
+
+
+def programs() -> list[Tensor]:
+    """Programs that have, together, a choice of each kind."""
+    wide, square = ones(300, 2048), ones(600, 600)
+    return [ones(1 << 23).exp(), wide.softmax(1), square @ square.T, wide.sum(0)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_row_runs(way: str) -> None:
+    compiler.cache_clear()
+    options = Options(threads=2, cache=False)
+    with watched() as ran:
+        for y in programs():
+            WAYS[way](y, options)
+    never = [row.place for row in PIPELINE if row not in ran]
+    assert not never
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_runs_that_is_no_row(way: str) -> None:
+    compiler.cache_clear()
+    x = ones(64, 96)
+    looped = compiler.repeat(3, lambda i, v: v * 2.0 + x.sum(), x)
+    y = (looped.softmax(1) @ x.T).sum(0)
+    calls = stage_calls(lambda: WAYS[way](y, Options(cache=False)))
+    assert {caller for caller, *_ in calls} == {driver.__name__}
+    found = {(module, name) for _, module, name in calls}
+    rows = {(row.function.__module__, row.function.__name__) for row in PIPELINE}
+    assert found <= rows
+    chosen = {(row.function.__module__, row.function.__name__) for row in PIPELINE if row.is_chosen}
+    assert rows - found <= chosen
+
+
+FOLDERS = "graph", "schedule", "loops", "lowered", "llvm", "device"
+STAGES = (*(f"compiler.{folder}." for folder in FOLDERS), machine_code.__name__)
+PLANNED = share.__name__
+"""Where buffers are is planned for a way to run: it changes no program."""
+
+
+def stage_calls(work: Callable[[], object]) -> set[tuple[str, str, str]]:
+    """Caller, module and name of each function that `work` calls to change or check a program.
+
+    That is what stands in a file that says what it ensures, as that of each pass must; what is
+    called `verify`; and what makes or loads machine code. Stages call one another as they like.
+    """
+    found: set[tuple[str, str, str]] = set()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_back is not None:
+            caller = str(frame.f_back.f_globals.get("__name__"))
+            if caller.startswith("compiler.") and not caller.startswith(STAGES):
+                module, name = str(frame.f_globals.get("__name__")), frame.f_code.co_name
+                if changes(module, name):
+                    found.add((caller, module, name))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+def changes(module: str, name: str) -> bool:
+    """Whether a function changes or checks a program."""
+    if not module.startswith(STAGES) or module == PLANNED or name.startswith("<"):
+        return False
+    words = sys.modules[module].__doc__ or ""
+    return (
+        "\nEnsures: " in words
+        or name in ("verify", "compile_spec", "load")
+        or module == machine_code.__name__
+    )
+
+
+def test_a_call_beside_the_driver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = building.scheduled
+
+    def beside(unit: Any, seconds: dict[str, float]) -> Any:
+        simplify(unit.graph, Provenance(), None)
+        return usual(unit, seconds)
+
+    beside.__globals__["__name__"], own = "compiler.beside", __name__
+    monkeypatch.setattr(building, "scheduled", beside)
+    try:
+        calls = stage_calls(lambda: compile(ones(4) + 1.0))
+    finally:
+        beside.__globals__["__name__"] = own
+    assert ("compiler.beside", "compiler.graph.simplify", "simplify") in calls
+
+
+# --- a pass is a file and a row -------------------------------------------------------------------
+
+PASS = '''"""{name}: leaves everything as it is, and counts how often it was asked.
+
+    Before:  %0 = buffer x             f32[4]
+    After:   %0 = buffer x             f32[4]
+
+Relies on: nothing.
+Ensures: what was true.
+"""
+
+COUNT = []
+
+
+def {name}(root, provenance, matches=None):
+    """`root`."""
+    COUNT.append(root)
+    return root
+'''
+ROW = """    Step("{stage}", "{name}", {name}, "nowhere in particular", True),
+"""
+USED = """
+import json, sys
+import numpy as np
+import compiler
+from compiler import Options, Tensor
+from compiler.graph.counted import COUNT as on_graph
+from compiler.loops.told import COUNT as on_loops
+assert compiler.__file__.startswith(sys.argv[1])
+x = Tensor(np.ones((8, 8), np.float32))
+made = compiler.compile((x * 2.0).softmax(1))
+assert made.check().ok
+found = {"recorded": [record.name for record in made.passes], "counts": []}
+def counted(run):
+    before = len(on_graph), len(on_loops)
+    run()
+    found["counts"].append([len(on_graph) - before[0], len(on_loops) - before[1]])
+counted(lambda: compiler.compile((x * 3.0).sum(1)))
+counted(lambda: compiler.prepare((x * 4.0).sum(1)).run())
+counted(lambda: (x * 5.0).sum(1).numpy())
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_a_pass_is_a_file_and_a_row(tmp_path: Path) -> None:
+    ignored = shutil.ignore_patterns("__pycache__")
+    package = shutil.copytree(PACKAGE, tmp_path / "compiler", ignore=ignored)
+    table = package / Path(rows.__file__).relative_to(PACKAGE)
+    text = table.read_text("utf-8")
+    for stage, name, before in (("graph", "counted", "simplify"), ("loops", "told", "vectorize")):
+        (package / stage / f"{name}.py").write_text(PASS.format(name=name), "utf-8")
+        row, place = ROW.format(stage=stage, name=name), f'    Step("{stage}", "{before}"'
+        assert text.count(place) == 1
+        text = text.replace(place, row + place)
+        text = text.replace("\nfrom ", f"\nfrom compiler.{stage}.{name} import {name}\nfrom ", 1)
+    table.write_text(text, "utf-8")
+    ran = subprocess.run([sys.executable, "-c", USED, str(tmp_path)], cwd=tmp_path,
+                         capture_output=True, text=True, check=False)  # fmt: skip
+    assert not ran.returncode, ran.stderr
+    found = json.loads(ran.stdout)
+    names = Counter(found["recorded"])
+    assert names["counted"] == 1 and names["told"] >= 1
+    assert found["recorded"].index("counted") < found["recorded"].index("simplify")
+    assert all(on_graph == 1 and on_loops >= 1 for on_graph, on_loops in found["counts"])
+
+
+def drawing(rows: tuple[Step, ...]) -> str:
+    """The rows by stage, passes in one word: as `compiler/README.md` draws them."""
+    columns: dict[str, list[str]] = {}
+    for row in rows:
+        column = columns.setdefault(row.stage, [])
+        word = "passes" if row.is_pass else row.name
+        if not column or word != "passes" or column[-1] != word:
+            column.append(word)
+    titles = {stage: f"{stage}/" for stage in columns} | {"machine": "device/"}
+    widths = {s: max(len(titles[s]) + 4, *(len(w) + 2 for w in c)) for s, c in columns.items()}
+    height = max(map(len, columns.values()))
+    head = "".join(f" ─▶ {titles[s]:<{widths[s] - 3}}" for s in columns)
+    lines = [
+        "".join(f"    {(c[n] if n < len(c) else ''):<{widths[s] - 3}}" for s, c in columns.items())
+        for n in range(height)
+    ]
+    return "\n".join(line.rstrip() for line in (head, *lines))
+
+
+def test_the_page_draws_the_rows() -> None:
+    page = (PACKAGE / "README.md").read_text("utf-8")
+    assert drawing(PIPELINE) in page, f"compiler/README.md should draw:\n{drawing(PIPELINE)}"
+
+
+def test_another_pass_is_drawn_as_the_others_are() -> None:
+    place = next(n for n, row in enumerate(PIPELINE) if row.name == "simplify")
+    more = replace(PIPELINE[place], name="another")
+    assert drawing((*PIPELINE[:place], more, *PIPELINE[place:])) == drawing(PIPELINE)

@@ -16,15 +16,13 @@ from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.node import Node, field_names, toposort
 from compiler.core.options import Options
 from compiler.core.origin import no_origin
-from compiler.core.trace import Provenance
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import Choices
 from compiler.loops.choosing.choose import choose
-from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.verify import verify
-from compiler.pipeline.rows import run_passes
-from compiler.pipeline.scheduling import schedule_program
+from compiler.run.building import Build
+from tests import rows
 
 QUICK, CHECKED = Options(verify=False), Options(verify=True)
 VECTORS = (16, 32, 64)
@@ -73,22 +71,19 @@ def every_machine() -> list[Machine]:
 def bodies(tensor: Tensor) -> list[Sink]:
     """The distinct kernels of a program."""
     with no_origin():
-        written = Sink((tensor.node,))
-        graph, _ = run_passes("graph", written, Provenance(), QUICK, "graph:")
-        return list(schedule_program(graph, QUICK, {}).outlined.bodies)
+        return list(Build(Sink((tensor.node,)), QUICK).scheduled.outlined.bodies)
 
 
 def plain_loops(body: Sink) -> Body:
     """The loops of a kernel as they are before any choice."""
-    provenance: Provenance[Any] = Provenance()
-    return run_passes("loops", index(body, provenance), provenance, QUICK, "loops:0:", "k0")[0]
+    return rows.plain_loops(body, QUICK)
 
 
 def transformed(loops: Body, choices: Choices) -> Body:
     """The loops after the passes that do what the choices say, verified once they are through."""
     if not choices:
         return loops
-    return run_passes("loops", loops, Provenance(), CHECKED, "loops:0:", "k0", choices)[0]
+    return rows.with_choices(loops, choices, CHECKED)
 
 
 @dataclass(frozen=True)

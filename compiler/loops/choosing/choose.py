@@ -1,22 +1,33 @@
 """choose: how the loops of a kernel are transformed by default, each choice with its reason.
 
-    out[i0] = relu(in1[i0]*in2[i0])  for i0 in 16777216
-
-    tile i0 64            16777216 turns: vectors of 16 float32, 4 at a time
-    tile i0.1 16          …
+    Before:  k0(out f32[50000], in1 f32[50000])
+             for i0 in 50000
+               %2 = in1[i0]              f32
+               %3 = exp(%2)              f32
+               out[i0] = %3
+    After:   tile i0 64 peel             # …: 50000 turns in vectors of 16, 4 at a time
+             tile i0.1 16 peel           # …
+             unroll i0.1.0               # 4 vectors at a time hide how long each takes
+             vectorize i0.1.1            # …
+             …
 
 There is a function for each kind of kernel, which looks at how far every load and store moves along
 every axis (`accesses.py`), at extents, operations and the machine model. It returns choices, or
 the reason why the kernel is of another kind; the first that knows the kernel decides. What no
 function knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself.
 So does what a user asked to unroll. What was looked at and not chosen is told with the choices.
+
+Relies on: invariants of `loops/verify.py`; loops as `collapse` leaves them, whole and simple.
+Ensures: each choice has its reason. That the passes can do it is theirs to say: what one refuses
+is left out (`dropped.py`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
-from compiler.loops.choices import Choices, Refused, chosen
+from compiler.loops.choices import Choices, Refused, chosen, word
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.choosing.choose_borders import borders
 from compiler.loops.choosing.choose_columns import columns
@@ -38,8 +49,18 @@ KINDS: tuple[Chooser, ...] = (
 """From the most particular to the most general."""
 
 
-def choose(body: Body, model: MachineModel) -> Choices:
-    """The choices for a kernel on a machine."""
+def choose(
+    body: Body, model: MachineModel, kinds: Collection[str] | None = None
+) -> Choices:
+    """The choices for a kernel on a machine; with `kinds`, only those for which there is a pass."""
+    found = _choose(body, model)
+    if kinds is None:
+        return found
+    return replace(found, rows=tuple(choice for choice in found if word(choice) in kinds))
+
+
+def _choose(body: Body, model: MachineModel) -> Choices:
+    """The choices, whatever passes there are."""
     seen = accesses(body)
     if seen is None:
         return _left(Reason("it does not write one value alone"))

@@ -15,7 +15,7 @@ from tests.svodviz.sample import HOSTILE, hostile, large, rich, sample
 SUMMARY = """\
 compilation network.py
   graph      33 nodes: expand 7, reshape 5, buffer 4, reduce add 4, mul 3, const 2 and 7 more
-  passes     6, 5 changed the program, 9 rewrites
+  passes     5 changed the program, 9 rewrites
   kernels    4: k0, k1, k2, k3
   schedule   4 items, 3 on the critical path
   loops      23 lines (7, 6, 5, 5)

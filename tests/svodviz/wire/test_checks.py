@@ -28,6 +28,10 @@ def turned(node: Any) -> Any:
     return elementwise("add", right, elementwise("neg", left))
 
 
+TURNED = [row.name for row in svodviz.PASSES.of("graph")].index("simplify") + 1
+"""Where the wrong rule stands among the passes."""
+
+
 def wrong() -> Any:
     passes = svodviz.PASSES.after("simplify", turned)
     return compiler.compile(x.softmax(1) * 2.0 - 1.0, passes=passes)
@@ -41,9 +45,10 @@ def checked() -> Explorer:
 def test_each_pass_and_stage_has_a_mark(checked: Explorer) -> None:
     checks = checked.wire["checks"]
     graph = [p for p, row in enumerate(checked.wire["passes"]) if row["stage"] == "graph"]
-    assert [checks["passes"][p][0] for p in graph] == [True] * 4 + [False] * 2
-    assert [ok for ok, _ in checks["steps"][4]] == [False, False]
-    assert "instead of" in checks["passes"][4][1] and "would be rounding" in checks["passes"][4][1]
+    assert [checks["passes"][p][0] for p in graph] == [p < TURNED for p in graph]
+    assert [ok for ok, _ in checks["steps"][TURNED]] == [False, False]
+    words = checks["passes"][TURNED][1]
+    assert "instead of" in words and "would be rounding" in words
     marks = {stage: ok for stage, (ok, _) in checks["stages"].items()}
     assert marks["graph"] is True and marks["asm"] is False and marks["llvm"] is None
     assert svodviz.explore(x.exp()).wire["checks"] is None
@@ -85,9 +90,9 @@ def test_passes_on_loops_that_were_never_right_are_not_judged(
 
 def test_a_bisection_opens_at_the_first_wrong_rewrite() -> None:
     explorer = svodviz.bisect(wrong())
-    assert (explorer.state["pass"], explorer.state["step"]) == (4, 1)
+    assert (explorer.state["pass"], explorer.state["step"]) == (TURNED, 1)
     assert explorer.bisection.match.rule == "turned"
-    assert explorer.wire["checks"]["passes"][4][0] is False
+    assert explorer.wire["checks"]["passes"][TURNED][0] is False
     assert svodviz.bisect(x.exp()).bisection.is_right
 
 
@@ -109,10 +114,10 @@ def test_a_pass_that_runs_twice_has_two_marks() -> None:
     again = passes.after("turned", next(it for it in passes if it.place == "graph.simplify"))
     explorer = svodviz.bisect(compiler.compile(x.softmax(1) * 2.0 - 1.0, passes=again))
     names = [row["name"] for row in explorer.wire["passes"]]
-    assert names[3:6] == ["simplify", "turned", "simplify"]
+    assert names[TURNED - 1 : TURNED + 2] == ["simplify", "turned", "simplify"]
     marks = [mark and mark[0] for mark in explorer.wire["checks"]["passes"]]
-    assert marks[4] is False
-    assert marks[3] is not False and marks[5] is not True
+    assert marks[TURNED] is False
+    assert marks[TURNED - 1] is not False and marks[TURNED + 1] is not True
 
 
 def test_rules_come_with_their_code(checked: Explorer) -> None:
@@ -139,8 +144,8 @@ def test_marks_on_the_page(checked: Explorer, tmp_path: Path, open_page: Any) ->
     page = open_page(path)
     assert page.locator('[data-stage="graph"] .check').first.inner_text() == "✓"
     assert page.locator('.ribbon [data-stage="asm"] .check').inner_text() == "✗"
-    page.locator('[data-pass="4"]').click()
-    assert page.locator('[data-pass="4"] .check.wrong').inner_text() == "✗"
+    page.locator(f'[data-pass="{TURNED}"]').click()
+    assert page.locator(f'[data-pass="{TURNED}"] .check.wrong').inner_text() == "✗"
     assert "✗ from rewrite 1 on" in page.locator(".check-line").inner_text()
     assert page.locator(".check-tick.wrong").count() == 2
     page.evaluate("window.svodviz.model.set('state', {step: 1})")
