@@ -2,8 +2,8 @@
 
 The graph runs once more, and each value carries a bound on its error, element by element:
 
-    what an operation adds     so many units in the last place of its own result: half a unit where
-                               it rounds once, `ULPS[op]` for an elementary function, n / 2 for a
+    what an operation adds     so many units in the last place of its own result as its row of
+                               `ops.OPS` says: half a unit where it rounds once; n / 2 for a
                                product over n; for a sum over n elements see `sums.py`
     what its operands bring    how far the result moves when an operand moves by its own bound, up
                                or down, in wider arithmetic, which adds no rounding of its own;
@@ -53,14 +53,6 @@ from compiler.ops.table import OPS, REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
-ROUNDED = ("add", "sub", "mul", "fdiv", "recip", "sqrt", "mod")
-"""Operations whose result is the exact one, rounded once."""
-ULPS: Mapping[str, float] = dict.fromkeys(ROUNDED, 0.5) | {
-    "exp": 4, "exp2": 4, "log": 4, "log2": 4, "sin": 4, "cos": 4, "tan": 4, "tanh": 4, "erf": 4,
-    "pow": 4,
-}  # fmt: skip
-"""Units in the last place that one operation may be off; `mulacc` rounds once or twice, and the
-others are exact."""
 OTHERS = 64
 """Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each
 turn of a loop adds one."""
@@ -232,16 +224,19 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
         return np.zeros(())
     count = 0.0
     match node:
-        case Elementwise(op="mulacc"):
-            return (_unit(value, brought) + _unit(np.multiply(*given[:2]), brought)) / 2
         case Elementwise(op=op):
-            count = ULPS.get(op, 0.0)
+            said = OPS[op].rounding
+            assert said is not None, op
+            if callable(said):
+                return np.asarray(said(partial(_unit, brought=brought), value, given))
+            count = said
         case Cast():
             count = 0.0 if np.can_cast(given[0].dtype, value.dtype) else 0.5
-        case Reduce(op="sum", axes=axes):
-            return of_terms(given[0], axes)
         case Reduce(op=op, axes=axes):
-            count = prod(given[0].shape[axis] for axis in axes) / 2 if op == "prod" else 0.0
+            kind = REDUCTIONS[op].rounding
+            if kind == "sum":
+                return of_terms(given[0], axes)
+            count = prod(given[0].shape[axis] for axis in axes) / 2 if kind == "each" else 0.0
         case Repeat(count=turns):
             units = (OTHERS + turns) * max(_epsilons(node, value))
             return np.asarray(units * np.max(np.abs(value), initial=0.0))

@@ -10,17 +10,14 @@ a current x86-64 server with 512-bit vectors, so that what is printed is the sam
 from dataclasses import dataclass, field
 
 from compiler.core.printable import ShownAsText
+from compiler.ops.table import OPS
 
 LEVELS = ("L1", "L2", "L3", "memory")
-EXPENSIVE = {
-    "exp": 0.12, "exp2": 0.1, "log": 0.18, "log2": 0.2, "sin": 0.7, "cos": 0.7, "tan": 0.75,
-    "tanh": 0.15, "erf": 0.2, "pow": 1.25, "sqrt": 0.05, "recip": 0.02, "fdiv": 0.02,
-    "idiv": 1.4, "mod": 1.4, "max": 0.02, "min": 0.02,
-}  # fmt: skip
+EXPENSIVE = {row.name: row.ns for row in OPS.values() if row.ns is not None}
 """Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
 FMA = "fma"
 """A product that is added to a sum: one instruction."""
-NEVER_VECTOR = frozenset(("idiv", "mod"))
+NEVER_VECTOR = frozenset(row.name for row in OPS.values() if row.is_alone)
 """Operations that keep a loop from being vectorised: their figures are those of one element."""
 
 ALONE = 4.0

@@ -50,6 +50,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.transforms.axes import axes
 from compiler.loops.transforms.parallelize import parallelize
 from compiler.lowered.linearize import linearize
+from compiler.ops.table import OPS
 from compiler.threads.workers import core_count
 
 VERSION = 2
@@ -167,14 +168,13 @@ def _per_element(
 
 def _operation(op: str, dtype: DType, floor: float) -> float:
     """ns per element of one operation of the table, without reading and writing."""
-    target = dtypes.int32 if op in ("idiv", "mod") else dtype
+    row = OPS[op]
+    target = dtypes.int32 if row.is_alone else dtype
 
     def build(x: TensorNode) -> TensorNode:
-        operands = (x, x) if op in ("fdiv", "idiv", "mod", "pow", "max", "min") else (x,)
         # a distinct second operand, or LLVM folds x / x
-        if len(operands) == 2:
-            operands = (x, elementwise("add", x, const(2, target, x.shape)))
-        return elementwise(op, *operands)
+        others = [elementwise("add", x, const(2, target, x.shape))] * (row.arity - 1)
+        return elementwise(op, x, *others)
 
     return max(_per_element(build, target) - floor, 0.002)
 

@@ -9,7 +9,7 @@ number: overflow, division by zero, MIN / -1, a float, a value below 1. Division
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
@@ -26,6 +26,7 @@ from compiler.loops.nodes import (
     ScalarNode,
     index,
 )
+from compiler.ops.table import OPS
 
 Size: TypeAlias = tuple[ScalarNode, ScalarNode, ScalarNode]
 Values: TypeAlias = Mapping[str, int]
@@ -33,7 +34,6 @@ Values: TypeAlias = Mapping[str, int]
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 LONGEST = 400
 """Characters of an expression that an error prints."""
-INFIX = {"add": "+", "sub": "-", "mul": "*", "idiv": "//", "mod": "%"}
 
 
 class ProgramError(CompileError, ValueError):
@@ -105,7 +105,7 @@ def _operands(node: ScalarNode, size: ScalarNode) -> tuple[ScalarNode, ...]:
             return node.sources[1:2]
         case Cast() | Bitcast() | After():
             return node.sources[:1]
-        case Alu(op=op) if op in BINARY or op in UNARY:
+        case Alu(op=op) if OPS[op].is_size:
             return node.sources
         case Alu(op=op):
             _refuse(f"operation {op} is not allowed in a launch size", size)
@@ -161,34 +161,10 @@ def _inside(node: DefineVar, size: ScalarNode, value: int) -> int:
     return value
 
 
-def truncated_quotient(a: int, b: int) -> int:
-    """a / b towards zero. Raises `ZeroDivisionError` where b is 0."""
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-def truncated_remainder(a: int, b: int) -> int:
-    """The remainder with the sign of a. Raises as `truncated_quotient`; so does MIN % -1."""
-    if (a, b) == (INT64_MIN, -1):
-        raise OverflowError
-    return a - b * truncated_quotient(a, b)
-
-
-BINARY: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "idiv": truncated_quotient,
-    "mod": truncated_remainder,
-    "max": max,
-}
-UNARY: dict[str, Callable[[int], int]] = {"neg": operator.neg, "abs": abs}
-
-
 def _arithmetic(node: Alu, size: ScalarNode, operands: list[int]) -> int:
     got = f"{node.op}({', '.join(map(str, operands))})"
     try:
-        value = BINARY[node.op](*operands) if node.op in BINARY else UNARY[node.op](*operands)
+        value = _whole(node.op, operands)
     except ZeroDivisionError:
         _refuse("division by zero in a launch size", size, got)
     except OverflowError:
@@ -196,6 +172,14 @@ def _arithmetic(node: Alu, size: ScalarNode, operands: list[int]) -> int:
     if not INT64_MIN <= value <= INT64_MAX:
         _refuse("a launch size overflows 64-bit integers", size, got)
     return value
+
+
+def _whole(op: str, operands: list[int]) -> int:
+    whole = OPS[op].whole
+    assert whole is not None, op
+    if op == "mod" and operands == [INT64_MIN, -1]:
+        raise OverflowError  # the quotient does
+    return whole(*operands)
 
 
 def _names(values: Values) -> str:
@@ -223,9 +207,9 @@ def _text(node: ScalarNode, parts: list[str]) -> str:
             return node.name
         case Bind():
             return f"bind({' = '.join(parts)})"
-        case Alu(op=op) if op in INFIX:
+        case Alu(op=op) if OPS[op].is_size and OPS[op].infix:
             sides = [f"({p})" if " " in p else p for p in parts]
-            return f" {INFIX[op]} ".join(sides)
+            return f" {OPS[op].infix.strip()} ".join(sides)
         case Alu(op=op):
             return f"{op}({', '.join(parts)})"
         case Cast() | Bitcast():

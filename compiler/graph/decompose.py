@@ -23,7 +23,8 @@ from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
 from compiler.ops import random_bits
-from compiler.ops.table import OPS, Expansion
+from compiler.ops.row import Expansion
+from compiler.ops.table import OPS
 
 
 class _GraphBuild:

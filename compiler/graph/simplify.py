@@ -38,12 +38,18 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.rewrite import RuleSet, rewrite, rule
 from compiler.ops import references
+from compiler.ops.row import Law
 from compiler.ops.table import OPS, REDUCTIONS
 
 
 def _is_const(node: TensorNode, value: Scalar) -> bool:
     """Whether `node` is this constant, to the bit (so -0.0 is not 0.0)."""
     return isinstance(node, Const) and node.bits == const(value, node.dtype).bits
+
+
+def _with(law: Law) -> tuple[tuple[type[Elementwise], str], ...]:
+    """The operations whose rows have a law."""
+    return tuple((Elementwise, row.name) for row in OPS.values() if law in row.laws)
 
 
 @rule(Elementwise)
@@ -97,7 +103,7 @@ def divide_by_one(node: Elementwise) -> TensorNode | None:
     return node.sources[0] if _is_const(node.sources[1], 1) else None
 
 
-@rule((Elementwise, "neg"), (Elementwise, "not"))
+@rule(*_with("involution"))
 def cancel_twice(node: Elementwise) -> TensorNode | None:
     """-(-x) = x and not not x = x"""
     inner = node.sources[0]
@@ -106,7 +112,7 @@ def cancel_twice(node: Elementwise) -> TensorNode | None:
     return None
 
 
-@rule((Elementwise, "max"), (Elementwise, "min"), (Elementwise, "and"), (Elementwise, "or"))
+@rule(*_with("idempotent"))
 def same_operands(node: Elementwise) -> TensorNode | None:
     """max(x, x) = x, x and x = x"""
     return node.sources[0] if node.sources[0] is node.sources[1] else None

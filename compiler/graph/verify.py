@@ -76,7 +76,8 @@ from compiler.graph.nodes import (
 from compiler.graph.parts import problem
 from compiler.graph.words import operation, short
 from compiler.ops import functions
-from compiler.ops.table import OPS, REDUCTIONS, Op
+from compiler.ops.row import Op
+from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
 
 
@@ -215,7 +216,7 @@ def _elementwise(node: Elementwise, row: Op) -> None:
     if len(set(shapes)) > 1:
         _broken(node, 1, "operands differ in shape", shapes, "one shape")
     dtypes = [s.dtype for s in node.sources]
-    if row.name == "where":
+    if row.has_condition:
         condition, *dtypes = dtypes
         if condition != bool_:
             _broken(node, 2, "the condition is not bool", condition, bool_)

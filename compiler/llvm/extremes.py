@@ -17,46 +17,53 @@ from compiler.llvm.types import (
 )
 from compiler.llvm.writer import Writer
 
-INTRINSIC = {"max": "maximum", "min": "minimum"}
-FIRST_IF = {"max": "ogt", "min": "olt"}
 MAJORITY = str(0xE8)
 """The truth table, as AVX-512 wants it, of two of three."""
 
 
-def extreme(
-    writer: Writer, op: str, dtype: DType, operands: list[str], name: str, lanes: int
+def maximum(writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int) -> str:
+    """Write max; a single lane is left to LLVM, which knows the intrinsic in loops."""
+    return _extreme(writer, True, dtype, operands, name, lanes)
+
+
+def minimum(writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int) -> str:
+    """Write min; a single lane is left to LLVM, which knows the intrinsic in loops."""
+    return _extreme(writer, False, dtype, operands, name, lanes)
+
+
+def _extreme(
+    writer: Writer, is_max: bool, dtype: DType, operands: list[str], name: str, lanes: int
 ) -> str:
-    """Write max or min; a single lane is left to LLVM, which knows the intrinsic in loops."""
     t = register_type(dtype, lanes)
     if lanes == 1:
-        function = f"@llvm.{INTRINSIC[op]}.{suffix(dtype, lanes)}"
+        function = f"@llvm.{'maximum' if is_max else 'minimum'}.{suffix(dtype, lanes)}"
         return writer.call(function, t, [(t, o) for o in operands], name)
     if dtype.bits == 16:
         single = register_type(float32, lanes)
         wide = [writer.value(f"fpext {t} {o} to {single}") for o in operands]
-        result = extreme(writer, op, float32, wide, "", lanes)
+        result = _extreme(writer, is_max, float32, wide, "", lanes)
         return writer.value(f"fptrunc {single} {result} to {t}", name)
     a, b = operands
     if in_all_lanes(a):
         a, b = b, a
     if in_all_lanes(b) and not _is_nan(b):
-        return _with_number(writer, op, dtype, (a, b), name, lanes)
-    first = _one_way(writer, op, t, (a, b), "", lanes)
-    second = _one_way(writer, op, t, (b, a), "", lanes)
-    return _join(writer, op, dtype, (first, second), name, lanes)
+        return _with_number(writer, is_max, dtype, (a, b), name, lanes)
+    first = _one_way(writer, is_max, t, (a, b), "", lanes)
+    second = _one_way(writer, is_max, t, (b, a), "", lanes)
+    return _join(writer, is_max, dtype, (first, second), name, lanes)
 
 
 def _one_way(
-    writer: Writer, op: str, t: str, operands: tuple[str, str], name: str, lanes: int
+    writer: Writer, is_max: bool, t: str, operands: tuple[str, str], name: str, lanes: int
 ) -> str:
     """One comparison and a choice: the second operand where either is NaN or both are zero."""
     a, b = operands
-    is_first = writer.value(f"fcmp {FIRST_IF[op]} {t} {a}, {b}")
+    is_first = writer.value(f"fcmp {'ogt' if is_max else 'olt'} {t} {a}, {b}")
     return writer.value(f"select {vector_type('i1', lanes)} {is_first}, {t} {a}, {t} {b}", name)
 
 
 def _with_number(
-    writer: Writer, op: str, dtype: DType, operands: tuple[str, str], name: str, lanes: int
+    writer: Writer, is_max: bool, dtype: DType, operands: tuple[str, str], name: str, lanes: int
 ) -> str:
     """One comparison is enough with a constant: a NaN or a zero of the other operand stays.
 
@@ -65,11 +72,11 @@ def _with_number(
     """
     x, number = operands
     t = register_type(dtype, lanes)
-    wrong = splat(float_constant(0.0 if op == "max" else -0.0, dtype), register_type(dtype), lanes)
+    wrong = splat(float_constant(0.0 if is_max else -0.0, dtype), register_type(dtype), lanes)
     if number != wrong:
-        return _one_way(writer, op, t, (number, x), name, lanes)
-    chosen = _one_way(writer, op, t, (number, x), "", lanes)
-    if op == "max":
+        return _one_way(writer, is_max, t, (number, x), name, lanes)
+    chosen = _one_way(writer, is_max, t, (number, x), "", lanes)
+    if is_max:
         return writer.value(f"fadd {t} {chosen}, {wrong}", name)
     is_zero = writer.value(f"fcmp oeq {t} {chosen}, {wrong}")
     return writer.value(
@@ -84,13 +91,13 @@ def _is_nan(constant: str) -> bool:
 
 
 def _join(
-    writer: Writer, op: str, dtype: DType, both: tuple[str, str], name: str, lanes: int
+    writer: Writer, is_max: bool, dtype: DType, both: tuple[str, str], name: str, lanes: int
 ) -> str:
     """The bits of either, except that the sign of a maximum takes both."""
     t, element = register_type(dtype, lanes), f"i{dtype.bits}"
     whole = vector_type(element, lanes)
     a, b = (writer.value(f"bitcast {t} {each} to {whole}") for each in both)
-    if op == "min":
+    if not is_max:
         joined = writer.value(f"or {whole} {a}, {b}")
     else:
         rest = splat((1 << (dtype.bits - 1)) - 1, element, lanes)

@@ -43,7 +43,7 @@ from typing import Literal
 from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.core.node import Node
 from compiler.graph.bits import from_bits, to_bits
-from compiler.loops.bounds import INT64_MAX, Bounds, alu_bounds
+from compiler.ops.bounds import INT64_MAX, Bounds
 from compiler.ops.table import OPS
 
 Role = Literal["normal", "reduction", "serial"]
@@ -193,11 +193,12 @@ class Alu(ScalarNode):
         clamped = _clamp_bounds(self)
         if clamped is not None:
             return clamped
-        known = [s.bounds for s in self.sources[1 if self.op == "where" else 0 :]]
+        row = OPS[self.op]
+        known = [s.bounds for s in self.sources[1 if row.has_condition else 0 :]]
         first, second = known[0], known[1] if len(known) > 1 else None
         if first is None or second is None or self.sources[-1].dtype not in (int64, bool_):
             return None
-        return alu_bounds(self.op, first, second)
+        return None if row.bounds is None else row.bounds(first, second)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -44,15 +44,12 @@ from compiler.loops.nodes import (
     memory,
 )
 from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, is_loop, place
-from compiler.ops.table import REDUCTIONS
+from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
 
 if TYPE_CHECKING:
     import networkx as nx
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/", "idiv": "//", "mod": "%", "lt": "<",
-         "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|",
-         "xor": "^", "shl": "<<", "shr": ">>"}  # fmt: skip
 LEVELS = {"loop": "loop", "unroll": "unrolled", "vector": "vector", "core": "cores"}
 """The kind of a range in pictures."""
 
@@ -162,9 +159,9 @@ class Loops(Stage):
                 return f"{type(node).__name__.lower()}({text}, {node.target.short})"
             case Custom():
                 return f"{node.name}({', '.join(self.text(s) for s in node.sources)})"
-            case Alu() if node.op in INFIX:
+            case Alu() if (infix := OPS[node.op].infix.strip()):
                 left, right = (self.text(s) for s in node.sources)
-                return f"{left} {INFIX[node.op]} {right}"
+                return f"{left} {infix} {right}"
             case Alu():
                 return f"{node.op}({', '.join(self.text(s) for s in node.sources)})"
             case _:
@@ -256,12 +253,12 @@ def _is_inline(node: ScalarNode) -> bool:
 def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
     """An operation of an index expression; products need no spaces, sums inside need brackets."""
     assert isinstance(node, Alu)
-    if node.op not in INFIX:
+    infix = OPS[node.op].infix
+    if not infix:
         return f"{node.op}({', '.join(done[s] for s in node.sources)})"
-    tight = node.op in ("mul", "idiv", "mod")
+    tight = not infix.startswith(" ")
     parts = [f"({done[s]})" if tight and " " in done[s] else done[s] for s in node.sources]
-    joint = INFIX[node.op] if tight else f" {INFIX[node.op]} "
-    return joint.join(parts)
+    return infix.join(parts)
 
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:

@@ -3,21 +3,14 @@
     (i*10 + j) * 2 + 4   is the sum   20·i + 2·j + 4:   terms {i: 20, j: 2}, constant 4
 """
 
-import operator
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import gcd
 
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
-from compiler.loops.bounds import truncate
 from compiler.loops.nodes import Alu, Const, DefineVar, ScalarNode, alu, index
-
-_DIVIDES = frozenset(("idiv", "mod"))
-_EXACT: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "max": max, "min": min,
-    "idiv": truncate, "mod": lambda a, b: a - b * truncate(a, b),
-}  # fmt: skip
+from compiler.ops.table import OPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +95,11 @@ def at_greatest(node: ScalarNode) -> int | None:
                 values[each] = each.bounds[0]
             case DefineVar():
                 values[each] = each.high
-            case Alu(op=op, sources=(a, b)) if op in _EXACT:
+            case Alu(op=op, sources=(a, b)) if (whole := OPS[op].whole) is not None:
                 first, second = values[a], values[b]
-                if first is not None and second is not None and (second or op not in _DIVIDES):
-                    values[each] = _EXACT[op](first, second)
+                if first is not None and second is not None:
+                    with suppress(ZeroDivisionError):
+                        values[each] = whole(first, second)
             case _:
                 pass
     return values[node]

@@ -171,7 +171,7 @@ def _alu(node: Alu) -> None:
     if row.expansion is not None:
         broken(node, 2, "it is no machine operation", node.op, "one without an expansion")
     dtypes = [s.dtype for s in node.sources]
-    if node.op == "where":
+    if row.has_condition:
         condition, *dtypes = dtypes
         if condition != bool_:
             broken(node, 2, "the condition is not bool", condition, bool_)

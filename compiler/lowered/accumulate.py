@@ -30,8 +30,6 @@ from compiler.ops.table import REDUCTIONS
 
 BUSY = 16
 """Vector registers of sums that keep two units of a latency of four busy, with some to spare."""
-_BETTER = {"max": "gt", "min": "lt"}
-"""How the value that such a reduction keeps compares to the others."""
 REGISTER = 64
 """Bytes of a vector register."""
 
@@ -159,7 +157,7 @@ class Accumulators:
 
     def _better(self, node: loops.Reduce, a: int, b: int, lanes: int) -> int:
         """`a` where it is the greater, or the less, else `b`."""
-        is_better = self._alu(_BETTER[node.op], (a, b), bool_, lanes)
+        is_better = self._alu(REDUCTIONS[node.op].better, (a, b), bool_, lanes)
         return self._alu("where", (is_better, a, b), node.dtype, lanes)
 
     def _remember(self, node: loops.Reduce, sums: _Sums, key: Key, parts: Sequence[int]) -> int:
@@ -203,7 +201,7 @@ class Accumulators:
 
 def _forgets(node: loops.Reduce, sums: _Sums) -> bool:
     """Whether NaNs are noted aside: in lanes of floats."""
-    return node.op in _BETTER and node.dtype.is_float and sums.lanes > 1
+    return bool(REDUCTIONS[node.op].better) and node.dtype.is_float and sums.lanes > 1
 
 
 def identity(node: loops.Reduce) -> loops.Const:

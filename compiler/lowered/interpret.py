@@ -297,7 +297,7 @@ class _Run:
             )
         self.values[instruction.out] = value
         is_float = self.plan.dtypes[arguments[-1]].is_float
-        operations = 2 if instruction.op == "mulacc" else 1
+        operations = OPS[instruction.op].counts_as
         kind = "flops" if is_float else "integer_operations"
         self.counts[kind] += self.at_once * operations * instruction.lanes
 

@@ -281,7 +281,7 @@ class _Check(Registers):
         for register in instruction.arguments:
             self.width("an operand", register, instruction.lanes)
         dtypes = [self.dtypes[r] for r in instruction.arguments]
-        if row.name == "where":
+        if row.has_condition:
             self.same(6, "the condition", instruction.arguments[0], bool_)
             dtypes = dtypes[1:]
         if len(set(dtypes)) > 1:

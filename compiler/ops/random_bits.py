@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from compiler.core.dtypes import Scalar
-from compiler.ops.table import OPS, Build
+from compiler.ops.row import Build
+from compiler.ops.table import OPS
 
 T = TypeVar("T")
 Array = np.ndarray[Any, Any]

@@ -1,84 +1,49 @@
 """The operation tables. An operation is one row; everything else reads it from here.
 
-`OPS` holds the elementwise operations: name, operands, meaning, NumPy reference, operand kinds,
-result type, relative cost, a domain for tests, and, for a row that is no machine instruction,
-its expansion into rows that are. `REDUCTIONS` holds the reductions: identity and combination.
+`OPS` holds the elementwise operations and `REDUCTIONS` the reductions; what the columns are and
+what a row cannot be without is in `ops_row.py`. To add an operation, write its row here, above it
+its expansion if it is no machine instruction, and a method of `Tensor` that applies it.
 """
 
 import math
+import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType, Kind, Scalar, bool_
-from compiler.ops import references
+from compiler.core.dtypes import DType, Scalar
+from compiler.ops import bounds, references
+from compiler.ops import c_text as c
+from compiler.ops import llvm_text as llvm
+from compiler.ops.row import (
+    ANY,
+    BITS,
+    FLOAT,
+    INTEGER,
+    NUMBER,
+    Build,
+    Law,
+    Op,
+    Reduction,
+    by_kind,
+    table,
+)
 
 T = TypeVar("T")
-Result = Literal["same", "bool"]
-
-ANY: frozenset[Kind] = frozenset(("bool", "int", "uint", "float"))
-NUMBER: frozenset[Kind] = frozenset(("int", "uint", "float"))
-INTEGER: frozenset[Kind] = frozenset(("int", "uint"))
-BITS: frozenset[Kind] = frozenset(("bool", "int", "uint"))
-FLOAT: frozenset[Kind] = frozenset(("float",))
-
-
-class Build(Protocol[T]):
-    """What an expansion builds with: operations by name and constants of an operand's type."""
-
-    def op(self, name: str, *sources: T) -> T:
-        """The operation `name` applied to `sources`."""
-        ...
-
-    def const(self, value: Scalar, like: T) -> T:
-        """`value` with the shape and type of `like`."""
-        ...
-
-
-Expansion = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """One elementwise operation; see the module docstring for the fields."""
-
-    name: str
-    arity: int
-    meaning: str
-    reference: Callable[..., Any]
-    accepts: frozenset[Kind] = NUMBER
-    result: Result = "same"
-    cost: int = 1
-    domain: tuple[float, float] = (-100.0, 100.0)
-    expansion: Expansion | None = None
-
-    def result_dtype(self, operands: tuple[DType, ...]) -> DType:
-        """The element type of the result for operands of these types."""
-        return bool_ if self.result == "bool" else operands[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """One reduction: `combine` is the elementwise operation that folds two partial results."""
-
-    name: str
-    combine: str
-    meaning: str
-    reference: Callable[..., Any]
-    accepts: frozenset[Kind]
-    has_identity: bool = True
-
-    def identity(self, dtype: DType) -> Scalar:
-        """The value that leaves every partial result unchanged."""
-        match self.name:
-            case "max":
-                return dtype.minimum
-            case "min":
-                return dtype.maximum
-        value = 1 if self.name == "prod" else 0
-        return float(value) if dtype.is_float else (bool(value) if dtype.kind == "bool" else value)
+PLAIN = (-100.0, 100.0)
+AMOUNT = (0.0, 70.0)
+"""Of shifts: beyond the width of every type."""
+ONCE = 0.5
+"""The exact result, rounded once."""
+ELEMENTARY = 4.0
+"""Units in the last place that elementary functions may be off; `llvm/mathematics` has less."""
+COMPOSED = 128.0
+"""Units of what expands into several operations: exp magnifies what its operand lost."""
+FREE: frozenset[Law] = frozenset(("associative", "commutative"))
+KEEPING: frozenset[Law] = FREE | {"idempotent"}
+WHOLE_NUMBERS = frozenset(BITS)
+"""What roundings to whole numbers leave as it is."""
 
 
 def _square(b: Build[T], x: T) -> T:
@@ -140,12 +105,24 @@ def _log_of_one_plus(b: Build[T], x: T) -> T:
     return b.op("where", b.op("eq", u, one), x, corrected)
 
 
-def _compare(name: str, meaning: str, reference: Callable[..., Any]) -> Op:
-    return Op(name, 2, meaning, reference, ANY, "bool")
+def _hypot(b: Build[T], x: T, y: T) -> T:
+    """hypot(x, y) = g + l r / (1 + sqrt(1 + r^2)), r = l / g, of |x| and |y| the greater and lesser
+
+    No square overflows, and what is rounded twice is at most 0.42 g. inf is inf beside NaN too.
+    """
+    x, y, one, infinite = b.op("abs", x), b.op("abs", y), b.const(1, x), b.const(math.inf, x)
+    greater, lesser = b.op("max", x, y), b.op("min", x, y)
+    is_zero = b.op("eq", greater, b.const(0, x))
+    ratio = b.op("where", is_zero, greater, b.op("fdiv", lesser, greater))
+    root = b.op("sqrt", b.op("add", b.op("mul", ratio, ratio), one))
+    more = b.op("mul", lesser, b.op("fdiv", ratio, b.op("add", one, root)))
+    is_infinite = b.op("or", b.op("eq", x, infinite), b.op("eq", y, infinite))
+    return b.op("where", is_infinite, infinite, b.op("add", greater, more))
 
 
-def _exponential(name: str, meaning: str, reference: Callable[..., Any], low: float) -> Op:
-    return Op(name, 1, meaning, reference, FLOAT, cost=12, domain=(low, 80.0))
+def _zero(dtype: DType) -> Scalar:
+    """x + -0.0 = x for floats; x + 0.0 would turn -0.0 into 0.0."""
+    return -0.0 if dtype.is_float else 0
 
 
 def _reference_sigmoid(x: Any) -> Any:
@@ -161,77 +138,210 @@ def _reference_round(x: Any) -> Any:
     return np.rint(x) if x.dtype.kind == "f" else x
 
 
-_ROWS = (
-    # unary
-    Op("neg", 1, "-x", np.negative, NUMBER),
-    Op("not", 1, "bits or truth inverted", np.invert, BITS),
-    Op("abs", 1, "|x|", np.absolute, NUMBER),
-    Op("sign", 1, "-1, 0 or 1; NaN stays", np.sign, NUMBER, cost=6, expansion=_sign),
-    Op("sqrt", 1, "square root", np.sqrt, FLOAT, cost=4, domain=(0.0, 100.0)),
-    Op("recip", 1, "1 / x", np.reciprocal, FLOAT, cost=4),
-    Op("rsqrt", 1, "1 / sqrt(x)", lambda x: np.reciprocal(np.sqrt(x)), FLOAT, cost=8,
+def _units_of_multiply_add(unit: Callable[[Any], Any], result: Any, operands: Any) -> Any:
+    """Half a unit of the result, and where it is rounded twice half a unit of the product."""
+    return (unit(result) + unit(np.multiply(*operands[:2]))) / 2
+
+
+def _elementary(
+    name: str,
+    meaning: str,
+    reference: Callable[..., Any],
+    cost: int,
+    ns: float,
+    domain: tuple[float, float] = PLAIN,
+) -> Op:
+    """A function of one float that `llvm/mathematics` and the C library have by this name."""
+    return Op(
+        name, 1, meaning, reference, FLOAT, cost=cost, ns=ns, rounding=ELEMENTARY, domain=domain,
+        llvm=by_kind(floats=llvm.routine(name, has_halves=False)),
+        c=by_kind(floats=c.function(name)), vectors="all",
+    )  # fmt: skip
+
+
+def _to_whole(name: str, meaning: str, reference: Callable[..., Any], of_llvm: str = "",
+              of_c: str = "") -> Op:  # fmt: skip
+    """A rounding to whole numbers."""
+    return Op(
+        name, 1, meaning, reference, FLOAT, cost=1, rounding=0, domain=PLAIN, vectors="all",
+        llvm=by_kind(floats=llvm.intrinsic(of_llvm or name, has_halves=False)),
+        c=by_kind(floats=c.function(of_c or name)), unchanged=WHOLE_NUMBERS,
+    )  # fmt: skip
+
+
+def _compare(name: str, sign: str, reference: Callable[..., Any], floats: str, integers: str = "",
+             of_bounds: bounds.BoundsRule | None = None) -> Op:  # fmt: skip
+    """A comparison: `floats` and `integers` are LLVM's words for it."""
+    signed, unsigned = (f"s{integers}", f"u{integers}") if integers else (name, name)
+    return Op(
+        name, 2, f"a {sign} b", reference, ANY, "bool", cost=1, domain=PLAIN, vectors="all",
+        llvm=by_kind(
+            llvm.instruction(f"icmp {unsigned}"),
+            floats=llvm.instruction(f"fcmp {floats}"), signed=llvm.instruction(f"icmp {signed}"),
+        ),
+        c=by_kind(c.infix(sign)), bounds=of_bounds, takes_numbers=True, infix=f" {sign} ",
+    )  # fmt: skip
+
+
+def _bitwise(name: str, sign: str, reference: Callable[..., Any], of_c: str, laws: frozenset[Law],
+             of_bounds: bounds.BoundsRule | None = None) -> Op:  # fmt: skip
+    """An operation on each bit; `of_c` is what C calls it for truth values."""
+    return Op(
+        name, 2, f"a {sign} b", reference, BITS, cost=1, domain=PLAIN, vectors="all", laws=laws,
+        llvm=by_kind(llvm.instruction(name)), bounds=of_bounds, infix=f" {sign} ",
+        c=by_kind(integers=c.bitwise(sign), bools=c.infix(of_c)),
+    )  # fmt: skip
+
+
+_UNARY = (
+    Op("neg", 1, "-x", np.negative, NUMBER, cost=1, rounding=0, domain=PLAIN, vectors="all",
+       llvm=by_kind(floats=llvm.instruction("fneg"), integers=llvm.with_zero("sub")),
+       c=by_kind(floats="-{a}", integers=c.NEGATED), laws=frozenset(("involution",)),
+       whole=operator.neg, is_size=True,
+       bool_hint="use ~ or logical_not to invert truth values"),
+    Op("not", 1, "bits or truth inverted", np.invert, BITS, cost=1, domain=PLAIN, vectors="all",
+       llvm=by_kind(integers=llvm.and_constant("xor", -1), bools=llvm.and_constant("xor", True)),
+       c=by_kind(integers="({t})~{a}", bools="!{a}"), laws=frozenset(("involution",))),
+    Op("abs", 1, "|x|", np.absolute, NUMBER, cost=1, rounding=0, domain=PLAIN, vectors="all",
+       llvm=by_kind(floats=llvm.intrinsic("fabs"), signed=llvm.intrinsic("abs", ("i1", "false")),
+                    unsigned=llvm.and_constant("or", 0)),
+       c=by_kind(floats=c.function("fabs"), signed=c.MAGNITUDE, unsigned="{a}"),
+       whole=abs, is_size=True, unchanged=frozenset(("bool",))),
+    Op("sign", 1, "-1, 0 or 1; NaN stays", np.sign, NUMBER, cost=6, rounding=0, domain=PLAIN,
+       expansion=_sign),
+    Op("sqrt", 1, "square root", np.sqrt, FLOAT, cost=4, ns=0.05, rounding=ONCE,
+       domain=(0.0, 100.0), llvm=by_kind(floats=llvm.intrinsic("sqrt", has_halves=False)),
+       c=by_kind(floats=c.function("sqrt")), vectors="all"),
+    Op("recip", 1, "1 / x", np.reciprocal, FLOAT, cost=4, ns=0.02, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.reciprocal), c=by_kind(floats="1.0{f} / {a}"), vectors="all"),
+    Op("rsqrt", 1, "1 / sqrt(x)", lambda x: np.reciprocal(np.sqrt(x)), FLOAT, cost=8, rounding=2,
        domain=(0.0, 100.0), expansion=_rsqrt),
-    Op("square", 1, "x * x", np.square, NUMBER, expansion=_square),
-    _exponential("exp", "e to the x", np.exp, -90.0),
-    _exponential("exp2", "2 to the x", np.exp2, -120.0),
-    Op("log", 1, "natural logarithm", np.log, FLOAT, cost=12, domain=(0.0, 1000.0)),
-    Op("log2", 1, "logarithm to base 2", np.log2, FLOAT, cost=12, domain=(0.0, 1000.0)),
-    Op("sin", 1, "sine of x radians", np.sin, FLOAT, cost=20),
-    Op("cos", 1, "cosine of x radians", np.cos, FLOAT, cost=20),
-    Op("tan", 1, "tangent of x radians", np.tan, FLOAT, cost=30),
-    Op("tanh", 1, "hyperbolic tangent", np.tanh, FLOAT, cost=16, domain=(-12.0, 12.0)),
-    Op("erf", 1, "error function", references.error_function, FLOAT, cost=20, domain=(-5.0, 5.0)),
-    Op("trunc", 1, "towards zero", np.trunc, FLOAT),
-    Op("floor", 1, "towards -inf", np.floor, FLOAT),
-    Op("ceil", 1, "towards +inf", np.ceil, FLOAT),
-    Op("round", 1, "to nearest, ties to even", _reference_round, FLOAT),
-    Op("sigmoid", 1, "1 / (1 + exp(-x))", _reference_sigmoid, FLOAT, cost=18, expansion=_sigmoid),
+    Op("square", 1, "x * x", np.square, NUMBER, cost=1, rounding=ONCE, domain=PLAIN,
+       expansion=_square, bools_as_int8=True),
+    _elementary("exp", "e to the x", np.exp, 12, 0.12, (-90.0, 80.0)),
+    _elementary("exp2", "2 to the x", np.exp2, 12, 0.1, (-120.0, 80.0)),
+    _elementary("log", "natural logarithm", np.log, 12, 0.18, (0.0, 1000.0)),
+    _elementary("log2", "logarithm to base 2", np.log2, 12, 0.2, (0.0, 1000.0)),
+    _elementary("sin", "sine of x radians", np.sin, 20, 0.7),
+    _elementary("cos", "cosine of x radians", np.cos, 20, 0.7),
+    _elementary("tan", "tangent of x radians", np.tan, 30, 0.75),
+    _elementary("tanh", "hyperbolic tangent", np.tanh, 16, 0.15, (-12.0, 12.0)),
+    _elementary("erf", "error function", references.error_function, 20, 0.2, (-5.0, 5.0)),
+    _to_whole("trunc", "towards zero", np.trunc),
+    _to_whole("floor", "towards -inf", np.floor),
+    _to_whole("ceil", "towards +inf", np.ceil),
+    _to_whole("round", "to nearest, ties to even", _reference_round, "roundeven", "rint"),
+    Op("sigmoid", 1, "1 / (1 + exp(-x))", _reference_sigmoid, FLOAT, cost=18, rounding=COMPOSED,
+       domain=PLAIN, expansion=_sigmoid),
     Op("silu", 1, "x * sigmoid(x)", lambda x: x / (1 + np.exp(-x)), FLOAT, cost=18,
-       expansion=_silu),
-    Op("relu", 1, "max(x, 0)", lambda x: np.maximum(x, x.dtype.type(0)), NUMBER, expansion=_relu),
+       rounding=COMPOSED, domain=PLAIN, expansion=_silu),
+    Op("relu", 1, "max(x, 0)", lambda x: np.maximum(x, x.dtype.type(0)), NUMBER, cost=1,
+       rounding=0, domain=PLAIN, expansion=_relu),
     Op("gelu", 1, "x times the normal distribution of x, tanh form", _reference_gelu, FLOAT,
-       cost=26, expansion=_gelu),
+       cost=26, rounding=COMPOSED, domain=PLAIN, expansion=_gelu),
     Op("softplus", 1, "log(1 + exp(x))", lambda x: np.logaddexp(x, x.dtype.type(0)), FLOAT,
-       cost=28, expansion=_softplus),
-    # binary
-    Op("add", 2, "a + b; or, for bool", np.add, ANY),
-    Op("sub", 2, "a - b", np.subtract, NUMBER),
-    Op("mul", 2, "a * b; and, for bool", np.multiply, ANY),
-    Op("fdiv", 2, "a / b", np.divide, FLOAT, cost=4),
-    Op("idiv", 2, "a / b towards zero; 0 where b is 0", references.truncated_divide, INTEGER,
-       cost=8),
-    Op("mod", 2, "remainder with the sign of a", references.remainder, NUMBER, cost=8),
-    Op("pow", 2, "a to the b", references.power, NUMBER, cost=40, domain=(0.1, 8.0)),
-    Op("max", 2, "the greater; NaN propagates", np.maximum, ANY),
-    Op("min", 2, "the lesser; NaN propagates", np.minimum, ANY),
-    _compare("lt", "a < b", np.less),
-    _compare("le", "a <= b", np.less_equal),
-    _compare("gt", "a > b", np.greater),
-    _compare("ge", "a >= b", np.greater_equal),
-    _compare("eq", "a == b", np.equal),
-    _compare("ne", "a != b", np.not_equal),
-    Op("xor", 2, "a ^ b", np.bitwise_xor, BITS),
-    Op("or", 2, "a | b", np.bitwise_or, BITS),
-    Op("and", 2, "a & b", np.bitwise_and, BITS),
-    Op("shl", 2, "a << b; 0 past the width", references.shift_left, INTEGER, domain=(0.0, 70.0)),
-    Op("shr", 2, "a >> b; the sign past the width", references.shift_right, INTEGER,
-       domain=(0.0, 70.0)),
-    # ternary
-    Op("where", 3, "b where a is true, else c", np.where, ANY),
-    Op("mulacc", 3, "a * b + c, rounded once or twice", references.multiply_add, NUMBER),
+       cost=28, rounding=COMPOSED, domain=PLAIN, expansion=_softplus),
 )  # fmt: skip
 
-OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+_BINARY = (
+    Op("add", 2, "a + b; or, for bool", np.add, ANY, cost=1, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.floating("fadd"), integers=llvm.instruction("add"),
+                    bools=llvm.instruction("or")),
+       c=by_kind(floats=c.infix("+"), integers=c.wrapped("+"), bools=c.infix("||")),
+       vectors="all", bounds=bounds.of_sum, whole=operator.add, is_size=True, laws=FREE,
+       identity=_zero, takes_numbers=True, infix=" + "),
+    Op("sub", 2, "a - b", np.subtract, NUMBER, cost=1, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.floating("fsub"), integers=llvm.instruction("sub")),
+       c=by_kind(floats=c.infix("-"), integers=c.wrapped("-")),
+       vectors="all", bounds=bounds.of_difference, whole=operator.sub, is_size=True,
+       identity=lambda dtype: 0, takes_numbers=True, infix=" - ",
+       bool_hint="use ^ to compare truth values, or cast to an integer type first"),
+    Op("mul", 2, "a * b; and, for bool", np.multiply, ANY, cost=1, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.floating("fmul"), integers=llvm.instruction("mul"),
+                    bools=llvm.instruction("and")),
+       c=by_kind(floats=c.infix("*"), integers=c.wrapped("*"), bools=c.infix("&&")),
+       vectors="all", bounds=bounds.of_product, whole=operator.mul, is_size=True, laws=FREE,
+       identity=lambda dtype: 1, takes_numbers=True, infix="*"),
+    Op("fdiv", 2, "a / b", np.divide, FLOAT, cost=4, ns=0.02, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.floating("fdiv")), c=by_kind(floats=c.infix("/")),
+       vectors="all", identity=lambda dtype: 1, takes_numbers=True, infix=" / ", is_double=True),
+    Op("idiv", 2, "a / b towards zero; 0 where b is 0", references.truncated_divide, INTEGER,
+       cost=8, ns=1.4, is_alone=True, domain=PLAIN, llvm=by_kind(integers=llvm.quotient),
+       c=by_kind(signed=c.QUOTIENT, unsigned=c.QUOTIENT_UNSIGNED),
+       vectors="floats and constant divisors", bounds=bounds.of_quotient, whole=bounds.truncate,
+       is_size=True, infix="//", bools_as_int8=True),
+    Op("mod", 2, "remainder with the sign of a", references.remainder, NUMBER, cost=8, ns=1.4,
+       is_alone=True, rounding=ONCE, domain=PLAIN,
+       llvm=by_kind(floats=llvm.float_remainder, integers=llvm.remainder),
+       c=by_kind(floats=c.function("fmod", 2), signed=c.REMAINDER_SIGNED, unsigned=c.REMAINDER),
+       vectors="floats and constant divisors", bounds=bounds.of_remainder,
+       whole=bounds.remainder, is_size=True, infix="%", bools_as_int8=True),
+    Op("pow", 2, "a to the b", references.power, NUMBER, cost=40, ns=1.25, rounding=ELEMENTARY,
+       domain=(0.1, 8.0),
+       llvm=by_kind(floats=llvm.routine("pow", has_halves=False),
+                    integers=llvm.routine("integer_power")),
+       c=by_kind(floats=c.function("pow", 2), integers="{helper}({a}, {b})"),
+       c_helpers=by_kind(signed=c.POWER_SIGNED, unsigned=c.POWER), vectors="floats",
+       bools_as_int8=True),
+    Op("max", 2, "the greater; NaN propagates", np.maximum, ANY, cost=1, ns=0.02, rounding=0,
+       domain=PLAIN,
+       llvm=by_kind(floats=llvm.routine("maximum"), signed=llvm.intrinsic("smax"),
+                    unsigned=llvm.intrinsic("umax"), bools=llvm.instruction("or")),
+       c=by_kind(floats=c.GREATER, integers="{a} > {b} ? {a} : {b}", bools=c.infix("||")),
+       vectors="all", bounds=bounds.of_greater, whole=max, is_size=True, laws=KEEPING,
+       takes_numbers=True),
+    Op("min", 2, "the lesser; NaN propagates", np.minimum, ANY, cost=1, ns=0.02, rounding=0,
+       domain=PLAIN,
+       llvm=by_kind(floats=llvm.routine("minimum"), signed=llvm.intrinsic("smin"),
+                    unsigned=llvm.intrinsic("umin"), bools=llvm.instruction("and")),
+       c=by_kind(floats=c.LESSER, integers="{a} < {b} ? {a} : {b}", bools=c.infix("&&")),
+       vectors="all", bounds=bounds.of_lesser, whole=min, laws=KEEPING, takes_numbers=True),
+    Op("hypot", 2, "sqrt(a^2 + b^2); inf beside NaN is inf", np.hypot, FLOAT, cost=26,
+       rounding=1.5, domain=PLAIN, expansion=_hypot),
+    Op("copysign", 2, "|a| with the sign of b, of zeros and NaN too", np.copysign, FLOAT, cost=1,
+       rounding=0, domain=PLAIN, llvm=by_kind(floats=llvm.intrinsic("copysign")),
+       c=by_kind(floats=c.function("copysign", 2)), vectors="all"),
+    _compare("lt", "<", np.less, "olt", "lt", bounds.of_less),
+    _compare("le", "<=", np.less_equal, "ole", "le"),
+    _compare("gt", ">", np.greater, "ogt", "gt"),
+    _compare("ge", ">=", np.greater_equal, "oge", "ge", bounds.of_at_least),
+    _compare("eq", "==", np.equal, "oeq"),
+    _compare("ne", "!=", np.not_equal, "une"),
+    _bitwise("xor", "^", np.bitwise_xor, "!=", FREE),
+    _bitwise("or", "|", np.bitwise_or, "||", KEEPING),
+    _bitwise("and", "&", np.bitwise_and, "&&", KEEPING, bounds.of_both),
+    Op("shl", 2, "a << b; 0 past the width", references.shift_left, INTEGER, cost=1,
+       domain=AMOUNT, llvm=by_kind(integers=llvm.shift("shl")), c=by_kind(integers=c.LEFT),
+       vectors="all", infix=" << ", bools_as_int8=True),
+    Op("shr", 2, "a >> b; the sign past the width", references.shift_right, INTEGER, cost=1,
+       domain=AMOUNT, llvm=by_kind(signed=llvm.signed_shift, unsigned=llvm.shift("lshr")),
+       c=by_kind(signed=c.RIGHT_SIGNED, unsigned=c.RIGHT), vectors="all", infix=" >> ",
+       bools_as_int8=True),
+)  # fmt: skip
 
-REDUCTIONS: dict[str, Reduction] = {
-    row.name: row
-    for row in (
-        Reduction("sum", "add", "sum of the elements", np.add.reduce, ANY),
-        Reduction("prod", "mul", "product of the elements", np.multiply.reduce, ANY),
-        Reduction("max", "max", "greatest element", np.maximum.reduce, ANY, has_identity=False),
-        Reduction("min", "min", "least element", np.minimum.reduce, ANY, has_identity=False),
-    )
-}
+_TERNARY = (
+    Op("where", 3, "b where a is true, else c", np.where, ANY, has_condition=True, cost=1,
+       rounding=0, domain=PLAIN, llvm=by_kind(llvm.choice), c=by_kind("{a} ? {b} : {c}"),
+       vectors="all", bounds=bounds.of_either, takes_numbers=True),
+    Op("mulacc", 3, "a * b + c, rounded once or twice", references.multiply_add, NUMBER, cost=1,
+       counts_as=2, rounding=_units_of_multiply_add, domain=PLAIN,
+       llvm=by_kind(floats=llvm.multiply_add_floats, integers=llvm.multiply_add),
+       c=by_kind(floats="{a} * {b} + {c}",
+                 integers="({t})(({u}){a} * ({u}){b} + ({u}){c})"), vectors="all"),
+)  # fmt: skip
+
+_REDUCTIONS = (
+    Reduction("sum", "add", "sum of the elements", np.add.reduce, ANY, lambda dtype: 0, "sum"),
+    Reduction("prod", "mul", "product of the elements", np.multiply.reduce, ANY, lambda dtype: 1,
+              "each"),
+    Reduction("max", "max", "greatest element", np.maximum.reduce, ANY,
+              lambda dtype: dtype.minimum, "none", has_identity=False, better="gt"),
+    Reduction("min", "min", "least element", np.minimum.reduce, ANY,
+              lambda dtype: dtype.maximum, "none", has_identity=False, better="lt"),
+)  # fmt: skip
+
+OPS: dict[str, Op] = table((*_UNARY, *_BINARY, *_TERNARY), _REDUCTIONS)
+REDUCTIONS: dict[str, Reduction] = {row.name: row for row in _REDUCTIONS}
 
 
 def expand(build: Build[T], name: str, *sources: T) -> T:

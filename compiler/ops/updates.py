@@ -9,28 +9,38 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.ops.table import OPS
+from compiler.ops.row import Reduction
+from compiler.ops.table import OPS, REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`combine` is the row of `ops.OPS` that joins old and new; None: the new one replaces it."""
+    """`combine` is the row of `ops.OPS` that joins old and new; None: the new one replaces it.
+
+    `reduces`: the names of `scatter_reduce` for it.
+    """
 
     name: str
     meaning: str
     combine: str | None
+    reduces: tuple[str, ...] = ()
+
+    @property
+    def reduction(self) -> Reduction:
+        """The reduction that joins its elements as updates are joined."""
+        return next(row for row in REDUCTIONS.values() if row.combine == self.combine)
 
 
 UPDATES: dict[str, Update] = {
     row.name: row
     for row in (
         Update("replace", "the last update wins", None),
-        Update("add", "added to the element", "add"),
-        Update("mul", "multiplied with the element", "mul"),
-        Update("max", "the greater of both; NaN if either is", "max"),
-        Update("min", "the lesser of both; NaN if either is", "min"),
+        Update("add", "added to the element", "add", ("add", "sum")),
+        Update("mul", "multiplied with the element", "mul", ("mul", "prod")),
+        Update("max", "the greater of both; NaN if either is", "max", ("max", "amax")),
+        Update("min", "the lesser of both; NaN if either is", "min", ("min", "amin")),
     )
 }
 

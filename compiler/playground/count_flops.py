@@ -10,6 +10,7 @@ from compiler.core.dtypes import DType
 from compiler.lowered.instructions import Alu, EndRange, Instruction, Range
 from compiler.lowered.machine import Wmma
 from compiler.lowered.plan import Plan
+from compiler.ops.table import OPS
 
 
 def count_flops(instructions: Sequence[Instruction]) -> int:
@@ -29,7 +30,7 @@ def count_flops(instructions: Sequence[Instruction]) -> int:
 def _flops(instruction: Instruction, types: dict[int, DType]) -> int:
     match instruction:
         case Alu(op=op, arguments=arguments, lanes=lanes):
-            return (2 if op == "mulacc" else 1) * lanes * types[arguments[-1]].is_float
+            return OPS[op].counts_as * lanes * types[arguments[-1]].is_float
         case Wmma(m=m, n=n, k=k, dtype=dtype):
             return 2 * m * n * k * dtype.is_float
         case _:

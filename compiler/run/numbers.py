@@ -22,15 +22,12 @@ from compiler.core.origin import no_origin
 from compiler.device.buffers import new_buffer
 from compiler.graph.kinds.shaping import broadcast_node
 from compiler.graph.nodes import Const, Elementwise, Sink, TensorNode
+from compiler.ops.table import OPS
 
 APART = 3
 """So many programs are compiled with their numbers in them."""
 KEPT = 256
 """Kinds of programs whose numbers are known, least recently used first out."""
-WITH_NUMBERS = frozenset((
-    "add", "sub", "mul", "fdiv", "max", "min", "lt", "le", "gt", "ge", "eq", "ne", "where",
-))  # fmt: skip
-"""Operations whose result does not get better where a number is known, unlike a power's."""
 Place = tuple[TensorNode, int]
 
 
@@ -110,7 +107,9 @@ def as_data(nodes: Sequence[TensorNode], chosen: Sequence[Place]) -> list[Tensor
 
 
 def _numbers(node: TensorNode) -> Iterator[int]:
-    if not isinstance(node, Elementwise) or node.op not in WITH_NUMBERS or len(node.devices) != 1:
+    if not isinstance(node, Elementwise) or len(node.devices) != 1:
+        return
+    if not OPS[node.op].takes_numbers:
         return
     for n, source in enumerate(node.sources):
         if isinstance(source, Const) and source.dtype.kind != "bool" and not source.extents:

@@ -9,37 +9,25 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType, Kind, Scalar, int8, int64, uint64
+from compiler.core.dtypes import DType, Scalar, int8, int64, uint64
 from compiler.core.errors import DTypeError
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
-from compiler.ops.table import FLOAT, OPS
+from compiler.ops.row import FLOAT
+from compiler.ops.table import OPS
 from compiler.tensors.shapes import broadcast
 from compiler.tensors.value import as_node, broadcast_node, cast_to, common_type, operand_of
+from compiler.tensors.variables import is_weak
 
 Parts: TypeAlias = Sequence[TensorNode | Scalar]
-
-_BOOL_AS_INT8 = frozenset(("idiv", "mod", "pow", "shl", "shr", "square"))
-"""Operations for which NumPy turns truth values into int8 first."""
-
-_UNCHANGED: dict[str, frozenset[Kind]] = {
-    "abs": frozenset(("bool",)),
-    **dict.fromkeys(("trunc", "floor", "ceil", "round"), frozenset[Kind](("bool", "int", "uint"))),
-}
-"""Operations that leave operands of these kinds as they are, as NumPy's do."""
-
-_HINTS = {
-    "neg": "use ~ or logical_not to invert truth values",
-    "sub": "use ^ to compare truth values, or cast to an integer type first",
-}
 
 
 def apply(row: str, method: str, *values: object) -> TensorNode:
     """Row `row` of the table on `values`, promoted and broadcast; errors name `method`."""
     parts = [operand_of(method, v) for v in values]
     common = common_type(parts)
-    if common.kind in _UNCHANGED.get(row, ()):
+    if common.kind in OPS[row].unchanged:
         return as_node(method, parts[0], common)
-    return elementwise(row, *aligned(method, parts, _accepted(row, method, common)))
+    return elementwise(row, *aligned(method, parts, _accepted(row, method, parts, common)))
 
 
 def aligned(method: str, parts: Parts, dtype: DType) -> list[TensorNode]:
@@ -54,23 +42,35 @@ def common_shape(method: str, parts: Parts) -> Shape:
     return broadcast(method, *nodes) if nodes else ()
 
 
-def _accepted(row: str, method: str, dtype: DType) -> DType:
-    """The type to compute in; `DTypeError` where NumPy has no such operation either."""
-    accepts = OPS[row].accepts
-    if dtype.kind in accepts:
+def _accepted(row: str, method: str, parts: Parts, dtype: DType) -> DType:
+    """The type to compute in; `DTypeError` where NumPy has no such operation either.
+
+    `dtype` is the common one of `parts`.
+    """
+    facts = OPS[row]
+    if dtype.kind in facts.accepts:
         return dtype
-    if accepts == FLOAT:
-        return dtypes.float64 if row == "fdiv" else dtypes.to_float(dtype)
-    if dtype.kind == "bool" and row in _BOOL_AS_INT8:
+    if facts.accepts == FLOAT:
+        return dtypes.float64 if facts.is_double else _common_float(parts, dtype)
+    if dtype.kind == "bool" and facts.bools_as_int8:
         return int8
     hint = f"convert first, e.g. cast({'int64' if dtype.is_float else 'float32'})"
     raise DTypeError(
         method,
         f"not defined for {dtype}",
         got=str(dtype),
-        expected="elements of kind " + " or ".join(sorted(accepts)),
-        hint=_HINTS.get(row, hint) if dtype.kind == "bool" else hint,
+        expected="elements of kind " + " or ".join(sorted(facts.accepts)),
+        hint=facts.bool_hint or hint if dtype.kind == "bool" else hint,
     )
+
+
+def _common_float(parts: Parts, dtype: DType) -> DType:
+    """Of int8 and uint8 float16, though their common type is int16: NumPy looks for a function of
+    floats that takes each of them."""
+    types = [part.dtype for part in parts if isinstance(part, TensorNode) and not is_weak(part)]
+    if len(types) < len(parts):
+        return dtypes.to_float(dtype)
+    return dtypes.promote(*map(dtypes.to_float, types))
 
 
 def select(method: str, condition: object, yes: object, no: object) -> TensorNode:

@@ -76,6 +76,14 @@ class Binary(Unary):
         """self ** other; an integer to a negative power truncates (1, ±1 or 0)."""
         return self._new(power(self, other))
 
+    def hypot(self, other: Operand) -> Self:
+        """sqrt(x² + y²) without overflow in between; inf where one is infinite, even by NaN."""
+        return self._new(apply("hypot", "hypot", self, other))
+
+    def copysign(self, other: Operand) -> Self:
+        """|x| with the sign of `other`, that of -0.0 and NaN too."""
+        return self._new(apply("copysign", "copysign", self, other))
+
     def maximum(self, other: Operand) -> Self:
         """The greater of two elements; NaN propagates."""
         return self._new(apply("max", "maximum", self, other))

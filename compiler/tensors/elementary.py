@@ -1,4 +1,4 @@
-"""Tensor methods made of elementary operations: hypot, lerp, isclose, logaddexp, elu, …
+"""Tensor methods made of elementary operations: lerp, expm1, isclose, logaddexp, elu, …
 
 Names and meanings are NumPy's or PyTorch's. What the table of operations has is in `unary.py` and
 `binary.py`; what is here needs no row of its own.
@@ -86,20 +86,6 @@ class Elementary(Arrangement):
         way = stop.sub(start)
         near, far = start.add(share.mul(way)), stop.sub(way.mul(share.neg().add(1)))
         return share.abs().lt(0.5).where(near, far)
-
-    def hypot(self, other: Operand) -> Self:
-        """sqrt(x² + y²) without overflow in between; inf where one is infinite, even by NaN."""
-        first, second = (v.abs() for v in self._paired("hypot", other))
-        large, small = first.maximum(second), first.minimum(second)
-        ratio = large.eq(0).where(large, small.div(large))
-        length = large.mul(ratio.square().add(1).sqrt())
-        return first.isinf().logical_or(second.isinf()).where(math.inf, length)
-
-    def copysign(self, other: Operand) -> Self:
-        """|x| with the sign of `other`, that of -0.0 and NaN too."""
-        size, sign = self._paired("copysign", other)
-        plain = size.abs()
-        return sign.signbit().where(plain.neg(), plain)
 
     def signbit(self) -> Self:
         """Whether the sign is minus: true for -0.0."""

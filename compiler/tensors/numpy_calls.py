@@ -4,10 +4,10 @@
     np.std(x, axis=0)     x.std(axis=0, correction=0), as NumPy's default is 0
     np.histogram(x)       refused: the page says what to write
 
-What has a row below is the method of that name, or of the name that `names.SAME` gives it, and is
-as lazy. What NumPy answers with something that is no array (`np.save`, `np.array_equal`) computes
-the tensor. Anything else is a `DataError`: nothing leaves the graph unsaid. `np.asarray(x)` and
-`x.numpy()` leave it on purpose.
+An elementwise function is the method of that name, or of the name that `names.SAME` gives it, and
+so is what has a row below; both are as lazy. What NumPy answers with something that is no array
+(`np.save`, `np.array_equal`) computes the tensor. Anything else is a `DataError`: nothing leaves
+the graph unsaid. `np.asarray(x)` and `x.numpy()` leave it on purpose.
 """
 
 import inspect
@@ -28,17 +28,9 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-UFUNCS = frozenset(
-    _words(
-        "absolute add bitwise_and bitwise_or bitwise_xor ceil copysign cos cosh divide equal "
-        "exp exp2 expm1 fabs floor floor_divide fmax fmin fmod greater greater_equal hypot "
-        "invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2 "
-        "logaddexp logical_and logical_not logical_or logical_xor matmul maximum minimum "
-        "multiply negative not_equal power remainder right_shift rint sign signbit sin sinh "
-        "sqrt square subtract tan tanh trunc"
-    )
-)
-"""NumPy's elementwise functions (and its matmul) for which there is a method."""
+OTHERWISE = frozenset(("reciprocal",))
+"""NumPy's elementwise functions that are something else than our method: of integers this one is
+an integer in NumPy."""
 
 FOLDS = {
     "add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min",
@@ -82,6 +74,12 @@ COMPUTED = frozenset(
 """What is answered by something else than arrays: the tensors are computed."""
 
 
+def has_method(kind: type, name: str) -> bool:
+    """Whether NumPy's elementwise function of this name (or its matmul) is a method of tensors."""
+    method = SAME.get(name, name)
+    return name not in OTHERWISE and any(method in vars(each) for each in kind.__mro__)
+
+
 def ufunc(
     like: TensorValue, function: np.ufunc, how: str, inputs: Sequence[Any], given: dict[str, Any]
 ) -> TensorValue:
@@ -93,7 +91,7 @@ def ufunc(
             return _result(getattr(_tensor(like, inputs[0]), FOLDS[name])(*inputs[1:], **folded))
     with called(SAME.get(name, name)):
         _refuse_out(name, given)
-        if how != "__call__" or name not in UFUNCS or given:
+        if how != "__call__" or not has_method(type(like), name) or given:
             raise _leaves(like, name if how == "__call__" else f"{name}.{how}", given)
         first, *others = _operands(like, name, inputs)
         return _result(getattr(first, SAME.get(name, name))(*others))

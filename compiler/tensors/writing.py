@@ -15,7 +15,7 @@ from compiler.core.errors import DataError, DeviceError, DTypeError, ShapeError
 from compiler.graph.devices import written
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Parts, TensorNode, const, elementwise
-from compiler.ops.table import REDUCTIONS
+from compiler.ops.updates import UPDATES
 from compiler.tensors import live
 from compiler.tensors.apply import select
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
@@ -33,10 +33,8 @@ from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
 from compiler.tensors.variables import kept
 
-REDUCES = {"add": "add", "sum": "add", "mul": "mul", "prod": "mul", "max": "max", "amax": "max",
-           "min": "min", "amin": "min"}  # fmt: skip
-"""The names under which users know the rows of `updates.UPDATES`."""
-_IDENTITY = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
+REDUCES = {name: row for row in UPDATES.values() for name in row.reduces}
+"""The rows of `updates.UPDATES` by the names under which users know them."""
 
 
 @traced
@@ -177,11 +175,11 @@ class Writing(Indexing):
         if reduce not in REDUCES:
             expected = ", ".join((*REDUCES, "mean"))
             raise DataError("scatter_reduce", "no such reduction", got=reduce, expected=expected)
-        op, start = REDUCES[reduce], self
+        update, start = REDUCES[reduce], self
         if not include_self:
-            row = REDUCTIONS[_IDENTITY[op]]
-            start = self._hit("scatter_reduce", axis, index, row.identity(self.dtype))
-        return start._scattered("scatter_reduce", axis, index, src, op)
+            identity = update.reduction.identity(self.dtype)
+            start = self._hit("scatter_reduce", axis, index, identity)
+        return start._scattered("scatter_reduce", axis, index, src, update.name)
 
     def _scattered(self, method: str, axis: int, index: object, src: object, op: str) -> Self:
         place = axis_of(method, axis, self.ndim)

@@ -1,4 +1,4 @@
-"""`has_vector_form` is what LLVM makes of several lanes: vector instructions, or one lane after
+"""`Op.has_vectors` is what LLVM makes of several lanes: vector instructions, or one lane after
 another; and what is written for max, min and conversions is as short as the processor allows."""
 
 import re
@@ -10,7 +10,8 @@ from compiler.core.dtypes import DType
 from compiler.llvm import conversions, jit, operations, target
 from compiler.llvm.types import register_type, splat, vector_type
 from compiler.llvm.writer import Writer
-from compiler.ops.table import OPS, Op
+from compiler.ops.row import Op
+from compiler.ops.table import OPS
 
 LANES = 16
 MACHINE = [op for op in OPS.values() if op.expansion is None]
@@ -37,7 +38,7 @@ def of_operation(op: str, dtype: DType, lanes: int, constant: int | None = None)
     writer, t = Writer(), register_type(dtype, lanes)
     names = ["%a", "%b", "%c"][: OPS[op].arity]
     types = [t] * len(names)
-    if op == "where":
+    if OPS[op].has_condition:
         types[0] = vector_type("i1", lanes)
     parameters = [f"{t} {name}" for t, name in zip(types, names, strict=True)]
     if constant is not None:
@@ -61,7 +62,7 @@ def test_each_operation(op: Op) -> None:
             far = next(i for i, row in enumerate(rows) if row.startswith("\tkortest"))
             assert not is_by_lane(rows[:far]) and any("vdiv" in row for row in rows[:far])
             continue
-        assert is_by_lane(rows) != operations.has_vector_form(op.name, dtype), f"{op.name} {dtype}"
+        assert is_by_lane(rows) != op.has_vectors(dtype), f"{op.name} {dtype}"
 
 
 @with_avx512
@@ -70,7 +71,7 @@ def test_each_operation(op: Op) -> None:
 def test_division_by_a_constant(op: str, divisor: int) -> None:
     for dtype in (d for d in dtypes.ALL if d.is_integer):
         rows = of_operation(op, dtype, LANES, divisor)
-        expected = operations.has_vector_form(op, dtype, divisor)
+        expected = OPS[op].has_vectors(dtype, divisor)
         assert is_by_lane(rows) != expected, f"{op} of {dtype} by {divisor}"
         assert expected == (dtype.bits < 64 or divisor == 8)
 

@@ -29,7 +29,8 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.ops.references import cast
-from compiler.ops.table import OPS, Op
+from compiler.ops.row import Op
+from compiler.ops.table import OPS
 
 Array = np.ndarray[Any, Any]
 WHOLE = (0, 1, 2, 3, 7, 8, 15, 31, 32, 63, 64, 100)
@@ -97,7 +98,7 @@ def elementwise(dtype: DType, lanes: int) -> tuple[Kernel, ...]:
         def alu(number: int, out: int, loaded: tuple[int, ...], t: DType, of: list[Op]) -> Alu:
             a, b, c, truth = loaded
             op = of[number]
-            used = (truth, a, b) if op.name == "where" else (a, b, c)[: op.arity]
+            used = (truth, a, b) if op.has_condition else (a, b, c)[: op.arity]
             return Alu(out, op.name, used, t, False, lanes)
 
         make = partial(alu, t=t, of=chosen)
@@ -124,7 +125,7 @@ def conversions(dtype: DType, lanes: int) -> tuple[Kernel, ...]:
 
 def _result(op: Op, arrays: tuple[Array, Array, Array, Array]) -> Result:
     first, second, third, truth = arrays
-    chosen = (truth, first, second) if op.name == "where" else (first, second, third)[: op.arity]
+    chosen = (truth, first, second) if op.has_condition else (first, second, third)[: op.arity]
     with np.errstate(all="ignore"):
         expected = np.asarray(op.reference(*chosen))
         if op.name != "mulacc" or expected.dtype.kind != "f":

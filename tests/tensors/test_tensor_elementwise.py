@@ -41,7 +41,7 @@ UNARY: dict[str, Function] = {
 
 
 # Elementary functions: every engine may differ from NumPy by this many units in the last place.
-ELEMENTARY = {"exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh", "pow"}
+ELEMENTARY = {"exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh", "pow", "hypot"}
 ULPS = 4
 # Of two zeros either may be the greater: NumPy's own answer depends on the length of the array.
 EITHER_ZERO = {"maximum", "minimum"}
@@ -87,6 +87,35 @@ def test_round_is_to_even_and_keeps_integers(engine: str) -> None:
     assert_same(evaluate(Tensor(x).round(), engine), np.rint(x))
     for dtype in (dtypes.int8, dtypes.uint64, dtypes.bool_):
         assert_same(evaluate(Tensor(samples(dtype)).round(), engine), samples(dtype))
+
+
+def _edges(dtype: DType) -> tuple[Array, Array]:
+    """Every pair of numbers at the limits of a type, subnormal numbers too."""
+    limits = np.finfo(dtype.numpy)
+    sizes = [0, limits.smallest_subnormal, 3 * limits.smallest_subnormal, limits.tiny, 1, 3, 4,
+             limits.max / 2, limits.max, np.inf, np.nan]  # fmt: skip
+    positive = np.array(sizes, dtype.numpy)
+    both = np.meshgrid(*[np.concatenate([positive, -positive])] * 2)
+    return both[0], both[1]
+
+
+@every_engine
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_hypot_at_the_limits_of_its_type(dtype: DType, engine: str) -> None:
+    first, second = _edges(dtype)
+    got = evaluate(Tensor(first).hypot(second), engine)
+    assert_same(got, np.hypot(first, second), "hypot", ulps=2)
+    beside = np.isinf(first) & np.isnan(second)
+    assert beside.any() and np.all(got[beside] == np.inf)
+
+
+@every_engine
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_copysign_takes_the_sign_of_everything(dtype: DType, engine: str) -> None:
+    first, second = _edges(dtype)
+    got, expected = evaluate(Tensor(first).copysign(second), engine), np.copysign(first, second)
+    assert_same(got, expected, "copysign")
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(second))
 
 
 def _sigmoid(x: Array) -> Array:

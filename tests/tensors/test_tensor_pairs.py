@@ -26,7 +26,7 @@ BINARY: dict[str, Function] = {
     "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal, "bitwise_and": np.bitwise_and,
     "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "lshift": np.left_shift,
     "rshift": np.right_shift, "logical_and": np.logical_and, "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
+    "logical_xor": np.logical_xor, "hypot": np.hypot, "copysign": np.copysign,
 }  # fmt: skip
 
 

@@ -8,18 +8,8 @@ import math
 
 from compiler.core.dtypes import DType, bool_, float32
 from compiler.graph.bits import from_bits
+from compiler.ops.table import OPS
 
-UNARY = {"sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh", "erf", "trunc",
-         "floor", "ceil"}  # fmt: skip
-FLOAT_CALLS = {name: name for name in UNARY} | {
-    "abs": "fabs", "round": "rint", "mod": "fmod", "pow": "pow",
-}  # fmt: skip
-COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-FLOAT_INFIX = {"add": "+", "sub": "-", "mul": "*", "fdiv": "/"}
-WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
-BITWISE = {"xor": "^", "or": "|", "and": "&"}
-BOOL_INFIX = {"add": "||", "mul": "&&", "max": "||", "min": "&&", "xor": "!=", "or": "||",
-              "and": "&&"}  # fmt: skip
 NAMES = {"bool": "bool", "float16": "_Float16", "float32": "float", "float64": "double"}
 
 
@@ -68,110 +58,20 @@ def _float_literal(value: float, bits: int, dtype: DType, helpers: dict[str, str
 
 
 def operation(op: str, dtype: DType, operands: list[str], helpers: dict[str, str]) -> str:
-    """Operation `op` on operands whose last is of type `dtype`."""
-    if op == "where":
-        return f"{operands[0]} ? {operands[1]} : {operands[2]}"
-    if op in COMPARE:
-        return f"{operands[0]} {COMPARE[op]} {operands[1]}"
-    if dtype == bool_:
-        return f"!{operands[0]}" if op == "not" else f" {BOOL_INFIX[op]} ".join(operands)
-    if not dtype.is_float:
-        return _integer(op, dtype, operands, helpers)
-    if dtype.bits == 16:
+    """Operation `op` on operands whose last is of type `dtype`, as its row has it."""
+    row = OPS[op]
+    is_half = dtype.is_float and dtype.bits == 16
+    if is_half and row.result == "same" and not row.has_condition:
         wide = [f"(float){operand}" for operand in operands]
-        return f"(_Float16)({_float(op, float32, wide)})"
-    return _float(op, dtype, operands)
-
-
-def _float(op: str, dtype: DType, operands: list[str]) -> str:
-    end = "f" if dtype == float32 else ""
-    one = f"1.0{end}"
-    if op in FLOAT_INFIX:
-        return f" {FLOAT_INFIX[op]} ".join(operands)
-    if op in FLOAT_CALLS:
-        return f"{FLOAT_CALLS[op]}{end}({', '.join(operands)})"
-    a, b, c = (*operands, "", "")[:3]
-    match op:
-        case "neg":
-            return f"-{a}"
-        case "recip":
-            return f"{one} / {a}"
-        case "mulacc":
-            return f"{a} * {b} + {c}"
-        case "max":
-            return f"{a} > {b} || {a} != {a} || ({a} == {b} && !signbit({a})) ? {a} : {b}"
-        case "min":
-            return f"{a} < {b} || {a} != {a} || ({a} == {b} && signbit({a})) ? {a} : {b}"
-        case _:
-            raise AssertionError(f"no C for {op} on {dtype}")
-
-
-def _integer(op: str, dtype: DType, operands: list[str], helpers: dict[str, str]) -> str:
-    t, u = type_name(dtype), _unsigned(dtype)
-    a, b, c = (*operands, "", "")[:3]
-    if op in WRAPPING:
-        return f"({t})(({u}){a} {WRAPPING[op]} ({u}){b})"
-    if op in BITWISE:
-        return f"({t})({a} {BITWISE[op]} {b})"
-    match op:
-        case "not":
-            return f"({t})~{a}"
-        case "neg":
-            return f"({t})(({u})0 - ({u}){a})"
-        case "abs":
-            return a if dtype.kind == "uint" else f"{a} < 0 ? ({t})(({u})0 - ({u}){a}) : {a}"
-        case "max":
-            return f"{a} > {b} ? {a} : {b}"
-        case "min":
-            return f"{a} < {b} ? {a} : {b}"
-        case "mulacc":
-            return f"({t})(({u}){a} * ({u}){b} + ({u}){c})"
-        case "pow":
-            name = f"sv_pow_{dtype.short}"
-            helpers[name] = _power(name, dtype)
-            return f"{name}({a}, {b})"
-        case _:
-            return _guarded(op, dtype, a, b)
-
-
-def _guarded(op: str, dtype: DType, a: str, b: str) -> str:
-    """Division and shifts, with the cases that C leaves open decided first."""
-    t, u = type_name(dtype), _unsigned(dtype)
-    is_signed = dtype.kind == "int"
-    negated = f"{b} == -1 ? ({t})(({u})0 - ({u}){a}) : " if is_signed else ""
-    no_rest = f"{b} == 0 || {b} == -1" if is_signed else f"{b} == 0"
-    fits = f"({u}){b} < {dtype.bits}"
-    match op:
-        case "idiv":
-            return f"{b} == 0 ? 0 : {negated}{a} / {b}"
-        case "mod":
-            return f"{no_rest} ? 0 : {a} % {b}"
-        case "shl":
-            return f"{fits} ? ({t})(({u}){a} << {b}) : 0"
-        case "shr" if is_signed:
-            return f"{a} >> ({fits} ? {b} : {dtype.bits - 1})"
-        case "shr":
-            return f"{fits} ? {a} >> {b} : 0"
-        case _:
-            raise AssertionError(f"no C for {op} on {dtype}")
-
-
-def _power(name: str, dtype: DType) -> str:
-    """By squaring, wrapping; to a negative power 1, ±1 or 0."""
-    t, u = type_name(dtype), _unsigned(dtype)
-    lines = [f"static inline {t} {name}({t} a, {t} b)", "{"]
-    if dtype.kind == "int":
-        lines.append("    if (b < 0) return a == 1 || a == -1 ? (b % 2 ? a : 1) : 0;")
-    lines += [
-        f"    {u} result = 1, square = ({u})a;",
-        f"    for ({u} rest = ({u})b; rest; rest >>= 1) {{",
-        "        if (rest & 1) result *= square;",
-        "        square *= square;",
-        "    }",
-        f"    return ({t})result;",
-        "}",
-    ]
-    return "\n".join(lines)
+        return f"(_Float16)({operation(op, float32, wide, helpers)})"
+    names = {
+        "t": type_name(dtype), "u": _unsigned(dtype), "f": "f" if dtype == float32 else "",
+        "bits": dtype.bits, "last": dtype.bits - 1, "helper": f"sv_{op}_{dtype.short}",
+        **dict(zip("abc", operands, strict=False)),
+    }  # fmt: skip
+    if dtype.kind in row.c_helpers:
+        helpers[f"{names['helper']}"] = row.c_helpers[dtype.kind].format_map(names)
+    return row.c[dtype.kind].format_map(names)
 
 
 def conversion(value: str, source: DType, target: DType, helpers: dict[str, str]) -> str:

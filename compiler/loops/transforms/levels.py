@@ -19,9 +19,7 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.symbolic import as_sum
 from compiler.loops.transforms.axes import refuse
-
-SCALAR_FOR_INTEGERS = frozenset(("idiv", "mod", "pow"))
-"""Operations that have no good form on vectors of integers."""
+from compiler.ops.table import OPS
 
 
 def at_level(axis: Range, level: Level, tasks: int = 0) -> Range:
@@ -74,7 +72,7 @@ def obstacle(
             return f"{memory(node).name} is read in steps where it is overwritten"
         if isinstance(node, Custom):
             return f"{node.name} is a function from outside"
-        if isinstance(node, Alu) and not _has_vectors(node):
+        if isinstance(node, Alu) and not OPS[node.op].has_vectors(node.sources[-1].dtype):
             return f"{node.op} of {node.sources[-1].dtype.name} has no good form on vectors"
     return ""
 
@@ -84,7 +82,3 @@ def _is_overwritten(load: Load, axis: Range) -> bool:
     read = memory(load)
     is_written = isinstance(read, Argument) and read.is_written
     return is_written and as_sum(load.sources[1]).terms.get(axis) != 1
-
-
-def _has_vectors(node: Alu) -> bool:
-    return node.op not in SCALAR_FOR_INTEGERS or node.sources[-1].dtype.is_float

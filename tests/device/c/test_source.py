@@ -130,7 +130,7 @@ def test_every_operation_in_c_equals_its_reference(dtype: DType, tmp_path: Path)
     for op in MACHINE_OPERATIONS:
         if dtype.kind not in op.accepts:
             continue
-        arrays = operands(op.arity, dtype, op.name == "where")
+        arrays = operands(op.arity, dtype, op.has_condition)
         with np.errstate(all="ignore"):
             expected = np.asarray(op.reference(*arrays))
         node = Elementwise(tuple(map(new_buffer, arrays)), op.name)
