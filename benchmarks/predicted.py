@@ -16,11 +16,11 @@ import numpy as np
 
 import compiler
 from compiler import MachineModel, Options, Tensor
-from compiler.core.machine import DEFAULT
 from compiler.program.compilation import Compilation
 from compiler.run.allocation import allocate
 from compiler.run.execution import bind
 from compiler.schedule.host import Host
+from compiler.settings.machine import DEFAULT
 
 SECONDS = 0.15
 _random = np.random.default_rng(0)

@@ -61,8 +61,6 @@ if TYPE_CHECKING:
         ShapeError,
         SizeError,
     )
-    from compiler.core.machine import MachineModel
-    from compiler.core.options import Options
     from compiler.core.passes import Passes
     from compiler.device.calibration import calibrate
     from compiler.device.device import Device
@@ -80,6 +78,8 @@ if TYPE_CHECKING:
         prepare,
     )
     from compiler.run.recompiled import RecompiledWarning
+    from compiler.settings.machine import MachineModel
+    from compiler.settings.options import Options
     from compiler.tensor import Tensor
     from compiler.tensors.files import save_tensors as save
     from compiler.tensors.repeat import repeat
@@ -177,8 +177,8 @@ _PLACES = {
     "PassError": "compiler.core.errors",
     "ShapeError": "compiler.core.errors",
     "SizeError": "compiler.core.errors",
-    "MachineModel": "compiler.core.machine",
-    "Options": "compiler.core.options",
+    "MachineModel": "compiler.settings.machine",
+    "Options": "compiler.settings.options",
     "Passes": "compiler.core.passes",
     "calibrate": "compiler.device.calibration",
     "Device": "compiler.device.device",

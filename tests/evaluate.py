@@ -14,9 +14,7 @@ import pytest
 from compiler.ask.checking import run_bodies
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.machine import MachineModel
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.device.buffers import PLACEHOLDER, data
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import (
@@ -33,6 +31,8 @@ from compiler.graph.nodes import (
     TensorNode,
 )
 from compiler.program.compilation import Compilation
+from compiler.settings.machine import MachineModel
+from compiler.settings.options import Options
 from compiler.tensor import Tensor
 
 Array = np.ndarray[Any, Any]

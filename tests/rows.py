@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from compiler.core.options import Options
 from compiler.core.passes import Step
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import Choices
@@ -15,6 +14,7 @@ from compiler.loops.nodes import Body
 from compiler.pipeline import driver, rows
 from compiler.pipeline.kernels import KernelUnit
 from compiler.pipeline.scheduling import ProgramUnit
+from compiler.settings.options import Options
 
 
 def after_graph_passes(root: Sink, options: Options) -> ProgramUnit:

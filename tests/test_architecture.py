@@ -296,8 +296,8 @@ def test_no_machine_paths() -> None:
 WRONG_FILES = (
     (no_relative_imports, "compiler/graph/nodes.py", "from .views import View"),
     (no_pictures_in_the_compiler, "compiler/tensor.py", "from IPython.display import SVG"),
-    (no_environment_in_the_compiler, "compiler/core/options.py", "x = os.environ['X']"),
-    (no_environment_in_the_compiler, "compiler/core/options.py", "from os import getenv"),
+    (no_environment_in_the_compiler, "compiler/settings/options.py", "x = os.environ['X']"),
+    (no_environment_in_the_compiler, "compiler/settings/options.py", "from os import getenv"),
     (short_file, "svodviz/js/pane.js", "x\n" * (LONGEST_FILE + 1)),
     (narrow_lines, "svodviz/js/pane.js", "x" * (WIDEST_LINE + 1)),
     (telling_name, "compiler/graph/graph_utils.py", ""),

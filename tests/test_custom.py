@@ -9,7 +9,6 @@ import pytest
 from compiler import Tensor, compile, custom
 from compiler.core import dtypes
 from compiler.core.errors import CompileError, DTypeError, InternalError, ShapeError
-from compiler.core.options import Options
 from compiler.custom import CustomFunction
 from compiler.device import device
 from compiler.graph.kinds.effects import Custom
@@ -21,6 +20,7 @@ from compiler.ops.functions import Type
 from compiler.pipeline.kernels import program_spec
 from compiler.program.compilation import Compilation
 from compiler.schedule.items import HostCallback, Kernel
+from compiler.settings.options import Options
 from tests.evaluate import assert_same, evaluate, every_engine
 
 Array = np.ndarray[Any, Any]

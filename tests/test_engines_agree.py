@@ -9,7 +9,7 @@ import pytest
 
 import compiler
 from compiler import Tensor
-from compiler.core.options import Options
+from compiler.settings.options import Options
 from tests.evaluate import EAGER
 
 Array = np.ndarray[Any, Any]

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from compiler.core.errors import CompileError, InternalError
-from compiler.core.options import Options
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import PassRecord
 from compiler.device.cpu import MEMORY
@@ -25,6 +24,7 @@ from compiler.run.bindings import Values, graph_inputs, sliced
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
+from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
 

@@ -22,7 +22,6 @@ import numpy as np
 from compiler.ask.measurement import ItemTime, Measurement
 from compiler.core import garbage
 from compiler.core.errors import DataError, SizeError, located
-from compiler.core.options import Options
 from compiler.device import device
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.llvm import jit
@@ -33,6 +32,7 @@ from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
 from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
 from compiler.schedule.printer import Schedule
+from compiler.settings.options import Options
 from compiler.threads.launch import Launch
 from compiler.threads.workers import core_count
 

@@ -19,7 +19,6 @@ from typing import Any, Protocol
 from compiler.core.dtypes import DType
 from compiler.core.errors import PassError
 from compiler.core.node import Node, toposort
-from compiler.core.options import Options
 from compiler.core.origin import no_origin
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import PassRecord, code_of
@@ -29,6 +28,7 @@ from compiler.graph.words import describe_argument, operation, short
 from compiler.loops.invariants import describe
 from compiler.loops.nodes import ScalarNode
 from compiler.pipeline.rows import PASSES
+from compiler.settings.options import Options
 
 LONGEST = 80
 

@@ -26,7 +26,6 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.machine import DEFAULT, EXPENSIVE, MachineModel
 from compiler.core.trace import Provenance
 from compiler.core.user_cache import read, user_cache, write
 from compiler.device import cpu
@@ -51,6 +50,7 @@ from compiler.loops.transforms.axes import axes
 from compiler.loops.transforms.parallelize import parallelize
 from compiler.lowered.linearize import linearize
 from compiler.ops.table import OPS
+from compiler.settings.machine import DEFAULT, EXPENSIVE, MachineModel
 from compiler.threads.workers import core_count
 
 VERSION = 2

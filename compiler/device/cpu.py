@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from compiler.core.dtypes import DType, uint8
-from compiler.core.options import Cache, Mode
 from compiler.device.allocator import Allocator, Array
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import (
@@ -29,6 +28,7 @@ from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.instructions import LINE, Instruction, Store
 from compiler.lowered.machine import Special
+from compiler.settings.options import Cache, Mode
 from compiler.threads.launch import Launch
 
 MEMORY = Allocator()

@@ -18,12 +18,12 @@ import numpy as np
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError
-from compiler.core.options import Cache, Mode
 from compiler.device.allocator import Array
 from compiler.device.buffers import new_buffer
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.graph.devices import DISK
 from compiler.graph.nodes import LARGEST, MOST_AXES, Buffer
+from compiler.settings.options import Cache, Mode
 
 LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000

@@ -9,12 +9,12 @@ from functools import partial
 
 from compiler.core.dtypes import bool_
 from compiler.core.errors import InternalError
-from compiler.core.options import Cache, Mode
 from compiler.device.allocator import Array, array_at
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import CompiledSpec, Program, ProgramSpec, runs
 from compiler.lowered.instructions import DefineGlobal
 from compiler.lowered.interpret import interpret
+from compiler.settings.options import Cache, Mode
 
 
 class InterpretedProgram:

@@ -11,7 +11,6 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
-from compiler.core.options import Cache, Mode
 from compiler.device.launch_sizes import LaunchDims, ProgramError, Size, Values, resolve_launch_dims
 from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
 from compiler.llvm.level import Level
@@ -20,6 +19,7 @@ from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
 from compiler.lowered.instructions import DefineGlobal, Instruction, Store
 from compiler.lowered.machine import DefineVar, MachineInstruction, Special
+from compiler.settings.options import Cache, Mode
 
 
 class SourceText(Protocol):

@@ -30,7 +30,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason, shown
 from compiler.core.trace import Match, Provenance
@@ -48,6 +47,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.ops.table import REDUCTIONS
+from compiler.settings.machine import DEFAULT
 
 LONG = 20_000.0
 """Nanoseconds of one core from which a reduction is worth the second kernel, which takes some 7 µs

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.core import forking
-from compiler.core.options import Cache
 from compiler.core.user_cache import Untrusted, no_user_cache, read, user_cache, write
+from compiler.settings.options import Cache
 
 DIGEST = 32
 """Bytes of a hash, so of a key."""

@@ -26,11 +26,11 @@ from llvmlite.binding.context import create_context
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler.core.errors import InternalError
-from compiler.core.options import Cache
 from compiler.llvm import unlocked
 from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.llvm.level import Level
 from compiler.llvm.processors import VARIABLE, Processor, named
+from compiler.settings.options import Cache
 
 ENTRY = "kernel"
 """What the function of every program is called in its object code, so that equal kernels are equal

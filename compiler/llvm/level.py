@@ -22,9 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compiler.core.options import Mode
 from compiler.core.reason import Number, Reason
 from compiler.lowered.instructions import Const, EndRange, Instruction, Range
+from compiler.settings.options import Mode
 
 Passes: TypeAlias = Literal["few", "pipeline"]
 FAST = 2

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from compiler.core.dtypes import DType
-from compiler.core.machine import FMA, NEVER_VECTOR
 from compiler.core.node import toposort
 from compiler.loops.nodes import (
     Alu,
@@ -49,6 +48,7 @@ from compiler.loops.placement import (
 )
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.schedule.analysis.work import LINE, Access, Footprint, Operation, Stretch, Work
+from compiler.settings.machine import FMA, NEVER_VECTOR
 
 UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away."""

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core.errors import DataError
-from compiler.core.options import Options, options_of
 from compiler.core.origin import caller
 from compiler.graph.nodes import TensorNode
+from compiler.settings.options import Options, options_of
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

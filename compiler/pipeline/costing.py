@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler.core.machine import MachineModel
 from compiler.graph.nodes import Buffer, Sink
 from compiler.loops.count import count
 from compiler.loops.nodes import Body
@@ -15,6 +14,7 @@ from compiler.schedule.analysis.opportunities import opportunities, taken
 from compiler.schedule.analysis.share import share
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.items import ScheduleItem
+from compiler.settings.machine import MachineModel
 
 
 def figures(

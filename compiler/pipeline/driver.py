@@ -20,11 +20,11 @@ from typing import Any, ClassVar
 
 from compiler.core.errors import InternalError, PassError
 from compiler.core.node import Node, toposort
-from compiler.core.options import Options
 from compiler.core.passes import Fact, StageName, Step, out_of_order, who_gives
 from compiler.core.trace import Facts, Match, PassRecord, Provenance
 from compiler.loops.choices import Choices
 from compiler.pipeline import rows as table
+from compiler.settings.options import Options
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from compiler.core.errors import CompileError, InternalError, PassError, ScheduleError
-from compiler.core.options import Measured, Options
 from compiler.core.reason import Reason
 from compiler.loops.choices import (
     Choice,
@@ -30,6 +29,7 @@ from compiler.loops.choices import (
     text,
     word,
 )
+from compiler.settings.options import Measured, Options
 
 SWITCH = "SVODVIZ_DROPPED"
 ROUNDS = 4

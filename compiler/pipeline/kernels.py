@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from compiler.core.machine import MachineModel
-from compiler.core.options import Mode, Options
 from compiler.core.passes import StageName, Step
 from compiler.core.reason import Decision, Reason, numbers_of
 from compiler.core.trace import Facts, PassRecord, Provenance
@@ -26,6 +24,8 @@ from compiler.lowered.instructions import Instruction
 from compiler.lowered.values import Linear
 from compiler.pipeline import driver, dropped
 from compiler.schedule.items import Kernel, Operation
+from compiler.settings.machine import MachineModel
+from compiler.settings.options import Mode, Options
 from compiler.threads.workers import begin, core_count
 
 KEPT = 1024

@@ -7,12 +7,12 @@
 
 from collections.abc import Sequence
 
-from compiler.core.options import Options
 from compiler.device.device import Device
 from compiler.device.program import CompiledSpec, Program, ProgramSpec, program_spec
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
 from compiler.lowered.instructions import Instruction
+from compiler.settings.options import Options
 
 
 def specify(

@@ -8,8 +8,8 @@
 
 from dataclasses import dataclass
 
-from compiler.core.machine import LEVELS, MachineModel
 from compiler.lowered.instructions import LINE
+from compiler.settings.machine import LEVELS, MachineModel
 
 WAYS = (12, 16, 16)
 """Lines that a set of each level holds, as most processors of today have it."""

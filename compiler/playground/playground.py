@@ -14,7 +14,6 @@ from functools import cached_property
 
 from compiler.core.errors import CompileError, DataError
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.graph.nodes import Param, Sink
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
@@ -31,6 +30,7 @@ from compiler.playground.simulate_cache import simulate_cache
 from compiler.program.compilation import Compilation
 from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel
+from compiler.settings.options import Options
 from compiler.tune.neighbours import Space, space
 from compiler.tune.obstacle import obstacle
 from compiler.tune.trials import Refused, duration

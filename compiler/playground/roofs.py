@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.core.dtypes import float32
-from compiler.core.machine import LEVELS
 from compiler.device import cpu
 from compiler.device.calibration import SIZES, bandwidth
 from compiler.device.limits import Kernels
 from compiler.llvm import jit
+from compiler.settings.machine import LEVELS
 
 TURNS = 2**17
 """Of multiply-adds in one sample: some milliseconds."""

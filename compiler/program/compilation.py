@@ -14,7 +14,6 @@ from compiler.core.biography import Coverage, biography, coverage
 from compiler.core.errors import located
 from compiler.core.keywords import program_call
 from compiler.core.node import Node, toposort
-from compiler.core.options import Options, options_of
 from compiler.core.origin import Origin, no_origin
 from compiler.core.passes import Passes
 from compiler.core.printable import printable
@@ -46,6 +45,7 @@ from compiler.run.building import Build
 from compiler.run.feeding import Given
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
+from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
     from compiler.ask.measurement import Measurement

@@ -22,7 +22,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from compiler.core.options import Cache
 from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
@@ -32,6 +31,7 @@ from compiler.run.overlap import Level
 from compiler.schedule.analysis.footprint import made_buffers
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.settings.options import Cache
 from compiler.threads.driver import STEP_BYTES
 from compiler.threads.launch import Step, steps_of, stride_of
 from compiler.threads.workers import core_count, native

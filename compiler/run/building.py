@@ -12,7 +12,6 @@ kernels through the rows many times, and gives the options that the rest of the 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from compiler.core.options import Options
 from compiler.core.origin import Origin, no_origin
 from compiler.core.trace import PassRecord, Provenance
 from compiler.device.program import Program
@@ -20,6 +19,7 @@ from compiler.graph.nodes import Buffer, Sink
 from compiler.pipeline import driver, kernels
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel
 from compiler.pipeline.scheduling import ProgramUnit, Scheduled, origin_of, scheduled
+from compiler.settings.options import Options
 from compiler.tune.start import tuned, tunings_of
 
 if TYPE_CHECKING:

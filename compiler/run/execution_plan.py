@@ -21,7 +21,6 @@ import numpy as np
 
 from compiler.core.errors import located
 from compiler.core.keywords import program_call
-from compiler.core.options import Cache, Options
 from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.graph.kinds.effects import Assign
@@ -37,6 +36,7 @@ from compiler.run.budget import RefusedError
 from compiler.run.feeding import Given, Inputs, inputs_of, key_of
 from compiler.run.overlap import Level
 from compiler.schedule.analysis.share import MemoryPlan
+from compiler.settings.options import Cache, Options
 
 Array = np.ndarray[Any, Any]
 Usual: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"]

@@ -17,12 +17,12 @@ import numpy as np
 
 from compiler.core import forking
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.origin import no_origin
 from compiler.device.buffers import new_buffer
 from compiler.graph.kinds.shaping import broadcast_node
 from compiler.graph.nodes import Const, Elementwise, Sink, TensorNode
 from compiler.ops.table import OPS
+from compiler.settings.options import Options
 
 APART = 3
 """So many programs are compiled with their numbers in them."""

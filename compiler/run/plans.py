@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import forking, garbage
-from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.origin import Origin, no_origin
 from compiler.device import cpu
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
@@ -39,6 +37,8 @@ from compiler.schedule.analysis.waves import waves_to_run
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.operations import device_of
+from compiler.settings.machine import DEFAULT
+from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
 KEPT = 256

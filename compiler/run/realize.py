@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from compiler.core.options import Options
 from compiler.device import buffers
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.run import plans, reading, sharding
 from compiler.run.bindings import Values, bindings_of, hold
+from compiler.settings.options import Options
 
 USUAL = Options()
 

@@ -32,7 +32,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.reason import Number, Reason, numbers_of
 from compiler.graph.dependence import is_data, union
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
@@ -55,6 +54,7 @@ from compiler.ops import functions
 from compiler.schedule import padding, repeating
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched
+from compiler.settings.options import Options
 
 BYTE_NS = 0.05
 """Cost of one byte of memory traffic, nanoseconds (20 GB/s on one core)."""

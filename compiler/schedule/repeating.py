@@ -10,13 +10,13 @@ does, counts once if it is near: what is dear about it is kept (`loops/transform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
 from compiler.schedule.demand import Demand
+from compiler.settings.machine import MachineModel
 
 MOST_NS = 1e6
 """Nanoseconds beyond which it does not matter how long one evaluation takes."""

@@ -23,9 +23,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core import forking
-from compiler.core.options import Cache
 from compiler.llvm import jit
 from compiler.llvm.level import Level
+from compiler.settings.options import Cache
 from compiler.threads import driver
 
 SPIN_SECONDS = 50e-6

@@ -13,7 +13,6 @@ Whether what comes out is legal is for the passes to say.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compiler.core.machine import MachineModel
 from compiler.core.node import toposort
 from compiler.loops.choices import (
     Accumulate,
@@ -33,6 +32,7 @@ from compiler.loops.choices import (
 )
 from compiler.loops.choosing.lanes import in_vectors
 from compiler.loops.nodes import Argument, Body, Load, Range, Store
+from compiler.settings.machine import MachineModel
 from compiler.tune.search import Move
 
 Rows = tuple[Choice, ...]

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.device import device
 from compiler.device.cpu import physical_memory
 from compiler.graph.nodes import Sink
 from compiler.loops.nodes import Argument, Custom
 from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.settings.options import Options
 from compiler.tune.workbench import Workbench
 
 

@@ -18,11 +18,11 @@ import llvmlite.binding as llvm
 
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
-from compiler.core.options import Cache, Options
 from compiler.llvm import jit
 from compiler.llvm.cache import TUNING, TUNINGS, folder_of
 from compiler.loops.choices import Choices, parse, text
 from compiler.loops.nodes import Body, ScalarNode
+from compiler.settings.options import Cache, Options
 from compiler.threads.workers import core_count
 from compiler.tune.duel import Duel
 from compiler.tune.trials import Trial

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compiler.core.options import Measured, Options
 from compiler.core.origin import no_origin
 from compiler.pipeline.scheduling import Scheduled
+from compiler.settings.options import Measured, Options
 
 if TYPE_CHECKING:
     from compiler.tune.tuning import Tuning

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compiler.core.errors import CompileError
-from compiler.core.options import Options
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import PLAIN, Choices, show
 from compiler.loops.nodes import Body
 from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.settings.options import Options
 from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
 from compiler.tune.neighbours import neighbours, space
 from compiler.tune.obstacle import obstacle

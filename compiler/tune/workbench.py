@@ -15,9 +15,7 @@ import numpy as np
 
 from compiler.core.dtypes import DType
 from compiler.core.errors import CompileError
-from compiler.core.machine import MachineModel
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.device import cpu, device
 from compiler.device.program import Program, ProgramSpec
 from compiler.graph.nodes import Sink
@@ -28,6 +26,8 @@ from compiler.loops.nodes import Argument, Body, Range
 from compiler.lowered import verify as verify_lowered
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
 from compiler.schedule.analysis.work import estimate
+from compiler.settings.machine import MachineModel
+from compiler.settings.options import Options
 from compiler.threads.launch import steps_of, stride_of
 from compiler.threads.workers import WORKERS, core_count, native
 from compiler.tune.duel import LEAST_ROUNDS

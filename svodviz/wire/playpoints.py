@@ -20,13 +20,13 @@
 
 from typing import Any
 
-from compiler.core.machine import LEVELS
 from compiler.loops.choices import show, text
 from compiler.playground.caches import CacheReport
 from compiler.playground.film import Film
 from compiler.playground.playground import Playground
 from compiler.playground.point import Point, Timing
 from compiler.playground.roofs import Roofs
+from compiler.settings.machine import LEVELS
 from svodviz.foundation.escape import visible
 from svodviz.wire.scene import Wire
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from compiler import PASSES, Compilation, Options, PassError, Passes, Tensor, compile, prepare
-from compiler.core.options import DataError
 from compiler.pipeline.rows import PIPELINE
 from compiler.pipeline.user_rule import rule
+from compiler.settings.options import DataError
 
 GRAPH = [row.name for row in PASSES.of("graph")]
 SIMPLIFY, LAST = GRAPH.index("simplify"), len(GRAPH) - 1

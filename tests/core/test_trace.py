@@ -10,7 +10,6 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.node import Node, toposort
-from compiler.core.options import Options
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Line, Match, Numbering, PassRecord, Provenance, Replay, Rewrite
 from compiler.graph.decompose import decompose
@@ -19,6 +18,7 @@ from compiler.graph.nodes import Buffer, Reduce, Reshape, Sink, TensorNode, cons
 from compiler.graph.printer import node_facts
 from compiler.graph.simplify import simplify
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 from tests.loops.programs import PROGRAMS
 
 f32 = dtypes.float32

@@ -14,9 +14,9 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.core import user_cache
-from compiler.core.machine import DEFAULT
 from compiler.device import calibration
 from compiler.llvm.cache import REFUSED, TUNING, Folder
+from compiler.settings.machine import DEFAULT
 from compiler.tune.remembered import remembered
 
 ROOT = Path(__file__).parents[2]

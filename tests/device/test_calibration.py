@@ -8,8 +8,8 @@ import pytest
 
 import compiler
 from compiler import MachineModel, Options, Tensor
-from compiler.core.machine import DEFAULT, EXPENSIVE
 from compiler.device import calibration
+from compiler.settings.machine import DEFAULT, EXPENSIVE
 from compiler.threads.workers import core_count
 
 

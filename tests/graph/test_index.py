@@ -5,11 +5,11 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.errors import InternalError
-from compiler.core.options import Options
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Buffer, Index, Sink, TensorNode, Threefry, elementwise
 from compiler.graph.verify import verify
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 from tests.evaluate import ENGINES, every_engine
 
 X = Buffer((), 1, (3, 4), dtypes.float32, "x")

@@ -9,7 +9,6 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.options import Options
 from compiler.device.buffers import data
 from compiler.graph.nodes import Buffer, Const
 from compiler.llvm import jit
@@ -29,6 +28,7 @@ from compiler.lowered.instructions import (
 )
 from compiler.lowered.instructions import Const as ConstInstruction
 from compiler.program.compilation import Compilation, compile
+from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from tests.llvm.programs import PROGRAMS
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from compiler.core.options import Options
 from compiler.llvm.flow import Flow, flow
 from compiler.llvm.source import label_of, targets_of
 from compiler.program.compilation import compile
+from compiler.settings.options import Options
 from tests.llvm.programs import PROGRAMS
 
 

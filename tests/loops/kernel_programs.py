@@ -10,10 +10,10 @@ import numpy as np
 
 import compiler
 from compiler import Tensor, Variable
-from compiler.core.options import Options
 from compiler.graph.nodes import Sink
 from compiler.program.compilation import Compilation
 from compiler.schedule.items import Kernel
+from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
 Made = Tensor | list[Tensor]

@@ -13,7 +13,6 @@ import numpy as np
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.trace import Provenance
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
@@ -43,6 +42,7 @@ from compiler.loops.simplify import simplify
 from compiler.loops.verify import verify
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
+from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
 f32, f64, i32, i64 = dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64

@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.core.errors import ScheduleError
-from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.loops.choices import (
     KINDS,
     Accumulate,
@@ -27,6 +25,8 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body
 from compiler.loops.transforms.axes import axes
+from compiler.settings.machine import DEFAULT
+from compiler.settings.options import Options
 from tests.rows import with_choices
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from compiler.core.node import toposort
-from compiler.core.options import Mode, Options
 from compiler.device.device import CPU
 from compiler.graph.nodes import Sink, Variable
 from compiler.loops import interpret as loops
@@ -27,6 +26,7 @@ from compiler.loops.verify import verify
 from compiler.lowered.run_tasks import run_tasks
 from compiler.lowered.verify import verify as verify_lowered
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel, program_spec
+from compiler.settings.options import Mode, Options
 from tests.loops import guarded
 from tests.loops.guarded import Side
 from tests.loops.kernel_programs import PROGRAMS, bodies

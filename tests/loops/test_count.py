@@ -7,12 +7,12 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.node import toposort
 from compiler.loops.count import count
 from compiler.loops.nodes import Range
 from compiler.loops.space import iteration_space
 from compiler.schedule.analysis.work import Work, estimate
+from compiler.settings.machine import DEFAULT, MachineModel
 from tests.loops.bodies import BODIES
 
 

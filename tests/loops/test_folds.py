@@ -7,7 +7,7 @@ import pytest
 
 import compiler
 from compiler import Tensor
-from compiler.core.options import Options
+from compiler.settings.options import Options
 from tests.evaluate import TRANSFORMED
 
 CHOSEN = (Options(threads=2), Options(loops="plain"), TRANSFORMED)

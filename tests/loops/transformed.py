@@ -10,7 +10,6 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.trace import Provenance
 from compiler.device.device import CPU
 from compiler.graph.nodes import Expand, Iota, Pad, Permute, Reduce, Reshape, Shrink, TensorNode
@@ -20,6 +19,7 @@ from compiler.loops.nodes import Argument, Body
 from compiler.loops.printer import Loops
 from compiler.loops.verify import verify
 from compiler.pipeline.kernels import compile_kernel, program_spec
+from compiler.settings.options import Options
 from tests.loops.programs import Array, data, fold, forms, kernels, layernorm, matmul, op, random
 from tests.loops.programs import softmax as softmax_of
 from tests.rows import with_choices

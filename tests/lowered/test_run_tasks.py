@@ -5,10 +5,10 @@ import pytest
 
 from compiler import Tensor
 from compiler.core.errors import DataError
-from compiler.core.options import Options
 from compiler.lowered.interpret import interpret
 from compiler.lowered.run_tasks import run_tasks
 from compiler.program.compilation import compile
+from compiler.settings.options import Options
 
 
 @pytest.mark.parametrize("tasks", [2, 3, 7])

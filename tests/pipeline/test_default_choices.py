@@ -14,7 +14,7 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.ask.checking import reference, row_of, run_machine
-from compiler.core.machine import DEFAULT
+from compiler.settings.machine import DEFAULT
 from tests.evaluate import EAGER
 from tests.random_tensors import programs
 

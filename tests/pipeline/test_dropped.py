@@ -11,12 +11,12 @@ import pytest
 import compiler
 from compiler import CompileError, Options, Tensor
 from compiler.core.errors import InternalError, ScheduleError
-from compiler.core.options import Measured
 from compiler.loops.choices import Choices, parse, text
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
 from compiler.lowered.linearize import linearize
 from compiler.pipeline.dropped import ROUNDS, SWITCH
+from compiler.settings.options import Measured
 from tests.rows import replace_row
 
 X = np.arange(36, dtype=np.float32)

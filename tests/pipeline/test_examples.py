@@ -13,9 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from compiler.core import dtypes
-from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Numbering, Provenance
 from compiler.graph.decompose import decompose
@@ -58,6 +56,8 @@ from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
 from compiler.schedule.printer import Schedule
+from compiler.settings.machine import DEFAULT
+from compiler.settings.options import Options
 from tests.loops import examples as choices_examples
 from tests.loops.examples import shown
 

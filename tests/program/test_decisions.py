@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, Variable, compile
-from compiler.core.machine import DEFAULT
 from compiler.core.reason import Decision, Number
 from compiler.loops.choosing.lanes import WORTH_THREADS
 from compiler.program.compilation import Compilation
+from compiler.settings.machine import DEFAULT
 
 CORES = 4
 OPTIONS = Options(threads=CORES)

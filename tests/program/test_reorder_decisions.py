@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
-from compiler.core.machine import DEFAULT
 from compiler.core.reason import Decision
 from compiler.loops.choices import KINDS
 from compiler.loops.choosing.accesses import accesses
@@ -15,6 +14,7 @@ from compiler.loops.choosing.choose_windows import _windows
 from compiler.loops.choosing.window_tiles import shapes
 from compiler.loops.nodes import Body
 from compiler.program.compilation import Compilation
+from compiler.settings.machine import DEFAULT
 from tests.program.test_decisions import number, of, values
 
 TRACED = Options(threads=4, trace=True)

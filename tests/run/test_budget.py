@@ -11,10 +11,10 @@ import pytest
 import compiler
 from compiler import Tensor
 from compiler.core.errors import SizeError
-from compiler.core.options import Options
 from compiler.device import device
 from compiler.device.allocator import Allocator
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 
 N = 256
 LINE = "wide = x @ Tensor(np.ones((N, 4 * N), np.float32)"

@@ -8,9 +8,9 @@ import pytest
 import compiler
 from compiler.core import dtypes
 from compiler.core.errors import AxisError, DeviceError, ShapeError
-from compiler.core.options import Options
 from compiler.program.compilation import Compilation
 from compiler.run.sharding import Traffic
+from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from examples import shared_network
 from tests.evaluate import assert_same, evaluate, every_engine, samples

@@ -4,7 +4,6 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.graph.nodes import (
     Buffer,
     Const,
@@ -23,6 +22,7 @@ from compiler.schedule.calls import After, Call, buffer_of, calls_of
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
 from compiler.schedule.verify import verify_kernels
+from compiler.settings.options import Options
 from tests.loops.programs import PROGRAMS, data
 
 op = elementwise

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.trace import Provenance
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
@@ -28,6 +27,7 @@ from compiler.schedule.order import order
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import Partition, partition
 from compiler.schedule.verify import verify
+from compiler.settings.options import Options
 from tests.loops.programs import PROGRAMS, data, f32, fold, layernorm, matmul, op, softmax
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from compiler import Tensor
-from compiler.core.machine import DEFAULT
-from compiler.core.options import Options
 from compiler.graph.nodes import Reduce, TensorNode
+from compiler.settings.machine import DEFAULT
+from compiler.settings.options import Options
 from tests.loops.programs import data, matmul, op, softmax
 from tests.schedule.test_partition import parts, realized, reasons
 

@@ -5,12 +5,12 @@ import pytest
 
 from compiler import DataError, GraphBuilder, Tensor, compile
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import TensorNode
 from compiler.graph.words import operation
 from compiler.program.compilation import Compilation
 from compiler.schedule.calls import Call
+from compiler.settings.options import Options
 
 g = GraphBuilder()
 X = Tensor(np.arange(24, dtype="float32").reshape(4, 6), name="x")

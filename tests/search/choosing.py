@@ -12,9 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from compiler import Tensor
-from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.node import Node, field_names, toposort
-from compiler.core.options import Options
 from compiler.core.origin import no_origin
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import Choices
@@ -22,6 +20,8 @@ from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Body
 from compiler.loops.verify import verify
 from compiler.run.building import Build
+from compiler.settings.machine import DEFAULT, MachineModel
+from compiler.settings.options import Options
 from tests import rows
 
 QUICK, CHECKED = Options(verify=False), Options(verify=True)

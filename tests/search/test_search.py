@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler.core.machine import MachineModel
 from compiler.core.node import substitute, toposort
 from compiler.core.origin import no_origin
 from compiler.loops.choices import Choices, parse
 from compiler.loops.nodes import Alu, Body
+from compiler.settings.machine import MachineModel
 from tests.loops import guarded
 from tests.search import choosing, running
 from tests.search.cases import CHOSEN, PLAIN, ROUNDED, RUN, Case, Outcome, tried, tried_text

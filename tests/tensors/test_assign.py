@@ -9,7 +9,6 @@ import pytest
 
 from compiler import Tensor, compile, custom
 from compiler.core.errors import AxisError, DataError, InternalError, ShapeError
-from compiler.core.options import Options
 from compiler.device.buffers import data, new_buffer
 from compiler.device.disk import read_npy
 from compiler.graph.kinds.effects import Assign
@@ -29,6 +28,7 @@ from compiler.graph.nodes import (
 from compiler.graph.verify import verify
 from compiler.program.compilation import Compilation
 from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN
+from compiler.settings.options import Options
 from compiler.tensors.readers import READERS
 from tests.evaluate import ENGINES, assert_same, every_engine
 

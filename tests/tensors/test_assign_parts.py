@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from compiler import Tensor, prepare
 from compiler.core import dtypes
 from compiler.core.errors import InternalError
-from compiler.core.options import Options
 from compiler.core.trace import Provenance
 from compiler.device.c.source import CRenderer
 from compiler.device.metadata import derive, derive_instructions
@@ -23,6 +22,7 @@ from compiler.loops.index import index
 from compiler.loops.nodes import Store
 from compiler.program.compilation import Compilation
 from compiler.schedule.hazards import OVERWRITTEN
+from compiler.settings.options import Options
 from tests.evaluate import ENGINES, assert_same
 from tests.tensors.test_assign import address, assigned, realised
 

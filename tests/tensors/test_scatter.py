@@ -15,7 +15,6 @@ from compiler import Tensor
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import AxisError, DataError, DTypeError, ShapeError, SizeError
-from compiler.core.options import Options
 from compiler.device import device
 from compiler.device.buffers import new_buffer
 from compiler.graph.kinds.effects import Scatter
@@ -23,6 +22,7 @@ from compiler.graph.nodes import Const, Reduce, TensorNode, const, elementwise
 from compiler.ops.updates import UPDATES
 from compiler.pipeline.kernels import program_spec
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 from tests.evaluate import ENGINES, assert_same, evaluate, every_engine, samples
 
 Array = np.ndarray[Any, Any]

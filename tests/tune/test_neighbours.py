@@ -6,10 +6,10 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.core.errors import CompileError
-from compiler.core.machine import DEFAULT
 from compiler.loops.choices import PLAIN, Choices, Stream, Tile, parse, text
 from compiler.loops.nodes import Body
 from compiler.pipeline.kernels import compile_kernel
+from compiler.settings.machine import DEFAULT
 from compiler.tune.neighbours import Space, neighbours, space
 
 

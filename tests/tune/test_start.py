@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from compiler.core.options import Options
 from compiler.loops.choices import parse
+from compiler.settings.options import Options
 from compiler.tune.start import tuned
 from tests.tune.test_tuning import TUNING
 

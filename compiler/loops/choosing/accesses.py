@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compiler.core.machine import FMA, MachineModel
 from compiler.core.node import toposort
 from compiler.loops.nodes import (
     Alu,
@@ -23,6 +22,7 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.placement import dependencies, fused_products
 from compiler.loops.symbolic import as_sum
+from compiler.settings.machine import FMA, MachineModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ is left out (`dropped.py`).
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Refused, chosen, word
 from compiler.loops.choosing.accesses import Accesses, accesses
@@ -41,6 +40,7 @@ from compiler.loops.choosing.choose_transposes import transposes
 from compiler.loops.choosing.choose_windows import windows
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
+from compiler.settings.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (

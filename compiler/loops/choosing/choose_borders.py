@@ -6,7 +6,6 @@ A load under a gate along the lanes is one under a mask. What vectors leave of a
 where that is much, LLVM finds better ones, and cores are all that is chosen.
 """
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason, numbers_of
 from compiler.loops.choices import Choices, Refused, Row, chosen
 from compiler.loops.choosing.accesses import Access, Accesses
@@ -18,6 +17,7 @@ from compiler.loops.choosing.lanes import (
     turns_in,
 )
 from compiler.loops.nodes import Range
+from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors of one row at a time."""

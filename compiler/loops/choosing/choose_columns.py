@@ -1,6 +1,5 @@
 """Choices for reductions over a strided axis, whose results are next to each other."""
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Accumulate, Choices, Refused, Row, Tile, chosen
 from compiler.loops.choosing.accesses import Accesses
@@ -16,6 +15,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
+from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors of results at a time: whole cache lines of each row."""

@@ -13,7 +13,6 @@ rows and columns.
 Where the sums are so short that all of the shorter operand fits in registers it stays there.
 """
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Reorder, Row, Tile, Unroll, Vectorize, chosen
 from compiler.loops.choosing.accesses import Accesses
@@ -21,6 +20,7 @@ from compiler.loops.choosing.lanes import kept_on_one_core, lane_count, shared_o
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import obstacle
+from compiler.settings.machine import MachineModel
 
 FEW = 4
 """Rows, or columns, for which no tile of sums pays; as many of the others are side by side."""

@@ -1,6 +1,5 @@
 """Choices for kernels without reductions: each element of the output by itself."""
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Row, Tile, chosen
 from compiler.loops.choosing.accesses import Accesses
@@ -12,6 +11,7 @@ from compiler.loops.choosing.lanes import (
     shared_out,
     streamed,
 )
+from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors side by side: so many loads are under way at a time."""

@@ -8,7 +8,6 @@ the index has divisions, which are no steps and cannot be lanes. Once the groups
 their own the sum is one of windows or a product again.
 """
 
-from compiler.core.machine import MachineModel
 from compiler.core.node import toposort
 from compiler.core.reason import Number, Reason
 from compiler.core.trace import Provenance
@@ -20,6 +19,7 @@ from compiler.loops.choosing.choose_windows import windows
 from compiler.loops.nodes import Alu, Const, Range, ScalarNode
 from compiler.loops.transforms.levels import length
 from compiler.loops.transforms.tile import tile
+from compiler.settings.machine import MachineModel
 
 
 def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:

@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import (
     Choices,
@@ -32,6 +31,7 @@ from compiler.loops.choosing.panels import Worth, worth_packing
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.transforms import pack
 from compiler.loops.transforms.levels import obstacle
+from compiler.settings.machine import MachineModel
 
 VECTORS = (4, 3, 2, 1)
 """Vectors of columns side by side: whole cache lines next to each other are best."""

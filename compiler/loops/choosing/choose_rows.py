@@ -2,7 +2,6 @@
 
 import itertools
 
-from compiler.core.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 from compiler.core.node import toposort
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Keep, Prefetch, Refused, Row, chosen
@@ -22,6 +21,7 @@ from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
 from compiler.loops.transforms.axes import next_number
 from compiler.loops.transforms.keep import repeated
 from compiler.loops.transforms.levels import length
+from compiler.settings.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 ACCUMULATORS = 4
 """Vectors that a cheap fold adds to by turns: an addition waits only for the fourth before it."""

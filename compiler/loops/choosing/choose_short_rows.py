@@ -10,13 +10,13 @@ as well with the plain loops, which it unrolls.
 
 import math
 
-from compiler.core.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Row, Tile, Unroll, Vectorize, chosen
 from compiler.loops.choosing.accesses import Accesses
 from compiler.loops.choosing.lanes import against_lanes, lane_count, shared_out
 from compiler.loops.nodes import Alu, Range
 from compiler.loops.transforms.levels import length
+from compiler.settings.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 DEAR = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR)
 """Operations that take longer than a gather does for one lane."""

@@ -12,7 +12,6 @@ the block's whole width is written before the next.
 Where rows of the input are a multiple of 4096 bytes long, the block is a single tile.
 """
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import (
     Choices,
@@ -38,6 +37,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
+from compiler.settings.machine import MachineModel
 
 TILES = 4
 """Tiles next to each other in a row of the output: what is written of it in one go."""

@@ -12,7 +12,6 @@ lane. Both are estimated in cycles, over all tiles that fit in registers, and th
 import math
 from collections.abc import Sequence
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import (
     Choices,
@@ -41,6 +40,7 @@ from compiler.loops.choosing.window_tiles import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
+from compiler.settings.machine import MachineModel
 
 TERMS = 128
 """Turns of sums side by side in one tile."""

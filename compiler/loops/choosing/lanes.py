@@ -7,7 +7,6 @@
 
 from collections.abc import Iterable
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason, shown
 from compiler.loops.choices import (
     Choice,
@@ -22,6 +21,7 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.accesses import Access, Accesses
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length, obstacle
+from compiler.settings.machine import MachineModel
 
 LINE = 64
 """Bytes of one line of memory."""

@@ -11,10 +11,10 @@ as much as many turns that read them from a cache further away.
 import math
 from dataclasses import dataclass
 
-from compiler.core.machine import MachineModel
 from compiler.core.reason import Number, Reason
 from compiler.loops.choosing.accesses import extents
 from compiler.loops.choosing.products import Product
+from compiler.settings.machine import MachineModel
 
 WAYS = 8
 """Lines of a level-2 cache that share a set."""

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from compiler.core.errors import InternalError
-from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
@@ -30,6 +29,7 @@ from compiler.schedule.items import (
     ScheduleItem,
     Synchronization,
 )
+from compiler.settings.machine import DEFAULT, MachineModel
 
 OPERATIONS_PER_NS = 20.0
 BYTES_PER_NS = 20.0

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.node import toposort
 from compiler.core.printable import printable
 from compiler.core.reason import Number, Reason, numbers_of
@@ -31,6 +30,7 @@ from compiler.graph.nodes import Buffer, Reduce, TensorNode
 from compiler.graph.words import operation, short
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
+from compiler.settings.machine import DEFAULT, MachineModel
 
 FusionType = Literal["elementwise", "reduction", "mixed"]
 

@@ -13,7 +13,7 @@ the core that they keep busy longest.
 
 from dataclasses import dataclass
 
-from compiler.core.machine import LEVELS, MachineModel
+from compiler.settings.machine import LEVELS, MachineModel
 
 LINE = 64
 """Bytes: what moves between caches at once."""

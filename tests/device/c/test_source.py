@@ -12,7 +12,6 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, float32, int64
-from compiler.core.options import Options
 from compiler.device.buffers import new_buffer
 from compiler.device.c.source import CRenderer, CSource, module
 from compiler.device.launch_sizes import ProgramError
@@ -25,6 +24,7 @@ from compiler.ops import references
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES, scattered
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from tests.evaluate import samples
 from tests.lowered.test_linearize import rows_of, runs

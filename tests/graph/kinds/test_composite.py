@@ -10,7 +10,6 @@ from compiler import GraphBuilder, GraphError, Strided, Tensor
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
-from compiler.core.options import Options
 from compiler.core.trace import Match, Provenance
 from compiler.graph.decompose import decompose
 from compiler.graph.kinds.composite import Composite
@@ -24,6 +23,7 @@ from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
 from compiler.graph.verify import verify
 from compiler.graph.words import describe_argument, kind, operation
 from compiler.program.compilation import Compilation
+from compiler.settings.options import Options
 from tests.evaluate import ENGINES, assert_same, samples
 
 Array = np.ndarray[Any, Any]

@@ -5,11 +5,11 @@ import re
 import networkx as nx
 import pytest
 
-from compiler.core.options import Options
 from compiler.llvm import jit
 from compiler.llvm.looking import inherited
 from compiler.llvm.looking.listing import with_locations
 from compiler.program.compilation import Compilation, compile
+from compiler.settings.options import Options
 from tests.llvm.programs import PROGRAMS, floats
 
 INDEX = re.compile(r"= (add|sub|mul|and|or|icmp|select)\b.* (i64|i1)\b")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from compiler.core.options import Options
 from compiler.llvm.looking.structured import structured
 from compiler.program.compilation import compile
+from compiler.settings.options import Options
 from tests.llvm.programs import PROGRAMS
 
 NEST = """k:

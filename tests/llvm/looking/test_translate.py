@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from compiler.core.errors import DataError, DeviceError
-from compiler.core.options import Options
 from compiler.llvm.emit import emit
 from compiler.llvm.looking import translate as translating
 from compiler.llvm.looking.listing import Listing
@@ -14,6 +13,7 @@ from compiler.llvm.looking.machines import MACHINES, Machine
 from compiler.llvm.looking.translate import Translatable, aligned
 from compiler.llvm.writer import SourceLine
 from compiler.program.compilation import Compilation, compile
+from compiler.settings.options import Options
 from tests.llvm.programs import PROGRAMS
 
 EXPECTED = {

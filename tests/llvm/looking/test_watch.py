@@ -5,7 +5,6 @@ import itertools
 import pytest
 
 from compiler.core.errors import DataError, InternalError
-from compiler.core.options import Options
 from compiler.llvm import apart
 from compiler.llvm.looking.pass_changes import Change, PassRun, Printed
 from compiler.llvm.looking.pass_words import UNKNOWN
@@ -13,6 +12,7 @@ from compiler.llvm.looking.remarks import in_words, remarks
 from compiler.llvm.looking.watch import LATE
 from compiler.llvm.writer import SourceLine
 from compiler.program.compilation import Compilation, compile
+from compiler.settings.options import Options
 from tests.llvm.programs import floats
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.core.machine import DEFAULT
 from compiler.loops.choices import Choices, Parallelize, Stream, Tile, parse, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
+from compiler.settings.machine import DEFAULT
 from tests.loops.transformed import (
     PROGRAMS,
     SIZES,

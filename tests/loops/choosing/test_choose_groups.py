@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from compiler import Compilation, Options, Tensor, compile
-from compiler.core.machine import DEFAULT
 from compiler.core.node import toposort
 from compiler.loops.choices import Choices, Tile, Vectorize
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_groups import in_groups
 from compiler.loops.nodes import Alu, Body
+from compiler.settings.machine import DEFAULT
 from tests.evaluate import evaluate
 
 Build = Callable[[Callable[..., Tensor]], Tensor]

@@ -5,12 +5,12 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor, Variable
-from compiler.core.machine import DEFAULT
 from compiler.core.reason import Reason
 from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_products import products
+from compiler.settings.machine import DEFAULT
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
 from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program

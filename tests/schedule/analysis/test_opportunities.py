@@ -4,10 +4,10 @@ import numpy as np
 
 import compiler
 from compiler import Tensor
-from compiler.core.machine import MachineModel
 from compiler.graph.nodes import Buffer, Param, Reduce, Sink, Store
 from compiler.schedule.analysis.opportunities import FusionOpportunity, opportunities
 from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.settings.machine import MachineModel
 from tests.schedule.items import BODY, buffer, costs, schedule
 
 X = buffer(1, 1000)

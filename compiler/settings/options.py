@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.core.errors import DataError, located
-from compiler.core.machine import DEFAULT, MachineModel
 from compiler.core.passes import Passes
+from compiler.settings.machine import DEFAULT, MachineModel
 
 Mode: TypeAlias = Literal["fast", "explain"]
 Cache: TypeAlias = bool | str | Path

@@ -1,0 +1,1 @@
+"""Settings: of a compilation, and of the machine that it is for."""
