@@ -25,7 +25,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus demo check bench notebooks pictures clean
+.PHONY: help setup lab test cpus demo check bench notebooks pictures types clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,9 +61,9 @@ test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are pa
 cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other processors (CPUS="a b")
 	@$(RUN) tools.cpus $(CPUS) -- -n auto $(PYTEST_ARGS)
 
-check: $(STAMP) ## lint everything, type-check the compiler
+check: $(STAMP) ## lint everything, type-check the compiler and the explorer
 	@$(RUN) ruff check .
-	@$(RUN) mypy --strict compiler
+	@$(RUN) mypy --strict
 
 demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.html and a summary
 	@mkdir -p build
@@ -86,6 +86,9 @@ endif
 
 pictures: $(STAMP) ## take the pictures of docs/features.md again (needs Chromium)
 	@$(RUN) tools.pictures
+
+types: $(STAMP) ## write docs/*schema.json and wire.d.ts again, from the types of the page's data
+	@$(RUN) tools.wire_types
 
 clean: ## remove results and caches (keeps .venv and .venv-bench)
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

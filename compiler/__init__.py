@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     core/        underneath all stages: nodes and their history, types, errors, options
     ops/         operations: one row for each, with everything that is known of it
+    settings/    options of a compilation, and the model of a machine
     graph/       stage 1 and 2: the tensor graph, its passes, and how it is verified
     schedule/    stages 3 and 4: the kernel graph, and the schedule of its calls
     loops/       stage 5: one kernel as scalar expressions over ranges
@@ -14,11 +15,11 @@ In order: each imports only what stands before it.
     pipeline/    the rows of the compiler, each with its reason, and the driver that runs them
     tune/        a search, by measurement, over the loop choices of each kernel of a program
     run/         programs that run: inputs, memory, steps, execution plans, tensors as data
-    program/     one program with all its stages: what `compile` returns
     ask/         questions to a compilation: is it right, where not, why not
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program
+    program/     one program with all its stages: what `compile` returns
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
 

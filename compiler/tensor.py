@@ -7,12 +7,13 @@ y.numpy()                       # compiled, run, and the data returned
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from compiler.core import dtypes, garbage
+from compiler.core import dtypes, lazy
 from compiler.core.dtypes import Scalar
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
@@ -224,9 +225,14 @@ class Tensor(Placement):
 
 def _computed(nodes: list[TensorNode]) -> list[TensorNode]:
     """Nodes with their data; what compiles and runs programs is loaded for the first of them."""
-    with garbage.put_off():
+    return _realize()(nodes)
+
+
+@cache
+def _realize() -> Callable[[Sequence[TensorNode]], list[TensorNode]]:
+    with lazy.loading():
         from compiler.run.realize import realize
-    return realize(nodes)
+    return realize
 
 
 asked.makers.append(Tensor)

@@ -13,6 +13,7 @@ svodviz explore program.py -o page.html       # on the command line
 
 In order: each imports only what stands before it.
 
+    data/        the data of a page as types: schemas and types of modules are made of them
     foundation/  underneath everything: what is explored, its entities, escapes
     drawing/     graphs as boxes and arrows: palette, labels, and where each stands
     wire/        one compilation as data for the page
@@ -32,6 +33,8 @@ from compiler.core import lazy
 from compiler.core.origin import count_as_ours
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from compiler import PASSES, effect, rule, why_not
     from svodviz.comparing.compare import compare
     from svodviz.exporting.export import FORMATS, export_stage
@@ -106,7 +109,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Registers `%explore` and `%%explore`; IPython calls this for `%load_ext svodviz`."""
     from svodviz.widget.magics import ExplorerMagics
 

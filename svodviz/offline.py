@@ -13,7 +13,7 @@ would load from elsewhere: formulas stay as they are written.
 import copy
 import re
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
@@ -30,6 +30,9 @@ from svodviz.quizzes.quiz import FORMAT as QUIZ
 from svodviz.quizzes.quiz import VERSION as QUIZ_VERSION
 from svodviz.wire.later import joined
 from svodviz.wire.payload import FORMAT, VERSION
+
+if TYPE_CHECKING:
+    from svodviz.data import pages
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SAVED = "application/vnd.jupyter.widget-state+json"
@@ -49,13 +52,23 @@ AGAIN = (
     "jupyter nbconvert --execute --to notebook --inplace notebook.ipynb"
 )
 
-State = dict[str, Any]
+Saved: TypeAlias = dict[str, Any]
+"""A part of a notebook's JSON: anybody may have written it."""
 
 
-class OfflineExplorers(Preprocessor):  # type: ignore[misc]
+class Notebook(Protocol):
+    """What is read of a notebook."""
+
+    metadata: Saved
+    cells: list[Saved]
+
+
+class OfflineExplorers(Preprocessor):
     """Replaces every explorer of a notebook by its page; others' widgets stay as they are."""
 
-    def preprocess(self, notebook: Any, resources: State) -> tuple[Any, State]:
+    def preprocess(
+        self, notebook: Notebook, resources: Saved
+    ) -> tuple[Notebook, Saved]:
         """The notebook with pages in the place of explorers."""
         notebook = copy.deepcopy(notebook)
         saved = notebook.metadata.get("widgets", {}).get(SAVED, {}).get("state", {})
@@ -73,7 +86,9 @@ class OfflineExplorers(Preprocessor):  # type: ignore[misc]
             notebook.metadata.pop("widgets", None)
         return notebook, resources
 
-    def _replace(self, output: Any, pages: dict[str, str], states: dict[str, State]) -> str | None:
+    def _replace(
+        self, output: Saved, pages: dict[str, str], states: dict[str, Saved]
+    ) -> str | None:
         """Puts a page into an output, or says why it has none: "" if it has, None for others'."""
         data = output.get("data", {})
         key = data.get(VIEW, {}).get("model_id", "")
@@ -101,7 +116,7 @@ class OfflineExplorers(Preprocessor):  # type: ignore[misc]
         self.log.warning("%s, %s only a picture (%s). %s", counts, lost, reasons, AGAIN)
 
 
-def _has_other_views(notebook: Any) -> bool:
+def _has_other_views(notebook: Notebook) -> bool:
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
     return any(VIEW in output.get("data", {}) for output in outputs)
 
@@ -110,13 +125,12 @@ def _counted(number: int) -> str:
     return f"{number} explorer{'' if number == 1 else 's'}"
 
 
-def why_lost(data: State, state: State | None) -> str | None:
+def why_lost(data: Saved, state: Saved | None) -> str | None:
     """Why a widget of ours is no page; None for others'. `state` is None where none was saved."""
     if state is None:
         return UNSAVED if WORDS.fullmatch(_text(data.get("text/plain", ""))) else None
     wire = _plain(state.get("wire"))
-    is_ours = isinstance(wire, dict) and wire.get("format") in VERSIONS
-    return OTHER_VERSION if is_ours else None
+    return OTHER_VERSION if wire.get("format") in VERSIONS else None
 
 
 def _text(given: str | list[str]) -> str:
@@ -131,7 +145,7 @@ def note(why: str) -> str:
     return f'<p class="svodviz-lost" role="note" style="{style}">{markup(words)}</p>'
 
 
-def _picture(data: State) -> str:
+def _picture(data: Saved) -> str:
     """What stands in for the explorer: its picture, else its words."""
     if "text/html" in data:
         return _text(data["text/html"])
@@ -141,19 +155,22 @@ def _picture(data: State) -> str:
     return f"<pre>{markup(visible(words))}</pre>"
 
 
-def page_of(state: State) -> str:
+def page_of(state: Saved) -> str:
     """The page of one widget's saved state; "" where it is no explorer that can be shown."""
     data = _plain(state.get("wire"))
-    if not isinstance(data, dict) or VERSIONS.get(str(data.get("format"))) != data.get("version"):
+    if not data or VERSIONS.get(str(data.get("format"))) != data.get("version"):
         # Another's widget, or one saved by another version: its picture stays.
         return ""
-    if data["format"] == FORMAT:
-        data = joined(data, _plain(state.get("later")) or {})
-    return export_html(data, state=state.get("state") or {})
+    page = cast("pages.Page", data)  # of this very version
+    if page["format"] == FORMAT:
+        page = joined(page, cast("pages.Later", _plain(state.get("later"))))
+    return export_html(page, state=state.get("state") or {})
 
 
-def _plain(saved: Any) -> Any:
-    return unpacked(saved) if isinstance(saved, str) else saved
+def _plain(saved: object) -> Saved:
+    """Data of a page as a notebook has it, compressed or not; empty where it is none."""
+    data: object = unpacked(saved) if isinstance(saved, str) else saved
+    return data if isinstance(data, dict) else {}
 
 
 def frame(page: str) -> str:
@@ -164,7 +181,7 @@ def frame(page: str) -> str:
     )
 
 
-class OfflineExporter(HTMLExporter):  # type: ignore[misc]
+class OfflineExporter(HTMLExporter):
     """HTML in one file that asks the network for nothing."""
 
     export_from_notebook = "HTML with svodviz explorers, offline"
@@ -185,6 +202,6 @@ class OfflineExporter(HTMLExporter):  # type: ignore[misc]
                 "jupyter_widgets_base_url": "",
             }
         })  # fmt: skip
-        merged = super().default_config
+        merged: Config = super().default_config
         merged.merge(config)
         return merged

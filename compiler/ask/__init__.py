@@ -3,14 +3,14 @@
 In order: each imports only what stands before it.
 
     acted_on.py         the loops and memory that one choice of a loop pass acted on
-    check_transfers.py  whether each transfer of a program brings what a copy of the graph means
     sums.py             how far a sum of floats may be off
     rounding.py         how far right results may be from those of the reference, by rounding alone
-    check.py            every stage runs on the same inputs and is held against the graph
+    checking.py         a stage of a compilation on its inputs
     as_run.py           a program run as users run it, and by the steps that lead there
     check_passes.py     what each pass leaves runs, and is held against what is right
+    check_transfers.py  whether each transfer of a program brings what a copy of the graph means
     bisect.py           the first pass that makes a program wrong, and its first wrong rewrite
-    effect.py           what other passes did to a program
+    check.py            every stage runs on the same inputs and is held against the graph
     why_not.py          why a rule does not match a node
     matched.py          what a rule bound when it made a rewrite, and how long it takes
     measurement.py      how long one run takes, item by item, beside the estimates

@@ -15,10 +15,8 @@ In order: each imports only what stands before it.
     isolated.py     Python in a process of its own, safe from the current folder
     suggest.py      what a wrong name was meant to be
     keywords.py     arguments of public calls
-    lazy.py         names of a package that are loaded, with what they need
-    machine.py      the machine model: how fast one core computes and moves data
+    lazy.py         names of a package that are loaded when somebody first asks for them
     passes.py       the rows of the compiler, and passes as a value
-    options.py      settings of one compilation
     reason.py       why something was chosen, in words, with the numbers that were looked at
     user_cache.py   the user's cache: where its folder is
     user_source.py  the user's program as the first stage

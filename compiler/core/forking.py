@@ -72,10 +72,36 @@ class Gate:
             self._changed.notify_all()
 
 
-def around(before: Callable[[], None], after: Callable[[], None]) -> None:
-    """Call `before` ahead of every fork and `after` behind it, in the parent and in the child."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+Pair: TypeAlias = tuple[Callable[[], None], Callable[[], None]]
+_first: list[Pair] = []
+_pairs: list[Pair] = []
+_under_way: list[list[Pair]] = []
+"""For each fork under way the pairs whose first halves were called."""
+
+
+def around(before: Callable[[], None], after: Callable[[], None], is_first: bool = False) -> None:
+    """Call `before` ahead of every fork and `after` behind it, in the parent and in the child.
+
+    Of several, what was registered last is called first, as Python does; `is_first` comes ahead of
+    all, and may wait for somebody who registers more: that is called too.
+    """
+    (_first if is_first else _pairs).append((before, after))
+
+
+def _before() -> None:
+    called: list[Pair] = []
+    for pair in _first:
+        pair[0]()
+        called.insert(0, pair)
+    for pair in reversed(_pairs):
+        pair[0]()
+        called.insert(0, pair)
+    _under_way.append(called)
+
+
+def _after() -> None:
+    for _, after in _under_way.pop():
+        after()
 
 
 def in_child(function: Callable[[], None]) -> None:
@@ -102,3 +128,5 @@ def _free_properties() -> None:
 
 in_child(_free_locks)
 in_child(_free_properties)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)

@@ -166,6 +166,8 @@ class Provenance(Generic[P]):
 Facts = Callable[[Any], dict[str, Any]]
 Known: TypeAlias = tuple[Node, tuple[int, ...]]
 """A node and the numbers of what it reads."""
+Seen: TypeAlias = dict[Node, dict[str, Any]]
+"""What a picture needs of nodes that were met before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ class PassRecord:
             replay.step(match)
         return replay.program()
 
-    def changes(self, seen: dict[Node, dict[str, Any]] | None = None) -> "Iterable[Change]":
+    def changes(self, seen: Seen | None = None) -> "Iterable[Change]":
         """All nodes before the pass, then what each rewrite changes.
 
         `seen` holds what is known of nodes from other passes over the same program; it is added to.
@@ -264,9 +266,7 @@ class Replay:
     A step takes as long as what it changes is large, not as the program is.
     """
 
-    def __init__(
-        self, record: PassRecord, seen: dict[Node, dict[str, Any]] | None = None
-    ) -> None:
+    def __init__(self, record: PassRecord, seen: Seen | None = None) -> None:
         self.record = record
         self.seen = {} if seen is None else seen
         self.numbers = record.numbers

@@ -69,12 +69,15 @@ class Graph(Stage):
                 yield Line(f"  {row}", None, self.parents.get(inner, ()))
 
     def _text(self, node: TensorNode) -> str:
+        text = self.definition(node)
+        return text if isinstance(node, Sink) else self._row(text, node)
+
+    def definition(self, node: TensorNode) -> str:
+        """`%4 = mul %2 %3`: what a node computes, without its type and place."""
         operands = " ".join(f"%{self.numbers[s]}" for s in node.sources)
         words = (operation(node), operands, describe_argument(node))
         body = " ".join(w for w in words if w)
-        if isinstance(node, Sink):
-            return body
-        return self._row(f"%{self.numbers[node]} = {body}", node)
+        return body if isinstance(node, Sink) else f"%{self.numbers[node]} = {body}"
 
     def _row(self, left: str, node: TensorNode) -> str:
         return f"{left:<38} {short(node):<20} {self.places.get(node, '')}".rstrip()

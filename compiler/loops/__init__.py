@@ -2,7 +2,6 @@
 
 In order: each imports only what stands before it.
 
-    bounds.py              what is known of an integer before it is computed
     choices.py             how the loops of one kernel are transformed, as data
     nodes.py               kernel loops
     placement.py           the loop nest of a body

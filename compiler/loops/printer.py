@@ -213,7 +213,7 @@ def _is_declared(node: ScalarNode) -> bool:
 def declared(node: ScalarNode) -> str:
     """`i0.1 in 8   unrolled`, `local0 f32[10]   scratch`"""
     if isinstance(node, Range):
-        return f"{node.name} in {_bound(node)}{_words(node)}"
+        return f"{node.name} in {bound(node)}{how_run(node)}"
     assert isinstance(node, Local)
     return f"{node.name} {node.element.short}[{node.size}]   scratch"
 
@@ -221,18 +221,22 @@ def declared(node: ScalarNode) -> str:
 def _loop(node: Range) -> str:
     """`for r2 in 784   reduction`, `for i0 in n   (at most 1024)`"""
     limit = "" if isinstance(node.sources[0], Const) else f"   (at most {node.extent})"
-    return f"for {node.name} in {_bound(node)}{_words(node)}{limit}"
+    return f"for {node.name} in {bound(node)}{how_run(node)}{limit}"
 
 
-def _words(node: Range) -> str:
-    """What a range is besides its extent: its role, how its turns are run."""
+def how_run(node: Range) -> str:
+    """`   reduction   lanes`: what a range is besides its extent: its role, how its turns run."""
+    return ("" if node.role == "normal" else f"   {node.role}") + turns_run(node)
+
+
+def turns_run(node: Range) -> str:
+    """`   unroll 4`, `   over 2 tasks`: how the turns of a range run, where it is no plain loop."""
     levels = {"loop": "", "unroll": "   unrolled", "vector": "   lanes",
               "core": f"   over {node.tasks} tasks"}  # fmt: skip
-    words = "" if node.role == "normal" else f"   {node.role}"
-    return words + (f"   unroll {node.unroll}" if node.unroll else "") + levels[node.level]
+    return (f"   unroll {node.unroll}" if node.unroll else "") + levels[node.level]
 
 
-def _bound(node: Range) -> str:
+def bound(node: Range) -> str:
     """The extent of a range: a number, or an expression of variables."""
     done: dict[ScalarNode, str] = {}
     for each in toposort([node.sources[0]]):
@@ -276,7 +280,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
             argument = str(node.value)
         case Range():
             kind = LEVELS[node.level]
-            op, argument = node.name, " ".join(f"{_bound(node)}{_words(node)}".split())
+            op, argument = node.name, " ".join(f"{bound(node)}{how_run(node)}".split())
         case DefineVar():
             op, argument = "variable", f"{node.name} {node.low} … {node.high}"
         case Argument() | Local():

@@ -2,7 +2,11 @@
 
 In order: each imports only what stands before it.
 
+    bounds.py       what is known of an integer before it is computed
+    c_text.py       C of operations, as entries of their rows
     functions.py    functions from outside: what users register, and each use of one with its types
+    row.py          one row of the operation tables
+    llvm_text.py    LLVM IR of operations, as entries of their rows
     references.py   what the operations mean where NumPy leaves it open
     table.py        the operation tables
     random_bits.py  random bits: Threefry-2x32 with 20 rounds

@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     assemble.py        levels of items become steps for the native driver
     bindings.py        the values that variables have in a run
     budget.py          programs that do not fit are refused before anything is allocated
+    building.py        a program on its way through the pipeline
     execution.py       runs the items of a schedule as machine code, one after the other
     feeding.py         what a user gives a run: data by tensor, name or place
     numbers.py         programs that differ only in numbers share one that takes them when it runs

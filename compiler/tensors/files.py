@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from compiler.core import lazy
 from compiler.core.errors import DataError
 from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
@@ -30,7 +31,8 @@ class Files(Construction):
         The file must not be shortened while a tensor of it exists; `save` replaces it instead.
         Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
         """
-        from compiler.device import disk  # files are seldom read
+        with lazy.loading():  # files are seldom read
+            from compiler.device import disk
 
         place = _checked("load", path)
         if place.suffix == ".npy":
@@ -54,7 +56,8 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
     that were loaded from it stay as they are.
     Raises `DataError` for another kind of file, or where the value is not what it holds.
     """
-    from compiler.device import save
+    with lazy.loading():
+        from compiler.device import save
 
     place = _checked("save", path)
     is_one = place.suffix == ".npy"

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Self
 
+from compiler.core import lazy
 from compiler.core.errors import DataError, DeviceError, ShapeError
 from compiler.graph.devices import DEFAULT, written
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
@@ -29,7 +30,8 @@ def device_name(operation: str, name: object) -> str:
     """The device called `name`, which must run programs, as it is written everywhere else."""
     if not isinstance(name, str):
         raise DeviceError(operation, "a device is named by a string", got=repr(name))
-    from compiler.device import device as devices  # with what runs programs
+    with lazy.loading():  # with what runs programs
+        from compiler.device import device as devices
 
     try:
         found = devices.get(name)
@@ -57,7 +59,8 @@ def _device_names(operation: str, given: object) -> tuple[str, ...]:
 
 
 def _in_shards(node: TensorNode) -> TensorNode:
-    from compiler.run.sharding import in_shards  # with the passes of the graph
+    with lazy.loading():  # with the passes of the graph
+        from compiler.run.sharding import in_shards
 
     return in_shards([node])[0]
 

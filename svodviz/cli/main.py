@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from compiler.core.errors import CompileError
 from compiler.core.printable import printout
@@ -34,6 +34,9 @@ from svodviz.texts.check_text import check_text
 from svodviz.texts.decision_text import decision_text
 from svodviz.texts.summary import full_summary, text_of
 from svodviz.widget.side_by_side import SideBySide
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
 
 EPILOG = (
     "What the program passes to svodviz.explore(...) is explored; where it calls that never, "
@@ -129,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_diff(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
     diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
     diff.add_argument("a", help="a Python program")
     diff.add_argument("b", help="another one")
@@ -174,7 +177,7 @@ def _show(found: list[Found], chosen: argparse.Namespace) -> int:
     return RIGHT if all(it.is_right for it in checks) else WRONG
 
 
-def _text(compilation: object, chosen: argparse.Namespace) -> str:
+def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
     if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions"):
         return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
     if chosen.stage == "summary":

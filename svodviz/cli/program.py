@@ -12,11 +12,14 @@ import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.subject import compilation_of, is_explorable
 from svodviz.widget.explorer import Explorer, Shown, listen
 from svodviz.wire.checks import Checks, check_all
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
 
 _OWN = tuple(str(Path(__file__).parents[2] / name) + os.sep for name in ("svodviz", "compiler"))
 
@@ -36,7 +39,7 @@ class Found:
     Of two side by side the compilation is the second.
     """
 
-    compilation: Any
+    compilation: "Compilation"
     shown: Shown | None = None
 
     def check(self) -> Checks:
@@ -80,7 +83,7 @@ def run(path: str, arguments: list[str]) -> list[Found]:
     before = sys.argv[:], sys.path[:]
     sys.argv = [path, *arguments]
     sys.path.insert(0, str(Path(path).resolve().parent))
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     try:
         with contextlib.redirect_stdout(sys.stderr):
             names = runpy.run_path(path, run_name="__main__")
@@ -97,7 +100,7 @@ def run(path: str, arguments: list[str]) -> list[Found]:
     return _found(path, explorers, names)
 
 
-def _found(path: str, explorers: list[Shown], names: dict[str, Any]) -> list[Found]:
+def _found(path: str, explorers: list[Shown], names: dict[str, object]) -> list[Found]:
     if explorers:
         return [Found(it.compilation, it) for it in explorers]
     public = (it for name, it in names.items() if not name.startswith("_"))
@@ -110,7 +113,7 @@ def _found(path: str, explorers: list[Shown], names: dict[str, Any]) -> list[Fou
     return [Found(_compiled(candidates[-1]))]
 
 
-def _compiled(subject: Any) -> Any:
+def _compiled(subject: object) -> "Compilation":
     try:
         return compilation_of(subject)
     except Exception as error:

@@ -2,7 +2,6 @@
 
 In order: each imports only what stands before it.
 
-    comparison_text.py     a comparison in words
     diff_texts.py          two printed programs, line by line
     pair_nodes.py          which nodes of two graphs are the same node
     comparison.py          what two compilations have in common and what not

@@ -5,7 +5,7 @@
 
 from collections import Counter
 from difflib import SequenceMatcher
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from svodviz.comparing.comparison import (
     COMPARED,
@@ -23,39 +23,47 @@ from svodviz.foundation.stages import BY_ID, Unit, units
 from svodviz.foundation.subject import compilation_of, name_of
 from svodviz.wire.refine import pictured
 
-Names = tuple[str, str]
+if TYPE_CHECKING:
+    from compiler.core.trace import PassRecord
+    from compiler.program.compilation import Compilation
+
+Names: TypeAlias = tuple[str, str]
+Placed: TypeAlias = "tuple[int, PassRecord]"
+"""A pass, and where it stands among all."""
 
 
-def compare(a: Any, b: Any, *, names: Names | None = None, measure: bool = False) -> Comparison:
+def compare(
+    a: object, b: object, *, names: Names | None = None, measure: bool = False
+) -> Comparison:
     """Compares two tensors or compilations; `names` are what they are called in the answer.
 
     With `measure` both are also run, in turns, and the time of one run is among the figures.
     """
-    a, b = (compilation_of(it, by="compare") for it in (a, b))
-    after = pair_nodes(*(pictured("graph", it.optimized_graph) for it in (a, b)))
-    pairs = pair_kernels(a, b, after)
-    stages, missing = _stages(a, b, pairs)
-    missing |= _untraced(a, b)
+    one, other = compilation_of(a, by="compare"), compilation_of(b, by="compare")
+    after = pair_nodes(pictured(one.optimized_graph), pictured(other.optimized_graph))
+    pairs = pair_kernels(one, other, after)
+    stages, missing = _stages(one, other, pairs)
+    missing |= _untraced(one, other)
     return Comparison(
-        a=a,
-        b=b,
-        names=tuple(map(visible, names)) if names else _names(a, b),
-        passes=tuple(_passes(a, b, pairs)),
-        kernels=tuple(_kernels(a, b, pairs, stages)),
+        a=one,
+        b=other,
+        names=(visible(names[0]), visible(names[1])) if names else _names(one, other),
+        passes=tuple(_passes(one, other, pairs)),
+        kernels=tuple(_kernels(one, other, pairs, stages)),
         stages=stages,
         missing=missing,
-        figures=program_figures(a, b, measure=measure),
+        figures=program_figures(one, other, measure=measure),
     )
 
 
-def _names(a: Any, b: Any) -> Names:
+def _names(a: "Compilation", b: "Compilation") -> Names:
     """What both are called; where that is the same, first and second."""
     first, second = visible(name_of(a)), visible(name_of(b))
     return (first, second) if first != second else (f"{first} (first)", f"{second} (second)")
 
 
 def _stages(
-    a: Any, b: Any, pairs: Pairs
+    a: "Compilation", b: "Compilation", pairs: Pairs
 ) -> tuple[dict[str, tuple[UnitPair, ...]], dict[str, str]]:
     found, missing = {}, {}
     for stage in COMPARED:
@@ -72,17 +80,13 @@ def _stages(
     return found, missing
 
 
-def _untraced(a: Any, b: Any) -> dict[str, str]:
+def _untraced(a: "Compilation", b: "Compilation") -> dict[str, str]:
     """Whose rewrites are not known, where those of the other are."""
-    lacking = [not all(_is_traced(it) for it in side.passes) for side in (a, b)]
+    lacking = [not all(it.is_traced for it in side.passes) for side in (a, b)]
     if lacking[0] == lacking[1]:
         return {}
     why = "it was compiled without a trace; Options(trace=True) records one"
     return {f"the list of rewrites in {'a' if lacking[0] else 'b'}": why}
-
-
-def _is_traced(record: Any) -> bool:
-    return bool(getattr(record, "is_traced", True))
 
 
 def _by_name(stage: str, a: list[Unit], b: list[Unit], pairs: Pairs) -> list[UnitPair]:
@@ -107,12 +111,12 @@ def both(a: str | None, b: str | None) -> str:
     return str(a or b) if a == b or not (a and b) else f"{a} – {b}"
 
 
-def _passes(a: Any, b: Any, pairs: Pairs) -> list[PassPair]:
+def _passes(a: "Compilation", b: "Compilation", pairs: Pairs) -> list[PassPair]:
     """Passes over the graph, then those over each pair of kernels."""
     mine, theirs = _grouped(a), _grouped(b)
     rows = _aligned("", mine.pop("", []), theirs.pop("", []))
     # Loops that have passes but no kernel of their own in the stages come last, by name.
-    known = [(x, y) for x, y, _ in pairs]
+    known: list[tuple[str | None, str | None]] = [(x, y) for x, y, _ in pairs]
     rest_a = [(it, None) for it in mine if it not in {x for x, _ in known}]
     rest_b = [(None, it) for it in theirs if it not in {y for _, y in known}]
     for x, y in [*known, *rest_a, *rest_b]:
@@ -120,46 +124,41 @@ def _passes(a: Any, b: Any, pairs: Pairs) -> list[PassPair]:
     return rows
 
 
-def _grouped(compilation: Any) -> dict[str, list[tuple[int, Any]]]:
-    found: dict[str, list[tuple[int, Any]]] = {"": []}
+def _grouped(compilation: "Compilation") -> dict[str, list[Placed]]:
+    found: dict[str, list[Placed]] = {"": []}
     for position, record in enumerate(compilation.passes):
-        found.setdefault(str(record.kernel), []).append((position, record))
+        found.setdefault(record.kernel, []).append((position, record))
     return found
 
 
-def _aligned(
-    kernel: str, a: list[tuple[int, Any]], b: list[tuple[int, Any]]
-) -> list[PassPair]:
+def _aligned(kernel: str, a: list[Placed], b: list[Placed]) -> list[PassPair]:
     """Passes of one name in the same order are partners."""
-    mine, theirs = [str(it.name) for _, it in a], [str(it.name) for _, it in b]
+    mine, theirs = [it.name for _, it in a], [it.name for _, it in b]
     rows = []
     for tag, i, j, m, n in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
         if tag == "equal":
-            rows += [_pass(kernel, x, y) for x, y in zip(a[i:j], b[m:n], strict=True)]
+            both_sides = zip(a[i:j], b[m:n], strict=True)
+            rows += [_pass(kernel, x[1], _side(x), _side(y)) for x, y in both_sides]
             continue
-        rows += [_pass(kernel, x, None) for x in a[i:j]]
-        rows += [_pass(kernel, None, y) for y in b[m:n]]
+        rows += [_pass(kernel, x[1], _side(x), None) for x in a[i:j]]
+        rows += [_pass(kernel, y[1], None, _side(y)) for y in b[m:n]]
     return rows
 
 
 def _pass(
-    kernel: str, a: tuple[int, Any] | None, b: tuple[int, Any] | None
+    kernel: str, record: "PassRecord", a: PassSide | None, b: PassSide | None
 ) -> PassPair:
-    record = (a or b or (0, None))[1]
-    sides = (_side(a), _side(b))
-    return PassPair(visible(record.stage), visible(kernel), visible(record.name), *sides)
+    return PassPair(visible(record.stage), visible(kernel), visible(record.name), a, b)
 
 
-def _side(found: tuple[int, Any] | None) -> PassSide | None:
-    if found is None:
-        return None
+def _side(found: Placed) -> PassSide:
     position, record = found
-    rules = Counter(visible(it.rule) for it in record.rewrites)
-    return PassSide(position, bool(record.changed), rules, _is_traced(record))
+    rules = Counter(visible(it.rule) for it in record.applied)
+    return PassSide(position, record.changed, rules, record.is_traced)
 
 
 def _kernels(
-    a: Any, b: Any, pairs: Pairs, stages: dict[str, tuple[UnitPair, ...]]
+    a: "Compilation", b: "Compilation", pairs: Pairs, stages: dict[str, tuple[UnitPair, ...]]
 ) -> list[KernelPair]:
     same = {(_name(it.a), _name(it.b)): it.is_same for it in stages["lowered"]}
     mine, theirs = kernel_figures(a), kernel_figures(b)

@@ -2,8 +2,14 @@
 
 from itertools import accumulate
 
-from svodviz.comparing.comparison import Comparison, UnitPair
-from svodviz.comparing.comparison_text import DIFFERENT, ONLY_A, ONLY_B, figure_lines
+from svodviz.comparing.comparison import (
+    DIFFERENT,
+    ONLY_A,
+    ONLY_B,
+    Comparison,
+    UnitPair,
+    figure_lines,
+)
 from svodviz.comparing.pair_nodes import CHANGED, ONLY
 from svodviz.drawing.graphs import ADVANCE, columns
 from svodviz.drawing.palette import Theme
@@ -51,7 +57,7 @@ def _both(pair: UnitPair, theme: Theme) -> Part:
     """The graphs of both beside each other."""
     sides = ((pair.a, pair.pairing.marks_a, ONLY_A), (pair.b, pair.pairing.marks_b, ONLY_B))
     made = [
-        part(pictured(pair.stage, side[1].stage), theme, _signs(marks, alone))
+        part(pictured(side[1].stage), theme, _signs(marks, alone))
         for side, marks, alone in sides if side
     ]  # fmt: skip
     lefts = list(accumulate((it.width + GAP for it in made), initial=0))

@@ -1,30 +1,20 @@
 """A comparison as JSON: what its page shows, live and exported.
 
-    {"format": "svodviz-comparison", "version": 1,
-     "names":   [a, b]
-     "a", "b":  the compilations as in `wire`, without passes, their frames, decisions and values
-     "figures": [figure]
-     "passes":  [[stage, kernel, name, did or "", did or "", mark, rules]]
-     "kernels": [{"a": name or null, "b", "mark", "shared", "figures": [figure]}]
-     "stages":  {id: [pair]}
-     "missing": {id: reason}}
-
-    figure  [name, unit, a or null, b or null, words a, words b, change]
-    pair    {"name", "a": position or -1, "b", "same", "blocks": [[tag, a, a, b, b]],
-             "partners": [[entity of a, entity of b, 1 if they differ]],
-             "only": [[entity of a], [entity of b]]}
-
-Marks are "=", "~" (differs), "−" (only in a) and "+" (only in b).
+Of both compilations it carries their data without passes, their frames, decisions and values.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Final, Literal
 
-from svodviz.comparing.comparison import Comparison, Figure, KernelPair, PassPair, UnitPair
-from svodviz.comparing.comparison_text import (
+from svodviz.comparing.comparison import (
     DIFFERENT,
     EQUAL,
     ONLY_A,
     ONLY_B,
+    Comparison,
+    Figure,
+    KernelPair,
+    PassPair,
+    UnitPair,
     change,
     did,
     rules,
@@ -33,22 +23,25 @@ from svodviz.comparing.comparison_text import (
 from svodviz.comparing.pair_nodes import CHANGED, ONLY
 from svodviz.foundation.escape import visible
 from svodviz.wire.payload import wire
-from svodviz.wire.scene import Wire, plain
+from svodviz.wire.scene import number
 
-FORMAT, VERSION = "svodviz-comparison", 1
-# What the page of one compilation shows and this one does not.
-_LEFT_OUT: Wire = {"films": [], "passes": [], "rules": [], "decisions": [], "plain": [],
-                   "values": {}}
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages
+
+FORMAT: Final = "svodviz-comparison"
+VERSION: Final = 1
 
 
-def comparison_wire(comparison: Comparison) -> Wire:
-    """The comparison as JSON data (see the module's docstring)."""
-    a, b = (wire(it) | _LEFT_OUT for it in (comparison.a, comparison.b))
-    numbers = [{name: number for number, name in enumerate(it["entities"])} for it in (a, b)]
+def comparison_wire(comparison: Comparison) -> "pages.ComparisonWire":
+    """The comparison as JSON data."""
+    a, b = _side(comparison.a), _side(comparison.b)
+    numbers = _numbers(a), _numbers(b)
+    first, second = comparison.names
     return {
         "format": FORMAT,
         "version": VERSION,
-        "names": [visible(it) for it in comparison.names],
+        "names": (visible(first), visible(second)),
         "a": a,
         "b": b,
         "same": comparison.is_same,
@@ -63,13 +56,25 @@ def comparison_wire(comparison: Comparison) -> Wire:
     }
 
 
-def figure_row(it: Figure) -> list[Any]:
+def _side(compilation: "Compilation") -> "pages.Wire":
+    """One of both, without what the page of one compilation shows and this one does not."""
+    return {
+        **wire(compilation),
+        "films": [], "passes": [], "rules": [], "decisions": [], "plain": [], "values": {},
+    }  # fmt: skip
+
+
+def _numbers(side: "pages.Wire") -> dict[str, int]:
+    return {name: place for place, name in enumerate(side["entities"])}
+
+
+def figure_row(it: Figure) -> "pages.FigureRow":
     """One number of both sides with its words."""
-    words = written(it.a, it.unit), written(it.b, it.unit)
-    return [it.name, it.unit, plain(it.a), plain(it.b), *words, change(it)]
+    a, b = (None if each is None else number(each) for each in (it.a, it.b))
+    return it.name, it.unit, a, b, written(it.a, it.unit), written(it.b, it.unit), change(it)
 
 
-def mark_of(pair: PassPair | KernelPair | UnitPair) -> str:
+def mark_of(pair: PassPair | KernelPair | UnitPair) -> "pages.Sign":
     """The sign of a pair."""
     if pair.a is None:
         return ONLY_B
@@ -78,37 +83,40 @@ def mark_of(pair: PassPair | KernelPair | UnitPair) -> str:
     return EQUAL if pair.is_same else DIFFERENT
 
 
-def _pass(it: PassPair) -> list[Any]:
-    words = [did(side) if side else "" for side in (it.a, it.b)]
-    return [it.stage, it.kernel, it.name, *words, mark_of(it), rules(it)]
+def _pass(it: PassPair) -> "pages.PassPairRow":
+    a, b = (did(side) if side else "" for side in (it.a, it.b))
+    return it.stage, it.kernel, it.name, a, b, mark_of(it), rules(it)
 
 
-def _kernel(it: KernelPair) -> Wire:
+def _kernel(it: KernelPair) -> "pages.KernelPairRow":
     return {
         "a": it.a and visible(it.a),
         "b": it.b and visible(it.b),
         "mark": mark_of(it),
-        "shared": plain(it.shared),
+        "shared": number(it.shared),
         "figures": [figure_row(figure) for figure in it.figures],
     }
 
 
-def _unit(pair: UnitPair, a: dict[str, int], b: dict[str, int]) -> Wire:
+def _unit(
+    pair: UnitPair, a: dict[str, int], b: dict[str, int]
+) -> "pages.UnitPairRow":
     pairing = pair.pairing
-    partners = [
-        [a[x], b[y], int(pairing.marks_a[x] == CHANGED)]
+    partners: list[tuple[int, int, Literal[0, 1]]] = [
+        (a[x], b[y], 1 if pairing.marks_a[x] == CHANGED else 0)
         for x, y in pairing.to_b.items() if x in a and y in b
     ]  # fmt: skip
-    only = [
-        [numbers[it] for it, mark in marks.items() if mark == ONLY and it in numbers]
-        for marks, numbers in ((pairing.marks_a, a), (pairing.marks_b, b))
-    ]
     return {
         "name": visible(pair.name),
         "a": pair.a[0] if pair.a else -1,
         "b": pair.b[0] if pair.b else -1,
         "same": pair.is_same and pairing.is_same,
-        "blocks": [list(it) for it in pair.blocks],
+        "blocks": pair.blocks,
         "partners": partners,
-        "only": only,
+        "only": (_alone(pairing.marks_a, a), _alone(pairing.marks_b, b)),
     }
+
+
+def _alone(marks: dict[str, str], places: dict[str, int]) -> list[int]:
+    """The entities that only one side has."""
+    return [places[it] for it, mark in marks.items() if mark == ONLY and it in places]

@@ -1,8 +1,5 @@
 """Two printed programs, line by line: what is in both, and what only in one.
 
-    diff       [[tag, first in a, end in a, first in b, end in b]]; tag is "equal", "delete" (only
-               in a), "insert" (only in b) or "replace"
-
 Numbers that follow from counting (of values, of lines) and the places in the user's program change
 wherever something was put in before them. They say nothing about the line itself, so lines that
 differ in them alone count as equal.
@@ -12,6 +9,10 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svodviz.data.pages import DiffBlock
 
 CONTEXT = 3
 CAREFUL = 1_000  # lines up to which the search looks at frequent lines too
@@ -28,10 +29,8 @@ _NUMBER = {
     "asm": re.compile(r"\.L\w+"),
 }
 
-Block = tuple[str, int, int, int, int]
 
-
-def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> list[Block]:
+def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> "list[DiffBlock]":
     """The blocks that lead from the lines of `a` to those of `b`."""
     mine, theirs = [canonical(stage, it) for it in a], [canonical(stage, it) for it in b]
     head = sum(1 for _ in takewhile(_are_equal, zip(mine, theirs, strict=False)))
@@ -39,13 +38,16 @@ def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> list[Block]:
     tail = sum(1 for _ in takewhile(_are_equal, rest))
     # What both begin and end with needs no search; that takes the square of the lines' number.
     middle = _blocks(mine[head : len(mine) - tail], theirs[head : len(theirs) - tail])
-    blocks = [(tag, i + head, j + head, m + head, n + head) for tag, i, j, m, n in middle]
-    ends = ("equal", len(mine) - tail, len(mine), len(theirs) - tail, len(theirs))
-    found = [("equal", 0, head, 0, head), *blocks, ends]
+    first: DiffBlock = ("equal", 0, head, 0, head)
+    last: DiffBlock = (
+        "equal", len(mine) - tail, len(mine), len(theirs) - tail, len(theirs)
+    )  # fmt: skip
+    blocks = ((tag, i + head, j + head, m + head, n + head) for tag, i, j, m, n in middle)
+    found = [first, *blocks, last]
     return _joined([it for it in found if it[1] < it[2] or it[3] < it[4]])
 
 
-def _blocks(a: list[str], b: list[str]) -> list[Block]:
+def _blocks(a: list[str], b: list[str]) -> "list[DiffBlock]":
     longest = max(len(a), len(b))
     if longest > MOST:
         return [("replace", 0, len(a), 0, len(b))]
@@ -57,9 +59,9 @@ def _are_equal(pair: tuple[str, str]) -> bool:
     return pair[0] == pair[1]
 
 
-def _joined(blocks: list[Block]) -> list[Block]:
+def _joined(blocks: "list[DiffBlock]") -> "list[DiffBlock]":
     """Equal blocks that touch as one."""
-    found: list[Block] = []
+    found: list[DiffBlock] = []
     for block in blocks:
         if found and found[-1][0] == block[0] == "equal":
             found[-1] = ("equal", found[-1][1], block[2], found[-1][3], block[4])
@@ -101,9 +103,9 @@ def _range(start: int, end: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-def _hunks(blocks: list[Block]) -> list[list[Block]]:
+def _hunks(blocks: "list[DiffBlock]") -> "list[list[DiffBlock]]":
     """What differs with a few equal lines around it; near ones together."""
-    hunks: list[list[Block]] = []
+    hunks: list[list[DiffBlock]] = []
     for position, (tag, i, j, m, n) in enumerate(blocks):
         if tag == "equal":
             is_last = position == len(blocks) - 1

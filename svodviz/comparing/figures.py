@@ -5,21 +5,25 @@ lowered program ("instructions") and in the machine code ("machine instructions"
 distinct kernel.
 """
 
-import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.comparing.comparison import Figure
 from svodviz.wire.items import word_of
 
+if TYPE_CHECKING:
+    from compiler.core.trace import PassRecord
+    from compiler.program.compilation import Compilation
+    from compiler.schedule.printer import Schedule
+    from svodviz.data.pages import FigureUnit
+
 RUNS, SECONDS = 200, 0.5  # of a measurement: at most so many runs of each, at most so long
-_NO_INSTRUCTION = re.compile(r"\s*([#;.].*|\S+:.*)?")
 # A kernel's figures in order, each with its unit.
-KERNEL_FIGURES = (
+KERNEL_FIGURES: "tuple[tuple[str, FigureUnit], ...]" = (
     ("launches", ""), ("flops", ""), ("bytes", "bytes"), ("estimated", "ns"),
     ("instructions", ""), ("LLVM IR lines", ""), ("machine instructions", ""),
 )  # fmt: skip
@@ -41,47 +45,44 @@ class KernelFigures:
         return tuple(Figure(it, unit, mine.get(it), theirs.get(it)) for it, unit in KERNEL_FIGURES)
 
 
-def kernel_figures(compilation: Any) -> KernelFigures:
+def kernel_figures(compilation: "Compilation") -> KernelFigures:
     """The numbers of each kernel."""
     rows: defaultdict[str, Numbers] = defaultdict(dict)
     for name, numbers in _of_items(compilation.schedule):
         row = rows[name]
         for figure, number in numbers.items():
             row[figure] = row.get(figure, 0) + number
-    for figure, stages in _counts(compilation):
-        for stage in stages:
-            rows[str(stage.name)][figure] = _count(figure, stage)
+    for name, figure, count in _counts(compilation):
+        rows[name][figure] = count
     return KernelFigures(dict(rows))
 
 
-def _of_items(schedule: Any) -> Iterable[tuple[str, Numbers]]:
-    for position, item in enumerate(getattr(schedule, "items", ())):
+def _of_items(schedule: "Schedule") -> Iterable[tuple[str, Numbers]]:
+    for position, item in enumerate(schedule.items):
         if word_of(item.operation) == "kernel":
             cost = schedule.analysis[position]
-            yield str(item.operation.name), {
+            yield item.operation.name, {
                 "launches": 1,
-                "flops": int(cost.flops),
-                "bytes": int(cost.bytes_read) + int(cost.bytes_written),
+                "flops": cost.flops,
+                "bytes": cost.bytes_read + cost.bytes_written,
                 "estimated": float(cost.estimated_ns),
             }
 
 
-def _counts(compilation: Any) -> list[tuple[str, Any]]:
-    found = [("instructions", compilation.lowered), ("LLVM IR lines", compilation.source)]
+def _counts(compilation: "Compilation") -> Iterable[tuple[str, str, int]]:
+    """Name, figure and count of each kernel at each stage that has instructions."""
+    yield from ((it.name, "instructions", it.line_count) for it in compilation.lowered)
+    yield from ((it.name, "LLVM IR lines", it.line_count) for it in compilation.source)
     try:
-        found.append(("machine instructions", compilation.assembly))
+        assembly = compilation.assembly
     except Exception:
-        return found  # the stage says the reason; the figure is missing
-    return found
+        return  # the stage says the reason; the figure is missing
+    yield from ((it.name, "machine instructions", it.instruction_count) for it in assembly)
 
 
-def _count(figure: str, stage: Any) -> int:
-    if figure != "machine instructions":
-        return len(stage.lines)
-    return sum(not _NO_INSTRUCTION.fullmatch(line.text) for line in stage.lines)
-
-
-def program_figures(a: Any, b: Any, *, measure: bool = False) -> tuple[Figure, ...]:
+def program_figures(
+    a: "Compilation", b: "Compilation", *, measure: bool = False
+) -> tuple[Figure, ...]:
     """The numbers of both programs."""
     mine, theirs = _program(a), _program(b)
     found = [Figure(name, unit, number, theirs[name, unit]) for (name, unit), number in
@@ -91,14 +92,13 @@ def program_figures(a: Any, b: Any, *, measure: bool = False) -> tuple[Figure, .
     return tuple(found)
 
 
-def measured_figure(a: Any, b: Any) -> Figure:
+def measured_figure(a: "Compilation", b: "Compilation") -> Figure:
     """The time of one run of each, measured now."""
     return Figure("measured, one run", "ns", *measured(a, b))
 
 
-def _program(compilation: Any) -> dict[tuple[str, str], float | None]:
+def _program(compilation: "Compilation") -> "dict[tuple[str, FigureUnit], float | None]":
     kernels = kernel_figures(compilation).rows.values()
-    items = getattr(compilation.schedule, "items", ())
     passes = compilation.passes
 
     def total(figure: str) -> float | None:
@@ -108,10 +108,10 @@ def _program(compilation: Any) -> dict[tuple[str, str], float | None]:
     return {
         ("graph nodes", ""): len(compilation.graph.to_networkx()),
         ("after passes", ""): len(compilation.optimized_graph.to_networkx()),
-        ("passes that changed", ""): sum(bool(it.changed) for it in passes),
+        ("passes that changed", ""): sum(it.changed for it in passes),
         ("rewrites", ""): _rewrites(passes),
         ("kernels", ""): len(compilation.loops),
-        ("scheduled items", ""): len(items),
+        ("scheduled items", ""): len(compilation.schedule.items),
         ("flops", ""): total("flops"),
         ("bytes moved", "bytes"): total("bytes"),
         ("memory planned", "bytes"): _memory(compilation.schedule),
@@ -122,24 +122,24 @@ def _program(compilation: Any) -> dict[tuple[str, str], float | None]:
     }
 
 
-def _rewrites(passes: Any) -> float | None:
+def _rewrites(passes: "Sequence[PassRecord]") -> float | None:
     """How many there were; None where they were not recorded."""
-    if not all(getattr(it, "is_traced", True) for it in passes):
+    if not all(it.is_traced for it in passes):
         return None
-    return sum(len(it.rewrites) for it in passes)
+    return sum(len(it.applied) for it in passes)
 
 
-def _memory(schedule: Any) -> float | None:
-    plan = getattr(schedule, "memory_plan", None)
+def _memory(schedule: "Schedule") -> float | None:
+    plan = schedule.memory_plan
     return None if plan is None else float(plan.peak)
 
 
-def _finish(schedule: Any) -> float | None:
-    times = getattr(schedule, "times", ())
-    return max((float(it.earliest_start + it.cost) for it in times), default=None)
+def _finish(schedule: "Schedule") -> float | None:
+    ends = (float(it.earliest_start + it.cost) for it in schedule.times)
+    return max(ends, default=None)
 
 
-def measured(a: Any, b: Any) -> tuple[float, float]:
+def measured(a: "Compilation", b: "Compilation") -> tuple[float, float]:
     """Nanoseconds of one run of each: the median of runs in turns, so that both meet the same."""
     times: tuple[list[float], list[float]] = ([], [])
     for compilation in (a, b):

@@ -6,17 +6,20 @@ of the two graphs are the same. The share of common nodes is the measure, the na
 """
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from svodviz.comparing.diff_texts import canonical
 from svodviz.comparing.pair_nodes import Pairing
 
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+
 LEAST_SHARED = 0.05
 
-Pairs = list[tuple[str | None, str | None, float]]
+Pairs: TypeAlias = list[tuple[str | None, str | None, float]]
 
 
-def pair_kernels(a: Any, b: Any, graphs: Pairing) -> Pairs:
+def pair_kernels(a: "Compilation", b: "Compilation", graphs: Pairing) -> Pairs:
     """The names of partners and the share of their work that is common; those alone come last."""
     texts_a, texts_b = _texts(a), _texts(b)
     found = _same_text(texts_a, texts_b)
@@ -32,9 +35,9 @@ def pair_kernels(a: Any, b: Any, graphs: Pairing) -> Pairs:
     return [*found, *((x, None, 0.0) for x in free_a), *((None, y, 0.0) for y in free_b)]
 
 
-def _texts(compilation: Any) -> dict[str, tuple[str, ...]]:
+def _texts(compilation: "Compilation") -> dict[str, tuple[str, ...]]:
     return {
-        str(stage.name): tuple(canonical("lowered", line.text) for line in stage.lines)
+        stage.name: tuple(canonical("lowered", line.text) for line in stage.lines)
         for stage in compilation.lowered
     }
 
@@ -53,12 +56,15 @@ def _same_text(a: dict[str, tuple[str, ...]], b: dict[str, tuple[str, ...]]) -> 
     return found
 
 
-def _members(compilation: Any) -> dict[str, frozenset[str]]:
+def _members(compilation: "Compilation") -> dict[str, frozenset[str]]:
     """The nodes of the tensor graph that each kernel was cut from, over all of its calls."""
+    from compiler.schedule.kinds import Call
+
+    kernels = compilation.kernels
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for _, facts in compilation.kernels.to_networkx().nodes(data=True):
-        if facts.get("op") == "call":
-            found[str(facts.get("argument", "")).split(" ")[0]].update(facts.get("parents", ()))
+    for node in kernels.nodes:
+        if isinstance(node, Call):
+            found[node.name].update(kernels.parents.get(node, ()))
     return {name: frozenset(nodes) for name, nodes in found.items()}
 
 

@@ -10,9 +10,10 @@ other shapes still pairs with the one it came from, and what was put in between 
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 Graph: TypeAlias = "nx.DiGraph[str]"
 SAME, CHANGED, ONLY = "", "changed", "only"
@@ -42,6 +43,8 @@ class _Side:
     """One of the graphs with what is asked of it again and again."""
 
     def __init__(self, graph: Graph) -> None:
+        import networkx as nx
+
         self.graph = graph
         is_ordered = nx.is_directed_acyclic_graph(graph)
         # Control-flow graphs have loops: there the order of the text has to do.

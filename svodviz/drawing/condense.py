@@ -7,11 +7,13 @@ A stretch descends from all nodes in it: a line that shows one of them is linked
 """
 
 from collections import Counter
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from svodviz.drawing import layered
+from svodviz.drawing.graphs import Facts
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 STRETCHES = 240
 
@@ -23,7 +25,9 @@ def condensed(graph: "nx.DiGraph[str]", prefix: str) -> "nx.DiGraph[str]":
     edges = [(number[source], number[target]) for source, target in graph.edges]
     layers = layered.layers_of(len(keys), edges)
     stretches = _stretches(layers, max(1, -(-len(keys) // STRETCHES)))
-    made: nx.DiGraph[str] = nx.DiGraph()
+    from compiler.core.trace import empty_graph
+
+    made: nx.DiGraph[str] = empty_graph()
     home = [0] * len(keys)
     for position, (first, nodes) in enumerate(stretches):
         for node in nodes:
@@ -51,8 +55,8 @@ def _stretches(layers: list[list[int]], most: int) -> list[tuple[int, list[int]]
 
 
 def _facts(
-    first: int, nodes: list[int], layers: list[list[int]], facts: list[dict[str, Any]]
-) -> dict[str, Any]:
+    first: int, nodes: list[int], layers: list[list[int]], facts: list[Facts]
+) -> dict[str, str]:
     count, last = 0, first
     while count < len(nodes):
         count += len(layers[last])

@@ -7,15 +7,20 @@ Sizes follow from a fixed advance per character, so a drawing does not depend on
 """
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import dedent
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, TypeAlias
 
 from svodviz.drawing.palette import kind_of
 from svodviz.foundation.escape import visible
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Facts: TypeAlias = Mapping[str, object]
+"""What a stage says of a node or an edge of its graph."""
 
 ADVANCE = 7.3  # pixels per column of a 12 px monospace font; the widest common ones have 7.25
 SMALL_ADVANCE = 6.7
@@ -38,7 +43,7 @@ class Box:
     label: tuple[str, ...]
     width: int
     height: int
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
     def at_least(self, width: int, height: int) -> "Box":
         """The same box, grown where it is smaller than the given size."""
@@ -93,7 +98,7 @@ def draw(graph: "nx.DiGraph[str]") -> Drawing:
     return Drawing(boxes, tuple(arrows))
 
 
-def box_of(entity: str, attributes: dict[str, Any]) -> Box:
+def box_of(entity: str, attributes: Facts) -> Box:
     """The box of one node with the attributes its stage gives it."""
     block = str(attributes.get("text") or "")
     words = [str(attributes.get(name) or "") for name in _WORDS]
@@ -138,7 +143,7 @@ def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
     return (first, second) if second else (first,)
 
 
-def _place(attributes: dict[str, Any]) -> str:
+def _place(attributes: Facts) -> str:
     """The device of a buffer, unless it is the plain one that needs no words."""
     device = attributes.get("device", "") if attributes.get("op") == "buffer" else ""
     return "" if device == "CPU" else visible(device)
@@ -163,23 +168,24 @@ def _size(label: tuple[str, ...], *, is_block: bool) -> tuple[int, int]:
     return 2 * int(width / 2 + 0.999), height
 
 
-def arrow_of(source: Any, target: Any, attributes: dict[str, Any]) -> Arrow:
+def arrow_of(source: str, target: str, attributes: Facts) -> Arrow:
     """The arrow of one edge with the attributes its stage gives it."""
     operand = attributes.get("operand", -1)
     return Arrow(
-        str(source),
-        str(target),
+        source,
+        target,
         operand if isinstance(operand, int) else -1,
         visible(attributes.get("kind", "data") or "data"),
     )
 
 
-def arrows_of(source: Any, target: Any, attributes: dict[str, Any]) -> list[Arrow]:
+def arrows_of(source: str, target: str, attributes: Facts) -> list[Arrow]:
     """The arrows of one edge: one for each of its `kinds`, and a link where it has a `fusion`."""
     first = arrow_of(source, target, attributes)
     if "kinds" not in attributes and "fusion" not in attributes:
         return [first]
-    kinds = [visible(it) for it in attributes.get("kinds") or (first.kind,)]
+    named = attributes.get("kinds")
+    kinds = [visible(it) for it in named] if isinstance(named, tuple) and named else [first.kind]
     if "fusion" in attributes and "fusion" not in kinds:
         kinds.append("fusion")
     return [replace(first, kind=kind) for kind in dict.fromkeys(kinds)]

@@ -14,16 +14,19 @@ Boxes are numbered by position; x and y are upper left corners; all in pixels, y
 import json
 import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pygraphviz
+
+if TYPE_CHECKING:
+    from svodviz.drawing.layered import Places, Question, Sized
 
 POINTS_PER_INCH = 72
 # Fewer rounds of crossing reduction and straight edges: ten times faster, a little less tidy.
 QUICK = {"nslimit": "0.1", "nslimit1": "1", "mclimit": "0.05", "splines": "line"}
 
 
-def place(request: dict[str, Any]) -> dict[str, Any]:
+def place(request: "Question") -> "Places":
     """The answer to one request; the same request gives the same answer in every process."""
     graph = _graph(request)
     graph.layout(prog="dot")
@@ -39,10 +42,10 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _graph(request: dict[str, Any]) -> pygraphviz.AGraph:
+def _graph(request: "Question") -> pygraphviz.AGraph:
     graph = pygraphviz.AGraph(directed=True, strict=True)
     graph.graph_attr.update(rankdir="TB", nodesep="0.25", ranksep="0.38", splines="spline")
-    if request["quick"]:
+    if request.get("quick"):
         graph.graph_attr.update(QUICK)
     # Labels stay empty: measuring text would make the drawing depend on installed fonts.
     graph.node_attr.update(shape="box", fixedsize="true", label="")
@@ -61,7 +64,7 @@ def _graph(request: dict[str, Any]) -> pygraphviz.AGraph:
     return graph
 
 
-def _corner(position: str, box: list[Any], top: float) -> list[int]:
+def _corner(position: str, box: "Sized", top: float) -> list[int]:
     x, y = (float(it) for it in position.split(","))
     return [round(x - box[0] / 2), round(top - y - box[1] / 2)]
 
@@ -83,10 +86,10 @@ def _point(text: str, top: float) -> str:
     return f"{round(x)} {round(top - y)}"
 
 
-def _group(subgraph: pygraphviz.AGraph, top: float) -> list[Any]:
+def _group(subgraph: pygraphviz.AGraph, top: float) -> tuple[str, int, int, int, int]:
     left, bottom, right, upper = (float(it) for it in subgraph.graph_attr["bb"].split(","))
     label = json.loads(subgraph.graph_attr["comment"])
-    return [label, round(left), round(top - upper), round(right - left), round(upper - bottom)]
+    return label, round(left), round(top - upper), round(right - left), round(upper - bottom)
 
 
 def main() -> None:

@@ -6,14 +6,38 @@ are too wide are broken into rows. The request and the answer are those of `grap
 """
 
 from collections import deque
-from typing import Any
+from collections.abc import Sequence
+from typing import NotRequired, TypeAlias, TypedDict
+
+Sized: TypeAlias = tuple[int, int, str]
+"""Width and height of a box, and the group that it is drawn in."""
+Edge: TypeAlias = tuple[int, int]
+"""From which box to which."""
+
+
+class Question(TypedDict):
+    """A graph to be laid out."""
+
+    boxes: Sequence[Sized]
+    edges: Sequence[Edge]
+    quick: NotRequired[bool]
+
+
+class Places(TypedDict):
+    """Corners of boxes, paths of edges, frames of groups, and the size of all."""
+
+    places: list[list[int]]
+    routes: list[str]
+    groups: list[tuple[str, int, int, int, int]]
+    size: list[int]
+
 
 GAP, LAYER_GAP, WIDEST_LAYER = 18, 44, 9000
 REACH = GAP  # of an edge from a box to itself
 SWEEPS = 4
 
 
-def place(request: dict[str, Any]) -> dict[str, Any]:
+def place(request: Question) -> Places:
     """The answer to one request."""
     boxes = request["boxes"]
     edges = [(source, target) for source, target in request["edges"]]
@@ -23,7 +47,7 @@ def place(request: dict[str, Any]) -> dict[str, Any]:
     return {"places": places, "routes": routes, "groups": [], "size": size}
 
 
-def span(request: dict[str, Any]) -> int:
+def span(request: Question) -> int:
     """How many layers all edges cross: the effort of a layout that bends them around boxes."""
     edges = [(source, target) for source, target in request["edges"]]
     layers = layers_of(len(request["boxes"]), edges)
@@ -82,7 +106,7 @@ def _mean(neighbours: list[int] | None, position: dict[int, float], node: int) -
     return sum(position[it] for it in neighbours) / len(neighbours)
 
 
-def _rows(layers: list[list[int]], boxes: list[Any]) -> list[list[int]]:
+def _rows(layers: list[list[int]], boxes: Sequence[Sized]) -> list[list[int]]:
     rows: list[list[int]] = []
     for layer in layers:
         width = WIDEST_LAYER + 1
@@ -95,7 +119,9 @@ def _rows(layers: list[list[int]], boxes: list[Any]) -> list[list[int]]:
     return rows
 
 
-def _places(rows: list[list[int]], boxes: list[Any]) -> tuple[list[list[int]], list[int]]:
+def _places(
+    rows: list[list[int]], boxes: Sequence[Sized]
+) -> tuple[list[list[int]], list[int]]:
     widths = [sum(boxes[node][0] + GAP for node in row) - GAP for row in rows]
     widest = max(widths, default=0)
     places = [[0, 0] for _ in boxes]
@@ -109,7 +135,9 @@ def _places(rows: list[list[int]], boxes: list[Any]) -> tuple[list[list[int]], l
     return places, [widest, max(0, y - LAYER_GAP)]
 
 
-def _route(source: int, target: int, places: list[list[int]], boxes: list[Any]) -> str:
+def _route(
+    source: int, target: int, places: list[list[int]], boxes: Sequence[Sized]
+) -> str:
     if source == target:  # beside its box, which would hide it
         x, y = places[source][0] + boxes[source][0], places[source][1] + boxes[source][1] // 2
         half, far = min(24, 3 * boxes[source][1] // 10), x + REACH

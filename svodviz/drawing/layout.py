@@ -10,7 +10,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from compiler.core import isolated
 from svodviz.drawing import graphviz_layout, layered
@@ -23,9 +23,9 @@ SECONDS_ALLOWED = 3.0
 OWN = "layers of our own"
 KEPT = 512  # small graphs whose places are kept
 
-Boxes: TypeAlias = tuple[tuple[int, int, str], ...]
-Edges: TypeAlias = tuple[tuple[int, int], ...]
-Placed: TypeAlias = tuple[dict[str, Any], str, float]
+Boxes: TypeAlias = tuple[layered.Sized, ...]
+Edges: TypeAlias = tuple[layered.Edge, ...]
+Placed: TypeAlias = tuple[layered.Places, str, float]
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def _by_graphviz(boxes: Boxes, edges: Edges) -> Placed:
     return answer, "Graphviz dot", time.perf_counter() - started
 
 
-def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[dict[str, Any], str]:
-    request = {"boxes": boxes, "edges": edges, "quick": True}
+def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[layered.Places, str]:
+    request: layered.Question = {"boxes": boxes, "edges": edges, "quick": True}
     if len(boxes) > HUGE:
         return layered.place(request), OWN
     try:
@@ -100,7 +100,7 @@ def _large(boxes: Boxes, edges: Edges, seconds_allowed: float) -> tuple[dict[str
         return layered.place(request), OWN
 
 
-def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, Any]:
+def _in_a_worker(request: layered.Question, seconds_allowed: float) -> layered.Places:
     done = subprocess.run(
         isolated.script(graphviz_layout.__file__),
         input=json.dumps(request),
@@ -109,5 +109,5 @@ def _in_a_worker(request: dict[str, Any], seconds_allowed: float) -> dict[str, A
         timeout=seconds_allowed,
         check=True,
     )
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: layered.Places = json.loads(done.stdout)
     return answer

@@ -17,12 +17,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from compiler.core import isolated
 from svodviz.drawing import graphviz_layout
 from svodviz.drawing.layout import LARGE
-from svodviz.foundation.requests import Json, Progress, request
+from svodviz.foundation.requests import Arguments, Asked, Progress, request
 
 SECONDS_ALLOWED = 60.0
 MOST_BOXES = 20_000
@@ -43,7 +43,7 @@ _numbers = itertools.count(1)
 
 
 @request("layout: start")
-def start(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def start(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str, int]:
     """Begins a layout; the answer has its number."""
     boxes, edges = _sound(arguments.get("boxes"), arguments.get("edges"))
     answer = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed once the worker is done
@@ -60,26 +60,28 @@ def start(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     return {"job": number}
 
 
-def _sound(boxes: Any, edges: Any) -> tuple[list[list[Any]], list[list[int]]]:
+def _sound(
+    boxes: object, edges: object
+) -> tuple[list[tuple[float, float, str]], list[tuple[int, int]]]:
     """The graph that was asked for; ValueError where it is none, or too large."""
     if not isinstance(boxes, list) or not isinstance(edges, list):
         raise ValueError("a layout needs boxes and edges")
     if len(boxes) > MOST_BOXES:
         raise ValueError(f"{len(boxes):,} boxes: Graphviz is asked for up to {MOST_BOXES:,}")
-    sound = [[float(width), float(height), str(group)] for width, height, group in boxes]
-    pairs = [[int(source), int(target)] for source, target in edges]
+    sound = [(float(width), float(height), str(group)) for width, height, group in boxes]
+    pairs = [(int(source), int(target)) for source, target in edges]
     if any(not 0 <= end < len(sound) for pair in pairs for end in pair):
         raise ValueError("a layout has an edge to a box that is not there")
     return sound, pairs
 
 
 @request("layout: look")
-def look(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def look(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str, object]:
     """How far a layout is; one that is done or has failed is forgotten."""
     number = arguments.get("job")
-    job = _JOBS.get(number) if isinstance(number, int) else None
-    if job is None:
+    if not isinstance(number, int) or number not in _JOBS:
         raise LookupError("this layout is over")
+    job = _JOBS[number]
     seconds = time.monotonic() - job.started
     code = job.process.poll()
     if code is None and seconds <= SECONDS_ALLOWED:
@@ -95,7 +97,7 @@ def look(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
 
 
 @request("layout: stop")
-def stop(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def stop(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str, object]:
     """Stops a layout; one that is over already is no mistake."""
     number = arguments.get("job")
     if isinstance(number, int) and number in _JOBS:
@@ -103,7 +105,7 @@ def stop(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
     return {}
 
 
-def _ended(number: Any) -> bytes:
+def _ended(number: int) -> bytes:
     """What a worker wrote; it is stopped where it still runs."""
     job = _JOBS.pop(number)
     if job.process.poll() is None:

@@ -7,7 +7,10 @@ border, and every kind of edge its own dashes.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from svodviz.data import pages
 
 Shape = Literal[
     "box", "pill", "slant", "hexagon", "double", "square", "arrow", "bars", "fold", "stack"
@@ -168,14 +171,14 @@ def css() -> str:
     return "\n".join([*themes, *kinds, *edges])
 
 
-def legend() -> list[list[str]]:
-    """Rows of the legend: kind, shape, words, glyph."""
-    return [[kind.name, kind.shape, kind.words, kind.glyph] for kind in BY_NAME.values()]
+def legend() -> "list[pages.KindRow]":
+    """Rows of the legend."""
+    return [(kind.name, kind.shape, kind.words, kind.glyph) for kind in BY_NAME.values()]
 
 
-def edge_legend() -> list[list[str]]:
-    """Rows of the legend of edges: kind, dashes, words."""
-    return [[edge.name, edge.dashes, edge.words] for edge in EDGES]
+def edge_legend() -> "list[pages.EdgeKind]":
+    """Rows of the legend of edges."""
+    return [(edge.name, edge.dashes, edge.words) for edge in EDGES]
 
 
 def inner(width: float, height: float) -> str:

@@ -1,25 +1,31 @@
 """What leaves the notebook: the explorer as one HTML file, and any stage as SVG, DOT and others."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import graphviz
 import networkx as nx
 
-from svodviz.drawing.graphs import draw
+from svodviz.drawing.graphs import Facts, draw
 from svodviz.drawing.palette import edge_of, kind_of
 from svodviz.exporting.picture import svg
 from svodviz.exporting.script import page_script, style_sheet
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import markup, script_json, visible, xml_text
 from svodviz.foundation.packing import pack_text
-from svodviz.foundation.stages import BY_ID, EXPORTED, StageRow, printed, units
+from svodviz.foundation.stages import BY_ID, EXPORTED, StageRow, Unit, printed, units
 from svodviz.foundation.subject import name_of
 from svodviz.wire.measured import measured_row
 from svodviz.wire.refine import pictured
 from svodviz.wire.scene import plain
 from svodviz.wire.schedule import schedule_row, schedule_text
+
+if TYPE_CHECKING:
+    from compiler.core.stage import Stage
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages, records
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
 PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed
@@ -74,10 +80,10 @@ await render({ model, el: document.body, fullPage: true });
 
 
 def export_html(
-    wire: dict[str, Any],
+    wire: "pages.Page",
     path: str | Path | None = None,
     *,
-    state: dict[str, Any] | None = None,
+    state: Mapping[str, object] | None = None,
     picture: str = "",
 ) -> str:
     """One HTML page that holds everything and asks the network for nothing.
@@ -102,11 +108,13 @@ def export_html(
     return page
 
 
-def _title(wire: dict[str, Any]) -> str:
-    return str(wire["name"]) if "name" in wire else " and ".join(wire["names"])
+def _title(wire: "pages.Page") -> str:
+    if wire["format"] == "svodviz-comparison":
+        return " and ".join(wire["names"])
+    return wire["name"]
 
 
-def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -> str:
+def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: str = "") -> str:
     """One stage as text: "svg", "dot", "graphml", "json" (nodes and edges) or "txt" (printed form).
 
     What is in the JSON says docs/schema.json. Where a stage has several parts `kernel` names one;
@@ -122,21 +130,29 @@ def export_stage(compilation: Any, stage: str, form: str, *, kernel: str = "") -
         return f"{schedule_text(compilation)}\n"
     if form == "txt":
         return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
-    graph = nx.compose_all([pictured(stage, unit.stage) for unit in found])
+    graph = nx.compose_all([pictured(unit.stage) for unit in found])
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
-    if form == "json" and stage in ("schedule", "run"):
-        more = {"measured": measured_row(found[0].stage)} if stage == "run" else {}
-        return _json(graph, title, **_schedule(compilation), **more)
-    return _WRITERS[form](graph, title)
+    if form != "json":
+        return _WRITERS[form](graph, title)
+    data = _data(graph, title)
+    if stage in ("schedule", "run"):
+        _add_schedule(data, compilation, found[0].stage)
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
-def _schedule(compilation: Any) -> dict[str, Any]:
+def _add_schedule(
+    data: "pages.StageGraph", compilation: "Compilation", stage: "Stage"
+) -> None:
     """What the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
+    from compiler.ask.measurement import Measurement
+
     entities = Entities()
-    return {"schedule": schedule_row(compilation, entities), "entities": entities.names}
+    data["schedule"], data["entities"] = schedule_row(compilation, entities), entities.names
+    if isinstance(stage, Measurement):
+        data["measured"] = measured_row(stage)
 
 
-def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
+def _chosen(compilation: "Compilation", row: StageRow, kernel: str) -> list[Unit]:
     found = list(units(compilation, row))
     if row.id == "graph" and not kernel:
         return found[:1]
@@ -149,11 +165,11 @@ def _chosen(compilation: Any, row: StageRow, kernel: str) -> list[Any]:
     return chosen
 
 
-def _svg(graph: Any, title: str) -> str:
+def _svg(graph: "nx.DiGraph[str]", title: str) -> str:
     return svg(graph, title=visible(title))
 
 
-def _dot(graph: Any, title: str) -> str:
+def _dot(graph: "nx.DiGraph[str]", title: str) -> str:
     drawing = draw(graph)
     number = {box.entity: f"n{index}" for index, box in enumerate(drawing.boxes)}
     picture = graphviz.Digraph(
@@ -166,8 +182,7 @@ def _dot(graph: Any, title: str) -> str:
         end = "\\l" if "text" in box.facts else "\\n"
         label = end.join(map(graphviz.escape, box.label)) + (end if "text" in box.facts else "")
         tip = graphviz.escape(visible(box.entity))
-        look = {"fillcolor": ink.fill, "color": ink.border, "tooltip": tip}
-        picture.node(number[box.entity], label, **look)
+        picture.node(number[box.entity], label, fillcolor=ink.fill, color=ink.border, tooltip=tip)
     for arrow in drawing.arrows:
         look = edge_of(arrow.kind)
         ends = number[arrow.source], number[arrow.target]
@@ -176,7 +191,7 @@ def _dot(graph: Any, title: str) -> str:
     return str(picture.source)
 
 
-def _graphml(graph: Any, title: str) -> str:
+def _graphml(graph: "nx.DiGraph[str]", title: str) -> str:
     # GraphML knows neither tuples nor dicts, nor characters that XML cannot carry.
     flat = nx.DiGraph(title=xml_text(visible(title)))
     for key, attributes in graph.nodes(data=True):
@@ -187,22 +202,30 @@ def _graphml(graph: Any, title: str) -> str:
     return "\n".join(nx.generate_graphml(flat)) + "\n"
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> bool | int | float | str:
     if isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(plain(value))
     return xml_text(text)
 
 
-def _json(graph: Any, title: str, **more: Any) -> str:
-    nodes = [{"entity": str(key), **plain(facts)} for key, facts in graph.nodes(data=True)]
-    edges = [
-        {"source": str(source), "target": str(target), **plain(facts)}
-        for source, target, facts in graph.edges(data=True)
+def _data(graph: "nx.DiGraph[str]", title: str) -> "pages.StageGraph":
+    nodes = [
+        cast("pages.StageNode", {"entity": str(key), **_plain(facts)})
+        for key, facts in graph.nodes(data=True)
     ]
-    data: dict[str, Any] = {"format": "svodviz-graph", "version": 1, "title": title}
-    data |= {"nodes": nodes, "edges": edges, **more}
-    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+    edges = [
+        cast("pages.StageEdge", {"source": str(a), "target": str(b), **_plain(facts)})
+        for a, b, facts in graph.edges(data=True)
+    ]
+    return {"format": "svodviz-graph", "version": 1, "title": title, "nodes": nodes,
+            "edges": edges}  # fmt: skip
 
 
-_WRITERS = {"svg": _svg, "dot": _dot, "graphml": _graphml, "json": _json}
+def _plain(facts: Facts) -> "dict[str, records.Json]":
+    return {visible(name): plain(it) for name, it in facts.items()}
+
+
+_WRITERS: "dict[str, Callable[[nx.DiGraph[str], str], str]]" = {
+    "svg": _svg, "dot": _dot, "graphml": _graphml,
+}  # fmt: skip

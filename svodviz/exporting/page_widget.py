@@ -1,6 +1,7 @@
 """What the widgets of this package have in common: the browser's part, its data, and their end."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import anywidget
 import traitlets
@@ -8,8 +9,11 @@ import traitlets
 from svodviz.exporting.script import style_sheet, widget_module
 from svodviz.foundation.packing import packed_trait
 
+MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]
+"""What a notebook shows of something, by its type of text, and what there is to say of that."""
 
-class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]
+
+class PageWidget(anywidget.AnyWidget):
     """A page of ours in a notebook.
 
     `wire` is what it shows, `state` what its reader chose. `ended` is set by `close`.
@@ -21,8 +25,15 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]
     state = traitlets.Dict().tag(sync=True)
     ended = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, **traits: Any) -> None:
+    def __init__(self, **traits: object) -> None:
         super().__init__(_esm=widget_module(), _css=style_sheet(), **traits)
+
+    def _bundle(self, **arguments: object) -> "MimeBundle":
+        """What anywidget shows of the widget; where it shows nothing, an empty bundle."""
+        show: Callable[..., object] = super()._repr_mimebundle_
+        answer = show(**arguments)
+        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        return dict(data), metadata
 
     def close(self) -> None:
         """Answers no more. The page stays, shows what it has, and says that it was closed.

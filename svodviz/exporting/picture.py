@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.drawing.graphs import Box, Drawing, draw, shorten
 from svodviz.drawing.layout import Layout, lay_out
@@ -13,6 +13,11 @@ from svodviz.drawing.palette import Theme, colour, edge_of, inner, kind_of, outl
 from svodviz.foundation.escape import markup, visible
 from svodviz.foundation.subject import name_of
 from svodviz.wire.refine import pictured
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from compiler.program.compilation import Compilation
 
 MOST = 150  # nodes of a picture that can still be read
 MARGIN = 12
@@ -31,15 +36,16 @@ class Part:
     height: int
 
 
-def still(compilation: Any, theme: Theme = "light") -> str:
+def still(compilation: "Compilation", theme: Theme = "light") -> str:
     """The first of graph, kernels and schedule that is small enough to be read as a picture."""
-    for name in ("graph", "kernels", "schedule"):
-        stage = getattr(compilation, name)
-        if len(getattr(stage, "nodes", ())) > MOST:
+    graph, kernels, schedule = compilation.graph, compilation.kernels, compilation.schedule
+    counts = len(graph.nodes), len(kernels.nodes), len(schedule.items)
+    for stage, count in zip((graph, kernels, schedule), counts, strict=True):
+        if count > MOST:
             continue
-        graph = pictured(name, stage)
-        if 0 < graph.number_of_nodes() <= MOST:
-            return svg(graph, theme, title=f"{name_of(compilation)}: {stage.title}")
+        drawn = pictured(stage)
+        if 0 < drawn.number_of_nodes() <= MOST:
+            return svg(drawn, theme, title=f"{name_of(compilation)}: {stage.title}")
     words = f"{name_of(compilation)}: too large for a picture"
     return page(420, 60, [words_at(16, 34, words)], theme, words)
 
@@ -54,7 +60,7 @@ def stand_ins(words: str, picture: str, caption: str) -> dict[str, str]:
     return {"text/plain": words, "image/svg+xml": picture, "text/html": image}
 
 
-def svg(graph: Any, theme: Theme = "light", *, title: str = "") -> str:
+def svg(graph: "nx.DiGraph[str]", theme: Theme = "light", *, title: str = "") -> str:
     """A networkx graph of a stage as SVG text."""
     drawn = part(graph, theme)
     height = drawn.height + 2 * MARGIN + (22 if title else 0)
@@ -63,7 +69,9 @@ def svg(graph: Any, theme: Theme = "light", *, title: str = "") -> str:
     return page(drawn.width + 2 * MARGIN, height, [*head, moved], theme, title)
 
 
-def part(graph: Any, theme: Theme, marks: Mapping[str, str] | None = None) -> Part:
+def part(
+    graph: "nx.DiGraph[str]", theme: Theme, marks: Mapping[str, str] | None = None
+) -> Part:
     """A networkx graph of a stage, with a sign of `MARKS` at the nodes that have one."""
     drawing, marks = draw(graph), marks or {}
     layout = lay_out(drawing)

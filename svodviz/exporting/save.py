@@ -8,7 +8,7 @@
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.exporting.export import FORMATS, export_html, export_stage
 from svodviz.exporting.picture import still
@@ -16,11 +16,14 @@ from svodviz.exporting.rasterize import rasterize
 from svodviz.foundation.subject import compilation_of
 from svodviz.wire.payload import wire
 
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+
 ENDINGS = (*FORMATS, "png", "html")
 
 
 def save(
-    subject: Any, path: str | Path, *, stage: str = "graph", kernel: str = "", form: str = ""
+    subject: object, path: str | Path, *, stage: str = "graph", kernel: str = "", form: str = ""
 ) -> Path:
     """Writes one stage of a tensor or compilation to `path`; the answer is the path.
 
@@ -41,12 +44,12 @@ def form_of(path: str | Path) -> str:
     return ending
 
 
-def encode(compilation: Any, stage: str, form: str, *, kernel: str = "") -> bytes:
+def encode(compilation: "Compilation", stage: str, form: str, *, kernel: str = "") -> bytes:
     """The content of such a file."""
     match form:
         case "html":
-            state = {"stage": stage}
-            page = export_html(wire(compilation), state=state, picture=still(compilation))
+            picture = still(compilation)
+            page = export_html(wire(compilation), state={"stage": stage}, picture=picture)
             return page.encode()
         case "png":
             return rasterize(export_stage(compilation, stage, "dot", kernel=kernel))

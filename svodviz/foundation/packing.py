@@ -13,7 +13,7 @@ import traitlets
 LEVEL = 5  # the highest, 9, takes six times as long for texts that are a tenth smaller
 
 
-def packed(data: Any) -> str:
+def packed(data: object) -> str:
     """The data as JSON, compressed, in characters that need no escapes."""
     return pack_text(json.dumps(data, separators=(",", ":"), allow_nan=False))
 
@@ -28,7 +28,7 @@ def unpacked(text: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
-def packed_trait() -> Any:
+def packed_trait() -> "traitlets.Dict[str, Any]":
     """A trait that is a dict in Python and compressed on its way to the page and into notebooks."""
     return traitlets.Dict().tag(
         sync=True,

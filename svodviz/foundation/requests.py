@@ -11,27 +11,47 @@ requests that are kept go into the explorer's `recorded`, by `key_of`: such a pa
 """
 
 import json
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from svodviz.foundation.escape import visible
 
-Json: TypeAlias = Any
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+
+Arguments: TypeAlias = Mapping[str, object]
 Progress: TypeAlias = Callable[[str], None]
-Answerer: TypeAlias = Callable[[Any, dict[str, Any], Progress], Json]
-"""From an explorer, the arguments, and what shows progress in words, to the result."""
+Answerer: TypeAlias = Callable[..., object]
+"""From what is `Asked`, the arguments, and what shows progress in words, to the result."""
+A = TypeVar("A", bound=Answerer)
+
+
+class Asked(Protocol):
+    """What a page that asks is of: an explorer, or two compilations side by side."""
+
+    @property
+    def compilation(self) -> "Compilation":
+        """The compilation that it shows."""
+
+    @property
+    def recorded(self) -> dict[str, object]:
+        """The answers that exports have."""
+
+    @recorded.setter
+    def recorded(self, answers: dict[str, object]) -> None: ...
+
 
 _ANSWERERS: dict[str, Answerer] = {}
 _KEPT: set[str] = set()
 
 
-def request(name: str, *, is_kept: bool = False) -> Callable[[Answerer], Answerer]:
+def request(name: str, *, is_kept: bool = False) -> Callable[[A], A]:
     """Makes a function the one that answers requests called `name`.
 
     `is_kept`: the same question always has the same answer, which exports are to have.
     """
 
-    def enter(answerer: Answerer) -> Answerer:
+    def enter(answerer: A) -> A:
         _ANSWERERS[name] = answerer
         if is_kept:
             _KEPT.add(name)
@@ -40,19 +60,29 @@ def request(name: str, *, is_kept: bool = False) -> Callable[[Answerer], Answere
     return enter
 
 
-def key_of(name: str, arguments: dict[str, Any]) -> str:
+def key_of(name: str, arguments: Arguments) -> str:
     """A question as one text, the same as the page makes of it."""
-    words = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    words = json.dumps(dict(arguments), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"{name} {words}"
 
 
+def whole(arguments: Arguments, name: str) -> int:
+    """An argument that is a whole number; ValueError where it is none."""
+    given = arguments.get(name)
+    if not isinstance(given, int | float | str):
+        raise ValueError(f"{name} is {given!r}; expected a whole number")
+    return int(given)
+
+
 @request("ping")
-def ping(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def ping(explorer: Asked, arguments: Arguments, progress: Progress) -> str:
     """Whether Python is there."""
     return "pong"
 
 
-def respond(explorer: Any, content: Any, send: Callable[[dict[str, Any]], None]) -> None:
+def respond(
+    explorer: Asked, content: object, send: Callable[[dict[str, object]], object]
+) -> None:
     """Answers one message of the page. Whatever goes wrong is told to the page, nothing raised."""
     if not isinstance(content, dict) or content.get("kind") != "request":
         return

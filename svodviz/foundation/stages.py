@@ -1,29 +1,34 @@
 """The stages of a compilation in ribbon order, and where each is found on a `Compilation`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from compiler.core.printable import printout
 
+if TYPE_CHECKING:
+    from compiler.core.stage import Stage
+    from compiler.program.compilation import Compilation
+
 View = Literal["graph", "text", "timeline", "llvm_passes", "run"]
+Find: TypeAlias = "Callable[[Compilation], Sequence[Stage]]"
 
 
 @dataclass(frozen=True)
 class StageRow:
     """One entry of the ribbon.
 
-    `id` is also the first part of the stage's entities ("loops:k0:3"); `attribute` is where the
-    compilation keeps it; `per_kernel` says that it is a tuple with one stage per kernel; `view` is
-    what opens first. `on_demand` stages are computed when read, and may fail on their own; those
-    that are `asked` for take long, and are made only when somebody looks at them. A page may open
-    without the stages that are `late`, which follow (see `later`).
+    `id` is also the first part of the stage's entities ("loops:k0:3"); `view` is what opens first;
+    `find` gives the stage objects of a compilation: none for what is no stage of it; `per_kernel`
+    says that it is one for each kernel. `on_demand` stages are computed when read, and may fail on
+    their own; those that are `asked` for take long, and are made only when somebody looks at them.
+    A page may open without the stages that are `late`, which follow (see `later`).
     """
 
     id: str
     label: str
-    attribute: str
     view: View
+    find: Find
     per_kernel: bool = False
     on_demand: bool = False
     asked: bool = False
@@ -31,18 +36,18 @@ class StageRow:
 
 
 STAGES = (
-    StageRow("source", "Source", "user_source", "text"),
-    StageRow("graph", "Graph", "graph", "graph"),
-    StageRow("passes", "Passes", "passes", "graph"),
-    StageRow("kernels", "Kernels", "kernels", "graph"),
-    StageRow("schedule", "Schedule", "schedule", "timeline"),
-    StageRow("loops", "Loops", "loops", "text", per_kernel=True),
-    StageRow("lowered", "Lowered", "lowered", "text", per_kernel=True, late=True),
-    StageRow("llvm", "LLVM", "source", "text", per_kernel=True, late=True),
-    StageRow("llvm_passes", "LLVM passes", "llvm_passes", "llvm_passes", True, asked=True),
-    StageRow("optimized", "LLVM optimised", "optimized", "text", True, on_demand=True, late=True),
-    StageRow("asm", "Assembly", "assembly", "text", per_kernel=True, on_demand=True, late=True),
-    StageRow("run", "Run", "measure", "run", on_demand=True, asked=True),
+    StageRow("source", "Source", "text", lambda it: (it.user_source,)),
+    StageRow("graph", "Graph", "graph", lambda it: (it.graph,)),
+    StageRow("passes", "Passes", "graph", lambda it: ()),
+    StageRow("kernels", "Kernels", "graph", lambda it: (it.kernels,)),
+    StageRow("schedule", "Schedule", "timeline", lambda it: (it.schedule,)),
+    StageRow("loops", "Loops", "text", lambda it: it.loops, per_kernel=True),
+    StageRow("lowered", "Lowered", "text", lambda it: it.lowered, per_kernel=True, late=True),
+    StageRow("llvm", "LLVM", "text", lambda it: it.source, per_kernel=True, late=True),
+    StageRow("llvm_passes", "LLVM passes", "llvm_passes", lambda it: (), True, asked=True),
+    StageRow("optimized", "LLVM optimised", "text", lambda it: it.optimized, True, True, late=True),
+    StageRow("asm", "Assembly", "text", lambda it: it.assembly, True, True, late=True),
+    StageRow("run", "Run", "run", lambda it: (it.measure(),), on_demand=True, asked=True),
 )
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
@@ -58,41 +63,19 @@ class Unit:
 
     name: str
     title: str
-    stage: Any
+    stage: "Stage"
 
 
-def units(compilation: Any, row: StageRow) -> Iterator[Unit]:
+def units(compilation: "Compilation", row: StageRow) -> Iterator[Unit]:
     """The stage objects behind one ribbon entry, in order."""
-    if row.id == "passes":
-        return
-    if row.asked:
-        yield from _asked(compilation, row)
-        return
-    found = getattr(compilation, row.attribute)
-    if row.per_kernel:
-        for stage in found:
-            yield Unit(str(stage.name), str(stage.title), stage)
-        return
     is_rewritten = row.id == "graph" and any(it.stage == "graph" for it in compilation.passes)
-    yield Unit(AS_WRITTEN if is_rewritten else "", str(found.title), found)
+    for stage in row.find(compilation):
+        name = stage.name if row.per_kernel else AS_WRITTEN if is_rewritten else ""
+        yield Unit(name, row.label if row.asked else stage.title, stage)
     if is_rewritten:
         yield Unit(AFTER_PASSES, "the graph after its passes", compilation.optimized_graph)
 
 
-def _asked(compilation: Any, row: StageRow) -> Iterator[Unit]:
-    """What is made now, of each kernel or of the whole program."""
-    make = getattr(compilation, row.attribute, None)
-    if make is None:
-        return
-    if not row.per_kernel:
-        yield Unit("", row.label, make())
-        return
-    for loops in compilation.loops:
-        name = str(loops.name)
-        yield Unit(name, f"{row.label} {name}", make(name))
-
-
-def printed(stage: Any) -> str:
+def printed(stage: "Stage") -> str:
     """The stage as text that a terminal can be shown, whatever names stand in it."""
-    lines = getattr(stage, "lines", None)
-    return printout(str(stage).split("\n") if lines is None else [line.text for line in lines])
+    return printout(line.text for line in stage.lines)

@@ -1,28 +1,33 @@
 """What can be explored: tensors, compilations, and functions with example inputs."""
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeGuard
 
 from compiler.core.errors import DataError
 from compiler.core.origin import caller
 from compiler.pipeline.asked import called, result_of
 
-_STAGES = ("graph", "passes", "kernels", "schedule")
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from compiler.tensor import Tensor
+
 EXPLORABLE = "a Tensor, a list of them, a Compilation, or a function and its example inputs"
 
 
-def is_compilation(value: Any) -> bool:
-    """Whether a value is a compilation (by its public data, so that stand-ins are ones too)."""
-    return not isinstance(value, type) and all(hasattr(value, name) for name in _STAGES)
+def is_compilation(value: object) -> "TypeGuard[Compilation]":
+    """Whether a value is a compilation."""
+    import compiler
+
+    return isinstance(value, compiler.Compilation)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> "TypeGuard[Tensor]":
     """Whether a value is a tensor of our compiler."""
     import compiler
 
     return isinstance(value, compiler.Tensor)
 
 
-def is_explorable(value: Any) -> bool:
+def is_explorable(value: object) -> bool:
     """Whether a value is something with stages: a compilation, a tensor, several tensors."""
     if is_compilation(value):
         return True
@@ -30,13 +35,13 @@ def is_explorable(value: Any) -> bool:
     return bool(several) or is_tensor(value)
 
 
-def name_of(compilation: Any) -> str:
+def name_of(compilation: "Compilation") -> str:
     """What a compilation is called: its own name, or the program it was written in."""
     is_named = compilation.name != "program"
-    return str(compilation.name if is_named else compilation.user_source.title)
+    return compilation.name if is_named else compilation.user_source.title
 
 
-def compilation_of(subject: Any, *inputs: Any, by: str = "explore") -> Any:
+def compilation_of(subject: object, *inputs: object, by: str = "explore") -> "Compilation":
     """The compilation to explore: a given one, or what tensors or a function on inputs compile to.
 
     Arrays among the inputs of a function become tensors. Raises DataError, which is a TypeError,
@@ -47,7 +52,7 @@ def compilation_of(subject: Any, *inputs: Any, by: str = "explore") -> Any:
         _refuse(by, "example inputs are for functions", f"{type(subject).__name__} and more",
                 hint="other arguments are given by name")  # fmt: skip
     what = "there is nothing to explore in this"
-    if is_function:
+    if callable(subject) and not is_explorable(subject):
         what = f"{called(subject)} gives nothing to explore"
         subject = result_of(by, subject, inputs)
     if is_compilation(subject):

@@ -1,36 +1,41 @@
 """A few numbers and a small picture of an array: what the inspector shows as its value."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from compiler.ask.seen import Seen
+    from svodviz.data.records import Head, Statistics, Value
+
 ELEMENTS, SIDE = 8, 24
-Preview = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 
-def preview(array: Any) -> Preview:
+def preview(given: "ArrayLike") -> "Value":
     """Shape, dtype, least, greatest and mean finite value, odd values counted, first elements.
 
     `picture` is the array as rows of two-digit hexadecimal grey levels ("xx" where not finite),
     the last axis across, all others down, thinned out to at most 24 × 24.
     """
-    array = np.asarray(array)
+    array = np.asarray(given)
     numbers = array.real
-    facts: Preview = {
+    head: Head = {
         "dtype": str(array.dtype),
         "shape": "×".join(map(str, array.shape)) or "scalar",
-        "size": int(array.size),
+        "size": array.size,
         "first": [_text(it) for it in array.reshape(-1)[:ELEMENTS]],
     }
-    facts |= _statistics(numbers)
+    facts = cast("Value", {**head, **_statistics(numbers)})
     if array.size > 1:
         facts["picture"] = _picture(numbers)
     return facts
 
 
-def _statistics(numbers: Array) -> Preview:
+def _statistics(numbers: Array) -> "Statistics":
     """Ends and mean of what is finite, and how much is not."""
     if numbers.size == 0:
         return {"nan": 0, "inf": 0}
@@ -44,27 +49,34 @@ def _statistics(numbers: Array) -> Preview:
         if numbers.size == 0:
             return {"nan": nan, "inf": inf}
         least, greatest = numbers.min(), numbers.max()
-    facts = {"min": _text(least), "max": _text(greatest), "mean": _mean(numbers)}
-    return facts | {"nan": nan, "inf": inf}
+    return {
+        "min": _text(least), "max": _text(greatest), "mean": _mean(numbers),
+        "nan": nan, "inf": inf,
+    }  # fmt: skip
 
 
-def preview_seen(seen: Any) -> Preview:
+def preview_seen(seen: "Seen") -> "Value":
     """The same of what a value inside a kernel was, over all the times that it was computed."""
-    facts: Preview = {
+    head: Head = {
         "dtype": seen.dtype,
         "shape": "",
-        "size": int(seen.size),
+        "size": seen.size,
         "first": [_text(it) for it in seen.first[:ELEMENTS]],
     }
-    if seen.finite:
-        scalar = np.dtype(seen.dtype).type
-        named = (("min", seen.least), ("max", seen.greatest))
-        facts |= {name: _text(scalar(value)) for name, value in named}
-        facts["mean"] = _text(seen.mean)
-    return facts | {"nan": int(seen.nan), "inf": int(seen.inf)}
+    return cast("Value", {**head, **_seen_statistics(seen)})
 
 
-def _text(value: Any) -> str:
+def _seen_statistics(seen: "Seen") -> "Statistics":
+    if not seen.finite:
+        return {"nan": seen.nan, "inf": seen.inf}
+    scalar = np.dtype(seen.dtype).type
+    return {
+        "min": _text(scalar(seen.least)), "max": _text(scalar(seen.greatest)),
+        "mean": _text(seen.mean), "nan": seen.nan, "inf": seen.inf,
+    }  # fmt: skip
+
+
+def _text(value: complex | np.generic) -> str:
     if isinstance(value, np.bool_ | bool):
         return str(bool(value)).lower()
     if isinstance(value, np.integer | int):

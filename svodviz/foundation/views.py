@@ -1,9 +1,10 @@
 """The views of the centre pane: one row each; their classes stand in `js/views/views.js`."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
-Needs = Literal["", "scene", "text", "schedule"]
+if TYPE_CHECKING:
+    from svodviz.data import pages
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class ViewRow:
     id: str
     label: str
     stages: tuple[str, ...] = ()
-    needs: Needs = ""
+    needs: "pages.Needs" = ""
 
 
 VIEWS = (
@@ -35,6 +36,6 @@ VIEWS = (
 BY_ID = {row.id: row for row in VIEWS}
 
 
-def view_rows() -> list[list[object]]:
-    """The views for the page: [id, label, stages, needs], in the order of their buttons."""
-    return [[row.id, row.label, list(row.stages), row.needs] for row in VIEWS]
+def view_rows() -> "list[pages.View]":
+    """The views for the page, in the order of their buttons."""
+    return [(row.id, row.label, list(row.stages), row.needs) for row in VIEWS]

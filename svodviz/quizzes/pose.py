@@ -4,36 +4,49 @@ Each kind of question has a function here; what a compilation does not have it i
 The same seed gives the same questions.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compiler.graph.decompose import RULES as DECOMPOSE_RULES
 from compiler.graph.simplify import RULES as GRAPH_RULES
+from compiler.loops.choices import Vectorize
+from compiler.loops.printer import bound, turns_run
 from compiler.loops.simplify import RULES as LOOP_RULES
-from svodviz.comparing.comparison_text import duration
+from svodviz.comparing.comparison import duration
 from svodviz.foundation.escape import visible
 from svodviz.quizzes.questions import KINDS, Choice, Question
 from svodviz.wire.items import word_of
 from svodviz.wire.refine import pictured
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from compiler.core.trace import PassRecord, Rewrite
+    from compiler.graph.rewrite import Rule
+    from compiler.loops.nodes import Range
+    from compiler.loops.printer import Loops
+    from compiler.program.compilation import Compilation
+    from compiler.schedule.items import ItemTiming
+    from svodviz.data.pages import QuestionKind
 
 MOST_CHOICES = 4
 MOST_LINES = 48  # of what there is to look at
 MOST_NODES, MOST_STEPS = 400, 200  # of a pass whose frames are replayed
 NONE_OF_THEM = "none of them"
 # The rules of the passes that look for what they can improve.
-CATALOGUES = {
+CATALOGUES: "dict[tuple[str, str], tuple[Rule, ...]]" = {
     ("graph", "decompose"): DECOMPOSE_RULES.rules,
     ("graph", "simplify"): GRAPH_RULES.rules,
     ("loops", "simplify"): LOOP_RULES.rules,
 }
-_AXIS = re.compile(r"\s*(?:for )?([A-Za-z][\w.]*) in (\S+)(.*)")
 
 
-def pose(compilation: Any, kinds: tuple[str, ...] = KINDS, seed: int = 0) -> list[Question]:
+def pose(
+    compilation: "Compilation", kinds: tuple[str, ...] = KINDS, seed: int = 0
+) -> list[Question]:
     """Every question of the given kinds; ValueError for a kind that does not exist."""
     unknown = [it for it in kinds if it not in KINDS]
     if unknown:
@@ -42,8 +55,8 @@ def pose(compilation: Any, kinds: tuple[str, ...] = KINDS, seed: int = 0) -> lis
 
 
 def _question(
-    random: Random, kind: str, prompt: str, lines: list[str], right: Choice, wrong: list[Choice],
-    why: list[str], *, entity: str = "", is_sorted: bool = False,
+    random: Random, kind: "QuestionKind", prompt: str, lines: list[str], right: Choice,
+    wrong: list[Choice], why: list[str], *, entity: str = "", is_sorted: bool = False,
 ) -> Question:  # fmt: skip
     choices = [right, *wrong[: MOST_CHOICES - 1]]
     if is_sorted:
@@ -66,26 +79,27 @@ def _question(
 # -- which rule fires ------------------------------------------------------------------------------
 
 
-def _rules(compilation: Any, random: Random) -> Iterator[Question]:
+def _rules(compilation: "Compilation", random: Random) -> Iterator[Question]:
     """The first application of each rule: which one rewrites the node?"""
     records = [it for it in compilation.passes if not _is_of_choices(it)]
-    fired = Counter((it.rule, it.algebra) for record in records for it in record.rewrites)
+    fired = Counter((it.rule, it.algebra) for record in records for it in record.applied)
     asked: set[str] = set()
     for record in records:
-        for step, it in enumerate(record.rewrites[:MOST_STEPS]):
+        for step, it in enumerate(record.applied[:MOST_STEPS]):
             if it.algebra not in asked:
                 asked.add(it.algebra)
                 yield from _rule(record, step, it, fired, random)
 
 
-def _is_of_choices(record: Any) -> bool:
+def _is_of_choices(record: "PassRecord") -> bool:
     """Whether a pass carries out choices: its name says already what it does."""
-    return any(it.rule == record.name for it in record.rewrites)
+    return any(it.rule == record.name for it in record.applied)
 
 
 def _rule(
-    record: Any, step: int, rewrite: Any, fired: Counter[tuple[str, str]], random: Random
-) -> Iterator[Question]:
+    record: "PassRecord", step: int, rewrite: "Rewrite", fired: Counter[tuple[str, str]],
+    random: Random,
+) -> Iterator[Question]:  # fmt: skip
     frames = list(islice(record.frames(), step, step + 2))
     others = _others(record, rewrite, fired, random)
     is_shown = len(frames) == 2 and rewrite.before in frames[0] and len(frames[0]) <= MOST_NODES
@@ -96,7 +110,7 @@ def _rule(
     result = _printed(after, rewrite.after) if rewrite.after in after else _short(rewrite.after)
     yield _question(
         random, "rule",
-        f"Pass {record.name} goes over {over}, rewrite {step + 1} of {len(record.rewrites)}. "
+        f"Pass {record.name} goes over {over}, rewrite {step + 1} of {len(record.applied)}. "
         f"Which rule rewrites {_short(rewrite.before)}?",
         _around(before, rewrite.before),
         Choice(f"{rewrite.rule}: {rewrite.algebra}", f"it becomes {result}"), others,
@@ -106,11 +120,11 @@ def _rule(
 
 
 def _others(
-    record: Any, rewrite: Any, fired: Counter[tuple[str, str]], random: Random
+    record: "PassRecord", rewrite: "Rewrite", fired: Counter[tuple[str, str]], random: Random
 ) -> list[Choice]:
     """Other rules: those that fired in this compilation, then those that the pass has besides."""
     known = list(fired)
-    catalogue = CATALOGUES.get((str(record.stage), str(record.name)), ())
+    catalogue = CATALOGUES.get((record.stage, record.name), ())
     more = [(it.name, it.algebra) for it in catalogue]
     random.shuffle(known)
     random.shuffle(more)
@@ -127,7 +141,7 @@ def _short(entity: str) -> str:
     return f"%{entity.rpartition(':')[2]}"
 
 
-def _printed(graph: Any, node: str) -> str:
+def _printed(graph: "nx.DiGraph[str]", node: str) -> str:
     facts = graph.nodes[node]
     operands = sorted(
         (int(place), str(source)) for source, _, place in graph.in_edges(node, data="operand")
@@ -139,7 +153,7 @@ def _printed(graph: Any, node: str) -> str:
     return f"{_short(node)} = {told}{f'   {kind}' if kind else ''}"
 
 
-def _around(graph: Any, node: str) -> list[str]:
+def _around(graph: "nx.DiGraph[str]", node: str) -> list[str]:
     """A node with what it reads, two steps back, and what reads it."""
     near = [node, *graph.predecessors(node)]
     wanted = dict.fromkeys([*(it for one in near for it in graph.predecessors(one)), *near,
@@ -153,7 +167,9 @@ def _around(graph: Any, node: str) -> list[str]:
     return lines + [f"  {_printed(graph, it)}" for it in after]
 
 
-def _rank(graph: Any, node: str, other: str, order: dict[str, int]) -> tuple[int, int]:
+def _rank(
+    graph: "nx.DiGraph[str]", node: str, other: str, order: dict[str, int]
+) -> tuple[int, int]:
     """What is read directly stands next to the node."""
     return (int(graph.has_edge(other, node)), order[other])
 
@@ -161,15 +177,13 @@ def _rank(graph: Any, node: str, other: str, order: dict[str, int]) -> tuple[int
 # -- how many kernels ------------------------------------------------------------------------------
 
 
-def _kernels(compilation: Any, random: Random) -> Iterator[Question]:
+def _kernels(compilation: "Compilation", random: Random) -> Iterator[Question]:
     """How many kernels are run for the graph after its passes?"""
-    calls = [
-        item for item in getattr(compilation.schedule, "items", ())
-        if word_of(item.operation) == "kernel"
-    ]  # fmt: skip
+    items = compilation.schedule.items
+    calls = [item for item in items if word_of(item.operation) == "kernel"]
     if not calls:
         return
-    graph = pictured("graph", compilation.optimized_graph)
+    graph = pictured(compilation.optimized_graph)
     ops = [str(op) for _, op in graph.nodes(data="op")]
     guesses = {
         "as many as there are reductions": sum(it.startswith("reduce") for it in ops),
@@ -187,20 +201,19 @@ def _kernels(compilation: Any, random: Random) -> Iterator[Question]:
         random, "kernels",
         "This is the graph after its passes. How many times does the schedule run a kernel?",
         [line.text for line in compilation.optimized_graph.lines],
-        Choice(str(len(calls)), ", ".join(str(it.operation.name) for it in calls[:12])),
+        Choice(str(len(calls)), ", ".join(it.operation.name for it in calls[:12])),
         list(wrong.values()), _fusions(compilation), is_sorted=True,
     )  # fmt: skip
 
 
-def _fusions(compilation: Any) -> list[str]:
+def _fusions(compilation: "Compilation") -> list[str]:
     """What went through memory, and why; then what was fused."""
-    stages = compilation.optimized_graph, compilation.kernels
-    lines = {line.entity: line.text for stage in stages for line in stage.lines if line.entity}
+    graph = compilation.optimized_graph
+    texts = {graph.entity(node): graph.definition(node) for node in graph.nodes}
     rows = [it for it in compilation.decisions if it.kind == "fuse"]
-    rows.sort(key=lambda it: bool(it.taken))
+    rows.sort(key=lambda it: it.taken)
     return [
-        f"{'fused' if it.taken else 'in memory'}: "
-        f"{re.split(r'  +', lines.get(it.subject, it.subject))[0]}: {it.reason}"
+        f"{'fused' if it.taken else 'in memory'}: {texts.get(it.subject, it.subject)}: {it.reason}"
         for it in rows[:6]
     ]
 
@@ -208,10 +221,10 @@ def _fusions(compilation: Any) -> list[str]:
 # -- which item is critical ------------------------------------------------------------------------
 
 
-def _critical(compilation: Any, random: Random) -> Iterator[Question]:
+def _critical(compilation: "Compilation", random: Random) -> Iterator[Question]:
     """Which item may not be late? Asked where one may and another may not."""
     schedule = compilation.schedule
-    items = list(getattr(schedule, "items", ()))[:MOST_LINES // 2]
+    items = schedule.items[: MOST_LINES // 2]
     names = [f"{position} {visible(it.operation.name)}" for position, it in enumerate(items)]
     on_path = set(schedule.critical_path) if items else set()
     critical = [place for place, it in enumerate(items) if it.item_id in on_path]
@@ -250,48 +263,51 @@ def _waiting(names: list[str], times: list[str], edges: list[tuple[int, int]]) -
     return lines
 
 
-def _overlap(a: Any, b: Any) -> bool:
+def _overlap(a: "ItemTiming", b: "ItemTiming") -> bool:
     """Whether an item may run while another one does."""
-    return bool(a.earliest_start < b.latest_start + b.cost and
-                b.earliest_start < a.earliest_start + a.cost)  # fmt: skip
+    is_before = a.earliest_start < b.latest_start + b.cost
+    return is_before and b.earliest_start < a.earliest_start + a.cost
 
 
-def _slack(times: Any) -> float:
+def _slack(times: "ItemTiming") -> float:
     return float(times.latest_start - times.earliest_start)
 
 
 # -- which loop becomes lanes ----------------------------------------------------------------------
 
 
-def _vectorizes(compilation: Any, random: Random) -> Iterator[Question]:
+def _vectorizes(compilation: "Compilation", random: Random) -> Iterator[Question]:
     """Which axis of a kernel becomes the lanes of a vector?"""
-    choices = getattr(compilation, "choices", {})
     for loops in compilation.loops:
-        rows = [_choice(it) for it in str(choices.get(loops.name, "")).splitlines()]
-        lanes = {axis: because for kind, axis, because in rows if kind == "vectorize"}
-        axes = {found[1]: found for line in loops.lines if (found := _AXIS.fullmatch(line.text))}
+        chosen = compilation.choices[loops.name].of(Vectorize)
+        lanes = {it.axis: it.because for it in chosen}
+        ranges = _ranges(loops)
+        axes = {ranges[it.entity].name: ranges[it.entity]
+                for it in loops.lines if it.entity in ranges}  # fmt: skip
         known = [it for it in lanes if it in axes]
-        plain = [it for it in axes if it not in lanes and "lanes" not in axes[it][3]]
+        plain = [it for it in axes if it not in lanes and axes[it].level != "vector"]
         if (lanes and not known) or len(plain) < (1 if known else 2):
             continue
         yield _lanes(loops, axes, known, plain, lanes, random)
 
 
-def _choice(line: str) -> tuple[str, str, str]:
-    text, _, because = line.partition("#")
-    words = text.split()
-    return (words[0], words[1] if len(words) > 1 else "", because.strip()) if words else ("",) * 3
+def _ranges(loops: "Loops") -> "dict[str | None, Range]":
+    """The ranges of a kernel by their entities."""
+    from compiler.loops.nodes import Range
+
+    return {loops.entity(it): it for it in loops.nodes if isinstance(it, Range)}
 
 
 def _lanes(
-    loops: Any, axes: dict[str, Any], known: list[str], plain: list[str], lanes: dict[str, str],
-    random: Random,
+    loops: "Loops", axes: "dict[str, Range]", known: list[str], plain: list[str],
+    lanes: dict[str, str], random: Random,
 ) -> Question:  # fmt: skip
     """The loops without what tells the answer: how each one is run."""
-    shown = [f"{it[1]} in {it[2]}{'   reduction' if 'reduction' in it[3] else ''}"
+    ranges = _ranges(loops)
+    shown = [f"{it.name} in {bound(it)}{'   reduction' if it.role == 'reduction' else ''}"
              for it in (axes[name] for name in sorted(axes))]  # fmt: skip
-    shown += [line.text.strip() for line in loops.lines[1:] if not _AXIS.fullmatch(line.text)]
-    wrong = [Choice(it, _said(axes[it][3])) for it in random.sample(plain, len(plain))]
+    shown += [line.text.strip() for line in loops.lines[1:] if line.entity not in ranges]
+    wrong = [Choice(it, _said(axes[it])) for it in random.sample(plain, len(plain))]
     if known:
         right = Choice(known[0], lanes[known[0]] or "as asked")
         wrong = [*wrong[: MOST_CHOICES - 2], Choice(NONE_OF_THEM, f"{', '.join(known)} would be")]
@@ -308,13 +324,13 @@ def _lanes(
     )  # fmt: skip
 
 
-def _said(tag: str) -> str:
+def _said(axis: "Range") -> str:
     """How an axis that is no lanes is run."""
-    words = tag.replace("reduction", "").strip()
+    words = f"{'serial' if axis.role == 'serial' else ''}{turns_run(axis)}".strip()
     return f"it is {words}" if words else "it is a loop, one turn after the other"
 
 
-_MAKERS: dict[str, Callable[[Any, Random], Iterator[Question]]] = {
+_MAKERS: "dict[str, Callable[[Compilation, Random], Iterator[Question]]]" = {
     "rule": _rules,
     "kernels": _kernels,
     "critical": _critical,

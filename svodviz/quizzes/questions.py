@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
-KINDS = ("rule", "kernels", "critical", "vectorizes")
-"""Which rule fires, how many kernels there are, which item is critical, which loop is lanes."""
+if TYPE_CHECKING:
+    from svodviz.data.pages import QuestionKind
+
+KINDS: "tuple[QuestionKind, ...]" = ("rule", "kernels", "critical", "vectorizes")
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Question:
     `answer` is the position of the right choice, `entity` where the answer is to be seen.
     """
 
-    kind: str
+    kind: "QuestionKind"
     prompt: str
     lines: tuple[str, ...]
     choices: tuple[Choice, ...]

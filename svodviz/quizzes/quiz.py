@@ -10,23 +10,31 @@ it grades by itself.
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import traitlets
 
+from svodviz.data.states import QuizState, names_of
 from svodviz.exporting.export import export_html
 from svodviz.exporting.page_widget import PageWidget
 from svodviz.foundation.escape import markup, visible
 from svodviz.foundation.subject import compilation_of, name_of
 from svodviz.quizzes.pose import pose
 from svodviz.quizzes.questions import KINDS, Grade, Question
-from svodviz.wire.scene import Wire
 
-FORMAT, VERSION = "svodviz-quiz", 1
+if TYPE_CHECKING:
+    from traitlets.utils.bunch import Bunch
+
+    from svodviz.data import pages
+    from svodviz.exporting.page_widget import MimeBundle
+
+FORMAT: Final = "svodviz-quiz"
+VERSION: Final = 1
+STATE_NAMES = names_of(QuizState)
 NOT_YET = -1
 
 
-def quiz(subject: Any, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
+def quiz(subject: object, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
     """A quiz about a tensor or compilation.
 
     `kinds` are some of "rule" (which rule fires), "kernels" (how many there are), "critical" (which
@@ -48,7 +56,7 @@ class QuizWidget(PageWidget):
     """A quiz on screen."""
 
 
-class Quiz(traitlets.HasTraits):  # type: ignore[misc]
+class Quiz(traitlets.HasTraits):
     """Questions with their answers so far.
 
     `state` is a dict of at (position of the question on screen) and answers (for each question the
@@ -71,11 +79,11 @@ class Quiz(traitlets.HasTraits):  # type: ignore[misc]
         return made
 
     @traitlets.validate("state")
-    def _sound_state(self, proposal: Any) -> dict[str, Any]:
+    def _sound_state(self, proposal: "Bunch") -> QuizState:
         """The state as it becomes; TraitError for what cannot be."""
         wanted = {**self.state, **proposal["value"]}
-        if set(wanted) != {"at", "answers"}:
-            raise traitlets.TraitError("state: its names are ['at', 'answers']")
+        if set(wanted) != set(STATE_NAMES):
+            raise traitlets.TraitError(f"state: its names are {list(STATE_NAMES)}")
         if wanted["at"] not in range(len(self.questions)):
             raise traitlets.TraitError(f"state: at is {wanted['at']!r}: there is no such question")
         limits = [len(it.choices) for it in self.questions]
@@ -130,26 +138,21 @@ class Quiz(traitlets.HasTraits):  # type: ignore[misc]
         count = f"{len(self.questions)} question{'' if len(self.questions) == 1 else 's'}"
         return f"Quiz of {self.name}: {count}, {self.score()}"
 
-    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+    def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":
         """The widget with its words, for where no widget can run."""
-        answer = self.widget._repr_mimebundle_(**arguments)
-        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        data, metadata = self.widget._bundle(**arguments)
         data |= {"text/plain": repr(self), "text/html": f"<p>{markup(repr(self))}</p>"}
         return data, metadata
 
 
-def quiz_wire(name: str, questions: list[Question]) -> Wire:
-    """The quiz as JSON.
-
-        {"format": "svodviz-quiz", "version": 1, "name", "questions": [question]}
-        question  {"kind", "prompt", "lines", "choices": [[text, reply]], "answer", "why"}
-    """
-    rows = [
+def quiz_wire(name: str, questions: list[Question]) -> "pages.QuizWire":
+    """The quiz as JSON."""
+    rows: list[pages.QuestionRow] = [
         {
             "kind": it.kind,
             "prompt": it.prompt,
             "lines": list(it.lines),
-            "choices": [[choice.text, choice.reply] for choice in it.choices],
+            "choices": [(choice.text, choice.reply) for choice in it.choices],
             "answer": it.answer,
             "why": list(it.why),
         }

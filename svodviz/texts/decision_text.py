@@ -10,13 +10,17 @@ What left no choice is counted: a line for each reason.
 
 from collections import Counter
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
 from svodviz.wire.reasons import PLAIN
 
+if TYPE_CHECKING:
+    from compiler.core.reason import Decision, Number
+    from compiler.program.compilation import Compilation
 
-def decision_text(compilation: Any) -> str:
+
+def decision_text(compilation: "Compilation") -> str:
     """All decisions of a compilation, in the order in which they were made."""
     from compiler.core.reason import table
 
@@ -39,18 +43,17 @@ def decision_text(compilation: Any) -> str:
     return "\n".join(parts)
 
 
-def _same(it: Any) -> tuple[Any, ...]:
+def _same(it: "Decision") -> "tuple[str, bool, tuple[Number, ...]]":
     """What decisions have in common whose numbers are told once, behind them."""
-    from compiler.core.reason import numbers_of
-
-    return it.subject, it.taken, numbers_of(it.reason)
+    return it.subject, it.taken, it.numbers
 
 
-def _names(compilation: Any) -> dict[str, str]:
+def _names(compilation: "Compilation") -> dict[str, str]:
     """The printed line of each entity that decisions are about."""
     graph = compilation.optimized_graph
     stages = [compilation.graph, graph, compilation.kernels]
     lines = (line for stage in stages for line in stage.lines)
     named = {line.entity: line.text.strip() for line in lines if line.entity}
-    bodies = {loops.lines[0].entity: f"loops of {loops.name}" for loops in compilation.loops}
-    return {str(entity): words for entity, words in (named | bodies).items()}
+    return named | {
+        loops.entity(loops.body): f"loops of {loops.name}" for loops in compilation.loops
+    }

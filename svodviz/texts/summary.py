@@ -1,14 +1,20 @@
 """A compilation in words: the stable text of an explorer, and `svodviz show --stage summary`."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from compiler.core.printable import printout
 from svodviz.foundation.escape import visible
-from svodviz.foundation.stages import STAGES, printed, units
+from svodviz.foundation.stages import BY_ID, printed, units
 from svodviz.foundation.subject import compilation_of, name_of
-from svodviz.wire.scene import Wire
 from svodviz.wire.schedule import schedule_text
+
+if TYPE_CHECKING:
+    from compiler.core.trace import PassRecord
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class _Sizes:
     source: list[int]
 
 
-def summary(subject: Any) -> str:
+def summary(subject: object) -> str:
     """A few lines with sizes and names only: no addresses, no times, nothing of this machine.
 
     `subject` is what `explore` takes; TypeError where that is nothing to explore.
@@ -35,52 +41,48 @@ def summary(subject: Any) -> str:
     return _words(_counted(compilation_of(subject, by="summary")))
 
 
-def summary_of_page(data: Wire, compilation: Any) -> str:
+def summary_of_page(data: "pages.Wire", compilation: "Compilation") -> str:
     """The same from the data of its page, where these have all nodes: nothing is made again."""
     units = {stage["id"]: stage["units"] for stage in data["stages"]}
-    scenes = [units[name][0]["scene"] for name in ("graph", "schedule")]
-    if None in scenes or any(units[name][0]["note"] for name in ("graph", "schedule")):
+    graph, schedule = (units[name][0] for name in ("graph", "schedule"))
+    if not graph["scene"] or not schedule["scene"] or graph["note"] or schedule["note"]:
         return summary(compilation)
     return _words(_Sizes(
         data["name"],
-        [node["op"] for node in scenes[0]["nodes"]],
+        [node["op"] for node in graph["scene"]["nodes"]],
         [record["changed"] for record in data["passes"]],
         _rewrites(compilation.passes),
         [unit["name"] for unit in units["loops"]],
-        len(scenes[1]["nodes"]),
-        _on_path(compilation),
+        len(schedule["scene"]["nodes"]),
+        len(compilation.schedule.critical_path),
         *_line_counts(compilation),
     ))  # fmt: skip
 
 
-def _counted(compilation: Any) -> _Sizes:
+def _counted(compilation: "Compilation") -> _Sizes:
     graph, items = compilation.graph.to_networkx(), compilation.schedule.to_networkx()
     return _Sizes(
         visible(name_of(compilation)),
         [str(op) for _, op in graph.nodes(data="op")],
-        [bool(record.changed) for record in compilation.passes],
+        [record.changed for record in compilation.passes],
         _rewrites(compilation.passes),
         [visible(stage.name) for stage in compilation.loops],
         len(items),
-        _on_path(compilation),
+        len(compilation.schedule.critical_path),
         *_line_counts(compilation),
     )
 
 
-def _on_path(compilation: Any) -> int:
-    return len(getattr(compilation.schedule, "critical_path", ()))
-
-
-def _rewrites(passes: Any) -> int | None:
+def _rewrites(passes: "Sequence[PassRecord]") -> int | None:
     """How many there were; None where one that changed the program was not traced."""
     counts = [len(it.applied) for it in passes]
     is_known = all(n or not it.changed for n, it in zip(counts, passes, strict=True))
     return sum(counts) if is_known else None
 
 
-def _line_counts(compilation: Any) -> list[list[int]]:
-    return [[it.line_count for it in getattr(compilation, name)]
-            for name in ("loops", "lowered", "source")]  # fmt: skip
+def _line_counts(compilation: "Compilation") -> list[list[int]]:
+    stages = compilation.loops, compilation.lowered, compilation.source
+    return [[it.line_count for it in kernels] for kernels in stages]
 
 
 def _words(it: _Sizes) -> str:
@@ -98,7 +100,7 @@ def _words(it: _Sizes) -> str:
     return "\n".join(lines)
 
 
-def full_summary(compilation: Any) -> str:
+def full_summary(compilation: "Compilation") -> str:
     """`summary`, and what LLVM made of the program on this machine."""
     lines = [
         summary(compilation),
@@ -114,21 +116,28 @@ def _lines(counts: list[int], noun: str = "line") -> str:
     return f"{_count(sum(counts), noun)}{each}"
 
 
-def text_of(compilation: Any, stage_id: str) -> str:
+def text_of(compilation: "Compilation", stage_id: str) -> str:
     """The printed program of one stage, of every kernel where there are several."""
-    row = next(row for row in STAGES if row.id == stage_id)
-    if row.id == "passes":
+    if stage_id == "passes":
         return "\n".join(map(visible, _pass_lines(compilation)))
-    if row.id == "schedule":
+    if stage_id == "schedule":
         return schedule_text(compilation)
-    found = list(units(compilation, row))
-    if len(found) == 1:
-        return printed(found[0].stage)
-    titled = ((visible(it.name or it.title), printed(it.stage)) for it in found)
-    return "\n\n".join(f"── {title} ──\n{text}" for title, text in titled)
+    texts = _texts(compilation, stage_id)
+    if len(texts) == 1:
+        return texts[0][1]
+    return "\n\n".join(f"── {visible(title)} ──\n{text}" for title, text in texts)
 
 
-def _pass_lines(compilation: Any) -> list[str]:
+def _texts(compilation: "Compilation", stage_id: str) -> list[tuple[str, str]]:
+    """The printed parts of a stage with their titles."""
+    if stage_id == "llvm_passes":
+        names = [loops.name for loops in compilation.loops]
+        return [(it, printout(str(compilation.llvm_passes(it)).split("\n"))) for it in names]
+    found = units(compilation, BY_ID[stage_id])
+    return [(it.name or it.title, printed(it.stage)) for it in found]
+
+
+def _pass_lines(compilation: "Compilation") -> list[str]:
     lines: list[str] = []
     for record in compilation.passes:
         place = f"{record.stage} {record.kernel}".strip()

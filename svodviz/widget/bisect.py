@@ -1,13 +1,11 @@
 """bisect: an explorer opened at the first pass, and the first rewrite, that made a result wrong."""
 
-from typing import Any
-
 from svodviz.foundation.subject import compilation_of
 from svodviz.widget.explorer import Explorer
 from svodviz.wire.checks import tried
 
 
-def bisect(subject: Any, *inputs: Any) -> Explorer:
+def bisect(subject: object, *inputs: object) -> Explorer:
     """An explorer at the first wrong rewrite of what `explore` takes; at the graph if all is right.
 
     Its `bisection` says what was found, and every run of the search: print it.
@@ -16,7 +14,7 @@ def bisect(subject: Any, *inputs: Any) -> Explorer:
 
     compilation = compilation_of(subject, *inputs, by="bisect")
     found = search(compilation)
-    state: dict[str, Any] = {}
+    state: dict[str, object] = {}
     if found.place >= 0:
         state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph"}
         if found.match is not None:

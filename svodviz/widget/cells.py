@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
 from IPython import get_ipython
 
@@ -16,7 +15,7 @@ def after_cell(action: Callable[[], object]) -> bool:
     if getattr(shell, "kernel", None) is None:
         return False
 
-    def once(*_: Any) -> None:
+    def once(*_: object) -> None:
         shell.events.unregister("post_run_cell", once)
         with contextlib.suppress(KeyboardInterrupt):  # a page that is looked at asks again
             action()

@@ -1,13 +1,14 @@
 """The widget: one compilation, every stage linked, in a notebook or as a page of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import traitlets
 
 from compiler.core.garbage import put_off
+from svodviz.data.states import State, names_of
 from svodviz.drawing import layout_jobs  # noqa: F401 - the page asks it
 from svodviz.exporting.export import export_html
 from svodviz.exporting.page_widget import PageWidget
@@ -16,7 +17,7 @@ from svodviz.foundation import views
 from svodviz.foundation.packing import packed_trait
 from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import BY_ID
-from svodviz.foundation.subject import compilation_of, is_explorable, name_of
+from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.texts.summary import summary_of_page
 from svodviz.widget.cells import after_cell
 from svodviz.widget.live import Live
@@ -28,11 +29,16 @@ from svodviz.wire.machine_code import recorded
 from svodviz.wire.matched import recorded_matches
 from svodviz.wire.measured import SECONDS, recorded_run
 from svodviz.wire.payload import opening, wire
-from svodviz.wire.scene import Wire
 
-State = dict[str, Any]
-STATE_NAMES = ("stage", "unit", "view", "pass", "step", "selected", "columns", "folding", "open",
-               "only", "overlay", "critical", "machine", "level", "llvm_pass")  # fmt: skip
+if TYPE_CHECKING:
+    from traitlets.utils.bunch import Bunch
+
+    from compiler.ask.bisect import Bisection
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages
+    from svodviz.exporting.page_widget import MimeBundle
+
+STATE_NAMES = names_of(State)
 FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
 LEVELS = (-1, 1, 2, 3)
 MOST_LLVM_PASSES = 10_000
@@ -59,10 +65,12 @@ class Explorer(PageWidget):
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
 
-    def __init__(self, compilation: Any, checks: Checks | None = None, **state: Any) -> None:
+    def __init__(
+        self, compilation: "Compilation", checks: Checks | None = None, **state: object
+    ) -> None:
         self.compilation = compilation
         self.checks = checks
-        self.bisection: Any = None
+        self.bisection: Bisection | None = None
         self._rest: Rest | None = None
         with put_off():
             data = self._begun(checks)
@@ -73,7 +81,7 @@ class Explorer(PageWidget):
             super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
-    def _begun(self, checks: Checks | None) -> Wire:
+    def _begun(self, checks: Checks | None) -> "pages.Wire":
         """What the page opens with: all of it, unless that takes long and the rest can follow."""
         if not (is_large(self.compilation) and after_cell(self._after_cell)):
             return wire(self.compilation, checks)
@@ -91,10 +99,10 @@ class Explorer(PageWidget):
         made = self._rest.made()
         self._rest = None
         self._entities.update(made["entities"])
-        self.later = made
+        self.later = dict(made)
 
     @traitlets.validate("state")
-    def _sound_state(self, proposal: Any) -> State:
+    def _sound_state(self, proposal: "Bunch") -> dict[str, object]:
         """The state as it becomes: what is not named stays; TraitError for what cannot be."""
         wanted: State = proposal["value"]
         unknown = sorted(set(wanted) - set(STATE_NAMES))
@@ -121,18 +129,18 @@ class Explorer(PageWidget):
             kept = {name: value for name, value in kept.items() if name not in ("view", "unit")}
         return {**kept, **wanted}
 
-    def _check(self, name: str, wanted: State, allowed: Any) -> None:
+    def _check(self, name: str, wanted: Mapping[str, object], allowed: Collection[object]) -> None:
         if name in wanted and wanted[name] not in allowed:
             few = list(allowed) if len(allowed) <= 12 else f"{len(allowed):,} known ones"
             raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
 
-    def _arrive_for(self, *entities: Any) -> None:
+    def _arrive_for(self, *entities: object) -> None:
         """What is named must be there: stages that are on their way are waited for."""
         if any(isinstance(it, str) and is_later(it) for it in entities):
             self.arrive()
 
     @traitlets.validate("selected")
-    def _known_object(self, proposal: Any) -> Any:
+    def _known_object(self, proposal: "Bunch") -> object:
         """The object itself, also where its entity was given. TraitError for what is unknown."""
         value = proposal["value"]
         try:
@@ -144,15 +152,15 @@ class Explorer(PageWidget):
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
             self.state = {"selected": entity}
-        given = getattr(value, "node", value)
+        given = value.node if is_tensor(value) else value
         return self._live.object(entity) if isinstance(value, str) else given
 
     @traitlets.observe("state")
-    def _follow_state(self, change: Any) -> None:
+    def _follow_state(self, change: "Bunch") -> None:
         self.selected = change["new"].get("selected", "")
 
     @traitlets.observe("selected")
-    def _clear(self, change: Any) -> None:
+    def _clear(self, change: "Bunch") -> None:
         """None is never validated: what it clears is cleared here."""
         if change["new"] is None and self.state.get("selected"):
             self.state = {"selected": ""}
@@ -176,21 +184,26 @@ class Explorer(PageWidget):
             self.record_machine_code()
         answers = {**recorded_matches(self.compilation), **self.recorded}
         self.arrive()
-        more = {"recorded": answers, "playground": tried(self.compilation)}
-        data = joined(self.wire, self.later) | more
+        data: pages.Wire = {
+            **joined(self._data, cast("pages.Later", self.later)),
+            "recorded": answers, "playground": tried(self.compilation),
+        }  # fmt: skip
         return export_html(data, path, state=self.state, picture=still(self.compilation))
 
     @cached_property
     def _words(self) -> str:
-        return f"Explorer of {summary_of_page(self.wire, self.compilation)}"
+        return f"Explorer of {summary_of_page(self._data, self.compilation)}"
+
+    @property
+    def _data(self) -> "pages.Wire":
+        return cast("pages.Wire", self.wire)
 
     def __repr__(self) -> str:
         return self._words
 
-    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+    def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":
         """The widget with what stands in for it: text, and a picture where no widget can run."""
-        answer = super()._repr_mimebundle_(**arguments)
-        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        data, metadata = self._bundle(**arguments)
         caption = f"graph of {name_of(self.compilation)}"
         return data | stand_ins(repr(self), still(self.compilation), caption), metadata
 
@@ -206,13 +219,13 @@ def listen(listener: Callable[[Shown], None]) -> Callable[[], None]:
 
 
 def explore(
-    subject: Any,
-    *inputs: Any,
+    subject: object,
+    *inputs: object,
     check: bool = False,
     machine_code: bool = False,
     measure: bool | float = False,
-    **state: Any,
-) -> Any:
+    **state: object,
+) -> Shown:
     """An explorer of a Tensor, a list of them, a Compilation, or a function on example inputs.
 
     `explore(a, b)` shows two tensors or compilations side by side (see `SideBySide`). Keyword
@@ -237,11 +250,11 @@ def explore(
 
 
 def _shown(
-    subject: Any, inputs: tuple[Any, ...], check: bool, is_measured: bool, state: State
-) -> Shown:
+    subject: object, inputs: tuple[object, ...], check: bool, is_measured: bool,
+    state: Mapping[str, object],
+) -> Shown:  # fmt: skip
     """One program, or two side by side."""
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
-        both: SideBySide = side_by_side(subject, inputs[0], measure=is_measured, **state)
-        return both
+        return side_by_side(subject, inputs[0], measure=is_measured, **state)
     compilation = compilation_of(subject, *inputs)
     return Explorer(compilation, check_all(compilation) if check else None, **state)

@@ -6,10 +6,10 @@
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.subject import compilation_of
-from svodviz.widget.explorer import explore
+from svodviz.widget.explorer import Explorer, explore
 from svodviz.wire.grounds import grounds_of
 
 if TYPE_CHECKING:
@@ -21,13 +21,15 @@ USUAL = ("plain", "own")
 
 
 def playground(
-    subject: Any, *inputs: Any, kernel: str = "", choices: Sequence[str] = (), **state: Any
-) -> Any:
+    subject: object, *inputs: object, kernel: str = "", choices: Sequence[str] = (),
+    check: bool = False, machine_code: bool = False, measure: bool | float = False,
+    **state: object,
+) -> Explorer:  # fmt: skip
     """An explorer that opens in the playground of a kernel: that which takes longest, or `kernel`.
 
     The plain loops, the compiler's own choices and each of `choices` are tried at once and kept, so
-    that an export shows them. Raises TypeError where there is nothing to explore, `DataError` where
-    there is no such kernel.
+    that an export shows them. Other arguments are those of `explore`. Raises TypeError where there
+    is nothing to explore, `DataError` where there is no such kernel.
     """
     compilation = compilation_of(subject, *inputs, by="playground")
     grounds = grounds_of(compilation)
@@ -36,12 +38,16 @@ def playground(
         grounds.film(play, play.attempt(each))
     for threads in sorted({1, play.space.cores}):
         grounds.measure(threads)
-    unit = [str(loops.name) for loops in compilation.loops].index(play.name)
+    unit = [loops.name for loops in compilation.loops].index(play.name)
     opened = {"stage": "loops", "view": "playground", "unit": unit}
-    return explore(compilation, **(opened | state))
+    shown = explore(
+        compilation, check=check, machine_code=machine_code, measure=measure, **(opened | state)
+    )
+    assert isinstance(shown, Explorer)
+    return shown
 
 
-def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
+def try_loops(subject: object, choices: str, kernel: str = "") -> "Point":
     """One kernel with other choices: whether they are legal, its time, its code, what it touches.
 
     `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
@@ -53,7 +59,7 @@ def try_loops(subject: Any, choices: str, kernel: str = "") -> "Point":
 
 
 def simulate_cache(
-    subject: Any, kernel: str = "", choices: str = "own", limit: int | None = None
+    subject: object, kernel: str = "", choices: str = "own", limit: int | None = None
 ) -> "CacheReport":
     """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
 

@@ -1,25 +1,31 @@
 """The widget of a comparison: two compilations side by side, in a notebook or as a page."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import traitlets
 
 from svodviz.comparing.compare import compare
-from svodviz.comparing.comparison import COMPARED, DECIDING, Comparison
+from svodviz.comparing.comparison import COMPARED, DECIDING, Comparison, comparison_text
 from svodviz.comparing.comparison_picture import still_of_two
-from svodviz.comparing.comparison_text import comparison_text
 from svodviz.comparing.comparison_wire import comparison_wire, figure_row
 from svodviz.comparing.figures import measured_figure
+from svodviz.data.states import SidesState, names_of
 from svodviz.exporting.export import export_html
 from svodviz.exporting.page_widget import PageWidget
 from svodviz.exporting.picture import stand_ins
 from svodviz.foundation.escape import markup
-from svodviz.foundation.requests import Json, Progress, request, respond
+from svodviz.foundation.requests import Arguments, Progress, request, respond
 
-State = dict[str, Any]
+if TYPE_CHECKING:
+    from traitlets.utils.bunch import Bunch
+
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages
+    from svodviz.exporting.page_widget import MimeBundle
+
 TABS = ("changes", "graphs", "texts")
-STATE_NAMES = ("tab", "stage", "unit", "selected")
+STATE_NAMES = names_of(SidesState)
 
 
 class SideBySide(PageWidget):
@@ -30,21 +36,21 @@ class SideBySide(PageWidget):
     only those.
     """
 
-    def __init__(self, comparison: Comparison, **state: Any) -> None:
+    def __init__(self, comparison: Comparison, **state: object) -> None:
         self.comparison = comparison
         data = comparison_wire(comparison)
         super().__init__(wire=data, state=state)
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     @property
-    def compilation(self) -> Any:
+    def compilation(self) -> "Compilation":
         """The second compilation: what commands that take one work on."""
         return self.comparison.b
 
     @traitlets.validate("state")
-    def _sound_state(self, proposal: Any) -> State:
+    def _sound_state(self, proposal: "Bunch") -> dict[str, object]:
         """The state as it becomes: what is not named stays; TraitError for what cannot be."""
-        wanted: State = proposal["value"]
+        wanted: dict[str, object] = proposal["value"]
         unknown = sorted(set(wanted) - set(STATE_NAMES))
         if unknown:
             raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
@@ -61,7 +67,8 @@ class SideBySide(PageWidget):
         Returns the page's text, and writes it to `path` where one is given.
         """
         words = f"<pre>{markup(comparison_text(self.comparison))}</pre>"
-        return export_html(self.wire, path, state=self.state, picture=words)
+        data = cast("pages.ComparisonWire", self.wire)
+        return export_html(data, path, state=self.state, picture=words)
 
     def __repr__(self) -> str:
         a, b = self.comparison.names
@@ -70,21 +77,24 @@ class SideBySide(PageWidget):
         words = f"differ in {', '.join(found)}" if found else "no difference"
         return f"{a} and {b} side by side: {words}"
 
-    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+    def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":
         """The widget with what stands in for it where no widget can run."""
-        answer = super()._repr_mimebundle_(**arguments)
-        data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})
+        data, metadata = self._bundle(**arguments)
         words = repr(self)
         return data | stand_ins(words, still_of_two(self.comparison), words), metadata
 
 
-def side_by_side(a: Any, b: Any, *, measure: bool = False, **state: Any) -> SideBySide:
+def side_by_side(
+    a: object, b: object, *, measure: bool = False, **state: object
+) -> SideBySide:
     """The widget that compares two tensors or compilations; `measure` also runs both."""
     return SideBySide(compare(a, b, measure=measure), **state)
 
 
 @request("measure_both")
-def measure_both(shown: SideBySide, arguments: dict[str, Any], progress: Progress) -> Json:
+def measure_both(
+    shown: SideBySide, arguments: Arguments, progress: Progress
+) -> "pages.FigureRow":
     """Runs both programs in turns; the figure of one run of each."""
     progress("running both")
     return figure_row(measured_figure(shown.comparison.a, shown.comparison.b))

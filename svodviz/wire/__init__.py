@@ -2,14 +2,14 @@
 
 In order: each imports only what stands before it.
 
-    scene.py         drawings on the wire
     checks.py        whether each pass, each rewrite and each stage is right, as data for the page
+    scene.py         drawings on the wire
     frames.py        the frames of passes as a film
     items.py         the items of a schedule as data for the page
     reasons.py       why something was chosen, as data for the page
     fusions.py       which items could be one kernel, as data for the page
     playpoints.py    a kernel's playground as data for the page
-    tunings.py       what a search over loop choices tried, as data for the page
+    tunings.py       what a search over loop choices tried, as data for the page, by name of kernel
     grounds.py       playgrounds of a compilation
     inside.py        what loops and instructions of kernels compute, as data for the page
     kernels.py       each kernel as data for the page

@@ -1,18 +1,22 @@
 """Whether each pass, each rewrite and each stage is right, as data for the page.
 
-    checks   {"passes": [mark or null], "steps": [[mark or null]], "stages": {id: mark}}
-    mark     [ok, words]       ok is true, false, or null where it cannot be run
-
-`steps` has a mark for each rewrite of each pass, as far as time allows. What was not asked for has
-no mark: a bisection leaves marks only on what it tried.
+A mark is true, false, or null for what cannot be run, with words. `steps` has one for each rewrite
+of each pass, as far as time allows. What was not asked for has no mark: a bisection leaves marks
+only on what it tried.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
-from svodviz.wire.scene import Wire
+
+if TYPE_CHECKING:
+    from compiler.ask.bisect import Bisection
+    from compiler.ask.checking import Row
+    from compiler.program.compilation import Compilation
+    from svodviz.data import records
 
 SECONDS = 3.0
 """How long rewrites are checked one by one."""
@@ -33,19 +37,20 @@ AFTER_REWRITE = " after rewrite "
 class Checks:
     """Rows of the compiler's checks: by pass, by pass and rewrite, by stage."""
 
-    passes: dict[int, Any] = field(default_factory=dict)
-    steps: dict[tuple[int, int], Any] = field(default_factory=dict)
-    stages: dict[str, Any] = field(default_factory=dict)
+    passes: "dict[int, Row]" = field(default_factory=dict)
+    steps: "dict[tuple[int, int], Row]" = field(default_factory=dict)
+    stages: "dict[str, Row]" = field(default_factory=dict)
     note: str = ""
 
     @property
     def is_right(self) -> bool:
         """Whether something ran, and nothing was wrong."""
-        ran = [row.ok for it in (self.passes, self.steps, self.stages) for row in it.values()]
+        rows = (*self.passes.values(), *self.steps.values(), *self.stages.values())
+        ran = [row.ok for row in rows]
         return True in ran and False not in ran
 
 
-def check_all(compilation: Any) -> Checks:
+def check_all(compilation: "Compilation") -> Checks:
     """Every pass and stage run on the program's inputs; rewrites as far as time allows."""
     from compiler.ask.check_passes import Bench, check_passes
     from compiler.core.errors import CompileError
@@ -72,7 +77,7 @@ def check_all(compilation: Any) -> Checks:
     return found
 
 
-def _one_of(rows: list[Any], names: int) -> Any:
+def _one_of(rows: "Sequence[Row]", names: int) -> "Row":
     """The first of a stage's rows that is wrong, by its name where there may be several; else that
     which is furthest off."""
     wrong = next((row for row in rows if row.ok is False), None)
@@ -81,11 +86,11 @@ def _one_of(rows: list[Any], names: int) -> Any:
     return replace(wrong, note=f"{wrong.stage}: {wrong.note}") if names > 1 else wrong
 
 
-def tried(bisection: Any) -> Checks:
+def tried(bisection: "Bisection") -> Checks:
     """The marks of what a bisection tried."""
     found = Checks()
     stages = {name: stage for stage, names in STAGES.items() for name in names}
-    known: dict[str, list[Any]] = {}
+    known: dict[str, list[Row]] = {}
     for row, place in zip(bisection.tried, bisection.places, strict=True):
         if AFTER_REWRITE in row.stage:
             found.steps[bisection.place, place] = row
@@ -94,46 +99,50 @@ def tried(bisection: Any) -> Checks:
         elif row.stage in stages:
             known.setdefault(stages[row.stage], []).append(row)
     found.stages = {stage: _one_of(rows, len(STAGES[stage])) for stage, rows in known.items()}
-    if bisection.place >= 0:
+    if bisection.row is not None and bisection.place >= 0:
         found.passes[bisection.place] = bisection.row
     return found
 
 
-def check_rows(checks: Checks, compilation: Any) -> Wire:
+def check_rows(checks: Checks, compilation: "Compilation") -> "records.Checks":
     """The marks for the page."""
     passes = [_mark(checks.passes.get(n)) for n in range(len(compilation.passes))]
     steps = [
-        [_mark(checks.steps.get((place, count + 1))) for count in range(len(record.rewrites))]
+        [_mark(checks.steps.get((place, count + 1))) for count in range(len(record.matches))]
         if any(key[0] == place for key in checks.steps)
         else []
         for place, record in enumerate(compilation.passes)
     ]
-    stages = {stage: _mark(row) for stage, row in checks.stages.items()}
+    stages = {stage: _marked(row) for stage, row in checks.stages.items()}
     if "run" in stages and checks.stages["run"].ok:
-        stages["run"][1] += AS_USERS
+        stages["run"] = stages["run"][0], stages["run"][1] + AS_USERS
     if any(passes):
         stages["passes"] = _of_all(checks)
     if "asm" in stages:
         words = "not executable by itself: it runs as the machine code made from it"
-        stages |= {stage: [None, words] for stage in AS_IT_RUNS}
+        stages |= dict.fromkeys(AS_IT_RUNS, (None, words))
     return {"passes": passes, "steps": steps, "stages": stages}
 
 
-def _of_all(checks: Checks) -> list[Any]:
+def _of_all(checks: Checks) -> "records.Mark":
     wrong = [row for row in checks.passes.values() if row.ok is False]
     if wrong:
-        return [False, visible(f"wrong after {len(wrong)} of {len(checks.passes)} passes tried")]
-    return [True, f"right after each of the {len(checks.passes)} passes tried"]
+        return False, visible(f"wrong after {len(wrong)} of {len(checks.passes)} passes tried")
+    return True, f"right after each of the {len(checks.passes)} passes tried"
 
 
-def _mark(row: Any) -> list[Any] | None:
-    return None if row is None else [row.ok, visible(words_of(row))]
+def _mark(row: "Row | None") -> "records.Mark | None":
+    return None if row is None else _marked(row)
 
 
-def words_of(row: Any) -> str:
+def _marked(row: "Row") -> "records.Mark":
+    return row.ok, visible(words_of(row))
+
+
+def words_of(row: "Row") -> str:
     """One row in a sentence: how far off, where first, and how far rounding may go."""
     if row.ok is None:
-        return str(row.note)
+        return row.note
     if row.ok and not row.max_abs:
         return "right, to the bit"
     far = f"off by at most {row.max_abs:.2g}, relative {row.max_rel:.2g}"

@@ -1,34 +1,38 @@
 """The frames of passes as a film: one table of all nodes ever present, and what each step changes.
 
-    film    scene (see `scene`) plus {"passes": [{"start": delta, "steps": [delta], "layout": n}]}
-    delta   {"n+": [node], "n-": […], "e+": [edge], "e-": […], "set": [[node, row]]}; empty ones
-            are left out
-
-`start` leads from the last frame of the pass before to the first frame of this one. Consecutive
-passes share a layout of the union of their frames, so what stays holds its place, as long as that
-union is not much larger than their largest frame; then a new layout begins.
+The `start` of a pass leads from the last frame of the pass before to the first frame of this one.
+Consecutive passes share a layout of the union of their frames, so what stays holds its place, as
+long as that union is not much larger than their largest frame; then a new layout begins.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from svodviz.drawing.graphs import Arrow, Box, Drawing, box_of
+from svodviz.drawing.graphs import Arrow, Box, Drawing, Facts, box_of
 from svodviz.drawing.layout import lay_out
 from svodviz.foundation.entities import Entities
-from svodviz.wire.scene import Budget, Wire, edge_rows, layout_row, node_row
+from svodviz.wire.scene import Budget, edge_rows, layout_row, node_row
+
+if TYPE_CHECKING:
+    from compiler.core.trace import Change, Seen
+    from svodviz.data import records
 
 NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one film
 ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest frame + SPARE nodes
+
+
+def _no_change() -> "records.Delta":
+    return {}
 
 
 @dataclass
 class PassFilm:
     """What the film keeps of one pass: its deltas, and all rows that are ever on screen in it."""
 
-    start: Wire = field(default_factory=dict)
-    steps: list[Wire] = field(default_factory=list)
+    start: "records.Delta" = field(default_factory=_no_change)
+    steps: "list[records.Delta]" = field(default_factory=list)
     nodes: dict[int, None] = field(default_factory=dict)
     edges: dict[int, None] = field(default_factory=dict)
     largest: int = 0
@@ -45,13 +49,13 @@ class Film:
         self.numbers: dict[str, int] = {}
         self.passes: list[PassFilm] = []
         self.budget = NODE_BUDGET
-        self.seen: dict[Any, Any] = {}
+        self.seen: Seen = {}
         """What passes told of nodes, which they need not tell each other again."""
-        self._attributes: dict[str, dict[str, Any]] = {}
+        self._attributes: dict[str, Facts] = {}
         self._operands: dict[str, tuple[str, ...]] = {}
         self._incoming: dict[str, tuple[int, ...]] = {}
 
-    def shoot(self, changes: Iterable[Any]) -> int:
+    def shoot(self, changes: "Iterable[Change]") -> int:
         """Takes in the next pass: all nodes before it, then what each of its rewrites changes.
 
         Returns how many rewrites were taken in.
@@ -75,7 +79,7 @@ class Film:
         self.passes.append(shot)
         return len(shot.steps)
 
-    def _advance(self, change: Any, removed: list[str]) -> Wire:
+    def _advance(self, change: "Change", removed: list[str]) -> "records.Delta":
         """What leads from the frame before to this one, in which `removed` are no more."""
         known = self._attributes
         rows = [
@@ -97,20 +101,20 @@ class Film:
         incoming = {key: self._rows(key, operands) for key, operands in moved.items()}
         self._incoming.update(incoming)
         has = dict.fromkeys(chain.from_iterable(incoming.values()))
-        delta = {
+        delta: records.Delta = {
             "n+": came,
             "n-": [self.numbers[key] for key in removed],
             "e+": [index for index in has if index not in had],
             "e-": sorted(index for index in had if index not in has),
             "set": [row for row in rows if row],
         }
-        return {name: numbers for name, numbers in delta.items() if numbers}
+        return without_empty(delta)
 
     def _rows(self, key: str, operands: tuple[str, ...]) -> tuple[int, ...]:
         arrows = (Arrow(source, key, position) for position, source in enumerate(operands))
         return tuple(self.arrows.setdefault(arrow, len(self.arrows)) for arrow in arrows)
 
-    def _take(self, box: Box) -> list[Any] | None:
+    def _take(self, box: Box) -> "tuple[int, records.NodeRow] | None":
         """Puts a box into the table; a known one that now reads differently gives a new row."""
         number = self.numbers.get(box.entity)
         if number is None:
@@ -118,9 +122,9 @@ class Film:
             self.boxes.append(box)
             return None
         self.boxes[number] = self.boxes[number].at_least(box.width, box.height)
-        return [number, node_row(box, self.entities)]
+        return number, node_row(box, self.entities)
 
-    def wire(self, placing: Budget) -> Wire:
+    def wire(self, placing: Budget) -> "records.Film":
         """The film: tables, layouts (null where `placing` has no room for one) and deltas."""
         layouts = [self._lay_out(index, run, placing) for index, run in enumerate(self._runs())]
         return {
@@ -142,7 +146,7 @@ class Film:
                 runs.append([shot])
         return runs
 
-    def _lay_out(self, index: int, run: list[PassFilm], placing: Budget) -> Wire | None:
+    def _lay_out(self, index: int, run: list[PassFilm], placing: Budget) -> "records.Layout | None":
         for shot in run:
             shot.layout = index
         nodes = sorted({node for shot in run for node in shot.nodes})
@@ -153,6 +157,11 @@ class Film:
         arrows = [(number, arrow) for arrow, number in self.arrows.items() if number in edges]
         drawing = Drawing(tuple(it for _, it in boxes), tuple(it for _, it in arrows))
         return layout_row(lay_out(drawing), boxes, arrows)
+
+
+def without_empty(delta: "records.Delta") -> "records.Delta":
+    """What changes, without the lists in which nothing stands."""
+    return cast("records.Delta", {name: rows for name, rows in delta.items() if rows})
 
 
 def _fit(run: list[PassFilm]) -> bool:

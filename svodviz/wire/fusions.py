@@ -1,32 +1,31 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
-    fusion  {"e", "from", "to", "type", "score", "saved", "taken", "value", "reason",
-             "numbers", "times"}
-
 One that was taken has its value computed in the one item that both are. Items are referred to by
 position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
 of its items, so selecting it lights both. What every turn of a loop repeats is one row, that of
 the first turn; `times` says how often.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 from svodviz.wire.items import loop_rows
 from svodviz.wire.reasons import number_rows
-from svodviz.wire.scene import Wire, plain
+from svodviz.wire.scene import rounded
+
+if TYPE_CHECKING:
+    from compiler.schedule.analysis.opportunities import FusionOpportunity
+    from compiler.schedule.printer import Schedule
+    from svodviz.data import records
 
 
-def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
-    """The table of fusion opportunities; None where the schedule does not look for any."""
-    found = getattr(schedule, "opportunities", None)
-    if found is None:
-        return None
+def fusion_rows(schedule: "Schedule", entities: Entities) -> "list[records.FusionRow]":
+    """The table of fusion opportunities."""
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     names = _names(schedule)
-    rows: dict[tuple[object, ...], Wire] = {}
-    for number, it in enumerate(found):
+    rows: dict[tuple[object, ...], records.FusionRow] = {}
+    for number, it in enumerate(schedule.opportunities):
         row = _row(f"schedule:fusion {number}", it, schedule, place, entities)
         same = row["type"], row["saved"], row["taken"], row["value"], row["reason"]
         first = rows.setdefault((names[it.first], names[it.second], *same), row)
@@ -34,7 +33,7 @@ def fusion_rows(schedule: Any, entities: Entities) -> list[Wire] | None:
     return list(rows.values())
 
 
-def _names(schedule: Any) -> dict[int, Any]:
+def _names(schedule: "Schedule") -> dict[int, str | int]:
     """What all turns of an item in a loop have in common; of any other item its number."""
     turns = {position for loop in loop_rows(schedule) for position in loop["items"]}
     return {
@@ -44,18 +43,19 @@ def _names(schedule: Any) -> dict[int, Any]:
 
 
 def _row(
-    name: str, found: Any, schedule: Any, place: dict[int, int], entities: Entities
-) -> Wire:
+    name: str, found: "FusionOpportunity", schedule: "Schedule", place: dict[int, int],
+    entities: Entities,
+) -> "records.FusionRow":  # fmt: skip
     ends = (found.first, found.second)
     return {
         "e": entities.number(name, [schedule.entity(it) for it in ends]),
         "from": place[ends[0]],
         "to": place[ends[1]],
         "type": visible(found.fusion_type),
-        "score": plain(found.score),
-        "saved": int(found.bytes_saved),
-        "taken": bool(getattr(found, "taken", False)),
-        "value": visible(getattr(found, "value", "")),
+        "score": rounded(found.score),
+        "saved": found.bytes_saved,
+        "taken": found.taken,
+        "value": visible(found.value),
         "reason": visible(found.reason),
         "numbers": number_rows(found.reason),
         "times": 0,

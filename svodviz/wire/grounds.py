@@ -1,9 +1,8 @@
 """Playgrounds of a compilation: choices tried from the page or from Python, kept for exports."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from svodviz.foundation.requests import Json, Progress, request
-from svodviz.wire.scene import Wire
+from svodviz.foundation.requests import Arguments, Asked, Progress, request, whole
 from svodviz.wire.tunings import tuning_rows
 
 # The compiler is imported where it is used, as everywhere in this package: pages open sooner.
@@ -11,6 +10,8 @@ if TYPE_CHECKING:
     from compiler.playground.film import Film
     from compiler.playground.playground import Playground
     from compiler.playground.point import Point
+    from compiler.program.compilation import Compilation
+    from svodviz.data import answers
 
 
 TRIES = 4
@@ -20,11 +21,11 @@ TRIES = 4
 class Grounds:
     """The playgrounds of one compilation, one for each kernel, and the films that were made."""
 
-    def __init__(self, compilation: Any) -> None:
+    def __init__(self, compilation: "Compilation") -> None:
         self.compilation = compilation
         self.by_kernel: dict[str, Playground] = {}
         self.films: dict[tuple[str, int], Film | None] = {}
-        self.roofs: dict[int, Wire] = {}
+        self.roofs: dict[int, answers.Roofs] = {}
 
     def of(self, kernel: str) -> "Playground":
         """The playground of a kernel; "" is the one that takes longest."""
@@ -40,7 +41,7 @@ class Grounds:
             self.films[key] = play.film(point)
         return self.films[key]
 
-    def measure(self, threads: int) -> Wire:
+    def measure(self, threads: int) -> "answers.Roofs":
         """The limits of the machine with so many threads."""
         from compiler.playground.roofs import measure_roofs
         from svodviz.wire.playpoints import roofs_row
@@ -58,7 +59,7 @@ class Grounds:
         points = (point for play in self.by_kernel.values() for point in play.points)
         return max((it.speed for it in points if it.cache and it.cache.tasks == threads), default=0)
 
-    def recorded(self) -> Wire:
+    def recorded(self) -> "answers.Playground":
         """All that was tried, for pages without a kernel."""
         rows = {name: self._row(play) for name, play in self.by_kernel.items()}
         return {
@@ -67,29 +68,29 @@ class Grounds:
             "tunings": tuning_rows(self.compilation),
         }
 
-    def _row(self, play: "Playground") -> Wire:
+    def _row(self, play: "Playground") -> "answers.TriedKernel":
         from svodviz.wire.playpoints import kernel_row, point_row
 
         points = [
             point_row(play, point, self.films.get((play.name, point.number)))
             for point in play.points
         ]
-        return kernel_row(play, with_points=False) | {"points": points}
+        return {**kernel_row(play, with_points=False), "points": points}
 
 
 KEPT_AS = "_svodviz_grounds"
 """Where a compilation holds its playgrounds: they live as long as it does."""
 
 
-def grounds_of(compilation: Any) -> Grounds:
+def grounds_of(compilation: "Compilation") -> Grounds:
     """The playgrounds of a compilation, shared by its explorers."""
     made: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
     return made
 
 
-def recorded(compilation: Any) -> Wire:
+def recorded(compilation: "Compilation") -> "answers.Playground":
     """What was tried so far."""
-    held = getattr(compilation, "__dict__", {}).get(KEPT_AS) or Grounds(compilation)
+    held: Grounds = vars(compilation).get(KEPT_AS) or Grounds(compilation)
     return held.recorded()
 
 
@@ -97,7 +98,9 @@ def recorded(compilation: Any) -> Wire:
 
 
 @request("playground: kernel")
-def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def open_kernel(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "answers.TriedKernel":
     """What can be chosen for a kernel, and its points so far."""
     grounds = grounds_of(explorer.compilation)
     progress("looking at the kernel's loops")
@@ -107,7 +110,9 @@ def open_kernel(explorer: Any, arguments: dict[str, Any], progress: Progress) ->
 
 
 @request("playground: try")
-def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def attempt(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "answers.TriedPoint":
     """A point: compiled, run, checked, timed, its accesses simulated."""
     from svodviz.wire.playpoints import point_row
 
@@ -119,21 +124,23 @@ def attempt(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Jso
 
 
 @request("playground: film")
-def filmed(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def filmed(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "answers.AccessFilm | None":
     """The film of a point that was tried."""
     from svodviz.wire.playpoints import film_row
 
     grounds = grounds_of(explorer.compilation)
     play = grounds.of(str(arguments["kernel"]))
-    point = play.points[int(arguments["point"])]
+    point = play.points[whole(arguments, "point")]
     progress("recording its accesses")
     return film_row(play, grounds.film(play, point))
 
 
 @request("playground: roofs")
-def limits(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def limits(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Roofs":
     """The limits of this machine."""
-    threads = max(1, min(int(arguments["threads"]), 256))
+    threads = max(1, min(whole(arguments, "threads"), 256))
     progress("measuring what this machine can do at most")
     return grounds_of(explorer.compilation).measure(threads)
 

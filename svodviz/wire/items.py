@@ -1,106 +1,83 @@
 """The items of a schedule as data for the page: operations in lanes, what they wait for, loops.
 
-    buffer      {"e", "name", "dtype", "shape", "bytes", "device", "made"}
-    item        {"e", "op", "name", "lane", "args": [[buffer, "in" | "out" | "in out"]],
-                 "fixed": [[variable, value]], "facts": [[name, text]], "flops", "read", "written",
-                 "ns", "bound", "cost", "start", "late", "critical", "tasks"}
-    dependency  [from, to, kind, [buffer], bytes, critical]
-    loop        {"label", "items": [item]}       the turns of one call that a loop repeats
-
 Buffers, items and lanes are referred to by position; times are nanoseconds from the start of the
-program, `bound` is what most of the estimate is. Only public data of the schedule is read, so
-operations of any kind can be shown.
+program, `bound` is what most of the estimate is. What the turns of a loop repeat of one call is a
+loop of the page.
 """
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
-from svodviz.wire.scene import Wire, plain
+from svodviz.wire.scene import rounded
+
+if TYPE_CHECKING:
+    from compiler.core.node import Node
+    from compiler.graph.nodes import Buffer
+    from compiler.schedule.items import Fixed, ItemAnalysis, ItemTiming, Operation, ScheduleItem
+    from compiler.schedule.printer import Schedule
+    from svodviz.data import records
 
 HOST = "host"
-WORDS = {
-    "Kernel": "kernel",
-    "MemoryTransfer": "transfer",
-    "Synchronization": "sync",
-    "HostCallback": "callback",
-}
-# Fields of operations that the inspector lists as they are, by the words it uses for them.
-FACTS = (
-    ("function", "function"),
-    ("kind", "kind"),
-    ("event", "event"),
-    ("is_wait", "waits for it"),
-    ("scope", "scope"),
-    ("dims", "elements"),
-    ("source_device", "from device"),
-    ("destination_device", "to device"),
-    ("source_strides", "source strides"),
-    ("destination_strides", "destination strides"),
-    ("source_offset", "source offset"),
-    ("destination_offset", "destination offset"),
-    ("nbytes", "bytes copied"),
-    ("is_async", "asynchronous"),
-    ("stream", "stream"),
-    ("variables", "variables"),
-)
-# The same of their analysis.
-COSTS = (("registers", "registers"), ("occupancy", "in vectors"))
+Fact: TypeAlias = str | int | float | Sequence[int] | Sequence[str] | None
+"""What the inspector lists of an operation or its analysis."""
 
 
 class Buffers:
     """Numbers the buffers of a schedule in the order of their first mention."""
 
-    def __init__(self, entities: Entities, known: dict[Any, str]) -> None:
+    def __init__(self, entities: Entities, known: "dict[Node, str]") -> None:
         self.entities = entities
         self.known = known
-        self.rows: list[Wire] = []
-        self._numbers: dict[Any, int] = {}
+        self.rows: list[records.BufferRow] = []
+        self._numbers: dict[Buffer, int] = {}
 
-    def number(self, buffer: Any) -> int:
+    def number(self, buffer: "Buffer") -> int:
         """The buffer's position in the table; it descends from its node in the kernel graph."""
         number = self._numbers.setdefault(buffer, len(self._numbers))
         if number == len(self.rows):
             parents = (self.known[buffer],) if buffer in self.known else ()
             entity = self.entities.number(f"schedule:buffer {number}", parents)
-            self.rows.append({"e": entity, **_buffer(buffer)})
+            self.rows.append(_buffer(entity, buffer))
         return number
 
 
-def _buffer(buffer: Any) -> Wire:
+def _buffer(entity: int, buffer: "Buffer") -> "records.BufferRow":
     shape = f"[{','.join(map(str, buffer.shape))}]"
     return {
+        "e": entity,
         "name": visible(buffer.name or shape),
-        "dtype": visible(getattr(buffer.dtype, "short", buffer.dtype)),
+        "dtype": visible(buffer.dtype.short),
         "shape": visible(shape),
-        "bytes": int(buffer.nbytes),
-        "device": visible(getattr(buffer, "device", "CPU")),
+        "bytes": buffer.nbytes,
+        "device": visible(buffer.device),
         # Numbers below zero are those the compiler gives to what the program itself makes.
-        "made": getattr(buffer, "unique", 0) < 0,
+        "made": buffer.unique < 0,
     }
 
 
-def word_of(operation: Any) -> str:
+def word_of(operation: "Operation") -> str:
     """What the page calls an operation: kernel, transfer, sync, callback."""
-    name = type(operation).__name__
-    return WORDS.get(name, visible(name.lower()))
+    from compiler.schedule.items import WORDS
+
+    return WORDS[type(operation)]
 
 
-def devices_of(operation: Any) -> tuple[str, ...]:
-    """The devices an operation works on."""
-    found = getattr(operation, "devices", None) or (getattr(operation, "device", ""),)
-    return tuple(str(it) for it in found if it) or ("CPU",)
-
-
-def lane_of(operation: Any) -> str:
+def lane_of(operation: "Operation") -> str:
     """The lane an operation is drawn in: its device, of a copy the one that receives."""
-    if word_of(operation) in ("callback", "sync"):
-        return HOST
-    target = getattr(operation, "destination_device", "")
-    return visible(target or devices_of(operation)[0])
+    from compiler.schedule.items import HostCallback, Kernel, MemoryTransfer, Synchronization
+
+    match operation:
+        case Kernel():
+            return visible(operation.device)
+        case MemoryTransfer():
+            return visible(operation.destination_device)
+        case Synchronization() | HostCallback():
+            return HOST
 
 
-def lanes_of(items: Any) -> list[str]:
+def lanes_of(items: "Iterable[ScheduleItem]") -> list[str]:
     """The lanes of a schedule: devices by name and number, the host last."""
     found = {lane_of(item.operation) for item in items}
     return sorted(found, key=lambda lane: (lane == HOST, _parts(lane)))
@@ -113,8 +90,8 @@ def _parts(lane: str) -> tuple[str, int, str]:
 
 
 def item_row(
-    schedule: Any, position: int, lanes: list[str], buffers: Buffers, tasks: int = 1
-) -> Wire:
+    schedule: "Schedule", position: int, lanes: list[str], buffers: Buffers, tasks: int = 1
+) -> "records.ItemRow":
     """One row of the table of items; `tasks` is by how many runs its work is shared."""
     item = schedule.items[position]
     operation, cost, time = item.operation, schedule.analysis[position], schedule.times[position]
@@ -124,72 +101,112 @@ def item_row(
         "name": visible(operation.name),
         "lane": lanes.index(lane_of(operation)),
         "args": _arguments(operation, buffers),
-        "fixed": [[visible(name), int(value)] for name, value in fixed_of(operation)],
+        "fixed": [(visible(name), value) for name, value in fixed_of(operation)],
         "facts": [*_facts(operation), *_loops_of(schedule, position, cost)],
-        "flops": int(cost.flops),
-        "read": int(cost.bytes_read),
-        "written": int(cost.bytes_written),
-        "ns": plain(cost.estimated_ns),
-        "bound": visible(getattr(cost, "bound", "")),
-        "cost": plain(time.cost),
-        "start": plain(time.earliest_start),
-        "late": plain(time.latest_start),
+        "flops": cost.flops,
+        "read": cost.bytes_read,
+        "written": cost.bytes_written,
+        "ns": rounded(cost.estimated_ns),
+        "bound": visible(cost.bound),
+        "cost": rounded(time.cost),
+        "start": rounded(time.earliest_start),
+        "late": rounded(time.latest_start),
         "critical": is_tight(time),
         "tasks": tasks,
     }
 
 
-def is_tight(time: Any) -> bool:
+def is_tight(time: "ItemTiming") -> bool:
     """Whether an item is critical: on the critical path, or on another one as long."""
-    return bool(time.earliest_start == time.latest_start)
+    return time.earliest_start == time.latest_start
 
 
-def fixed_of(operation: Any) -> tuple[tuple[str, int], ...]:
+def fixed_of(operation: "Operation") -> "Fixed":
     """The loop counters an operation is run with."""
-    return tuple(getattr(operation, "fixed", ()))
+    from compiler.schedule.items import HostCallback, Kernel
+
+    return operation.fixed if isinstance(operation, Kernel | HostCallback) else ()
 
 
-def _arguments(operation: Any, buffers: Buffers) -> list[list[Any]]:
-    reads, writes = tuple(operation.reads), tuple(operation.writes)
+def _arguments(operation: "Operation", buffers: Buffers) -> "list[tuple[int, records.Use]]":
+    reads, writes = operation.reads, operation.writes
     found = dict.fromkeys((*operation.arguments, *writes, *reads))
-    return [
-        [buffers.number(it), " ".join(
-            word for word, side in (("in", reads), ("out", writes)) if it in side)]
-        for it in found
-    ]  # fmt: skip
+    return [(buffers.number(it), _use(it in reads, it in writes)) for it in found]
 
 
-def _facts(operation: Any) -> list[list[str]]:
-    rows = [["device", ", ".join(devices_of(operation))]]
-    for name, words in FACTS:
-        value = getattr(operation, name, None)
-        # False, 0 and empty are the defaults of these fields: only an event may be number 0.
-        if value is None or (not value and name != "event"):
-            continue
-        rows.append([words, _words(value)])
-    return [[words, visible(text)] for words, text in rows]
+def _use(is_read: bool, is_written: bool) -> "records.Use":
+    if is_read:
+        return "in out" if is_written else "in"
+    return "out" if is_written else ""
 
 
-def _loops_of(schedule: Any, position: int, cost: Any) -> list[list[str]]:
+def _facts(operation: "Operation") -> list[tuple[str, str]]:
+    """What else there is to say of an operation: what it is told beside its buffers."""
+    told = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
+    return [(name, visible(_words(it))) for name, it in told if _is_told(it)]
+
+
+def _told(operation: "Operation") -> tuple[tuple[str, Fact], ...]:
+    from compiler.schedule.items import HostCallback, Kernel, MemoryTransfer, Synchronization
+
+    match operation:
+        case Kernel():
+            return (("variables", operation.variables),)
+        case HostCallback():
+            return (("function", operation.function),)
+        case Synchronization():
+            event = None if operation.event is None else str(operation.event)
+            return (
+                ("kind", operation.kind), ("event", event),
+                ("waits for it", operation.is_wait), ("scope", operation.scope),
+                ("stream", operation.stream),
+            )  # fmt: skip
+        case MemoryTransfer():
+            return (
+                ("elements", operation.dims),
+                ("from device", operation.source_device),
+                ("to device", operation.destination_device),
+                ("source strides", operation.source_strides),
+                ("destination strides", operation.destination_strides),
+                ("source offset", operation.source_offset),
+                ("destination offset", operation.destination_offset),
+                ("bytes copied", operation.nbytes),
+                ("asynchronous", operation.is_async),
+                ("stream", operation.stream),
+            )
+
+
+def _is_told(value: Fact) -> bool:
+    """False, 0 and empty are the defaults of these fields."""
+    return bool(value)
+
+
+def _loops_of(
+    schedule: "Schedule", position: int, cost: "ItemAnalysis"
+) -> list[tuple[str, str]]:
     """A kernel's registers and iteration space, where the schedule knows its loops."""
-    rows = [[words, _words(getattr(cost, name))] for name, words in COSTS if getattr(cost, name, 0)]
-    spaces = getattr(schedule, "spaces", ())
-    space = spaces[position] if position < len(spaces) else None
-    rows += [["iteration space", line] for line in str(space or "").splitlines()]
-    return [[words, visible(text)] for words, text in rows]
+    told: tuple[tuple[str, Fact], ...] = (
+        ("registers", cost.registers), ("in vectors", cost.occupancy)
+    )  # fmt: skip
+    rows = [(name, _words(it)) for name, it in told if _is_told(it)]
+    space = schedule.spaces[position] if position < len(schedule.spaces) else None
+    rows += [("iteration space", line) for line in str(space or "").splitlines()]
+    return [(name, visible(text)) for name, text in rows]
 
 
-def _words(value: Any) -> str:
+def _words(value: Fact) -> str:
     if value is True:
         return "yes"
-    if isinstance(value, tuple | list):
-        return ", ".join(map(str, value))
     if isinstance(value, float):
         return f"{100 * value:.0f} %"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return value if isinstance(value, str) else ", ".join(map(str, value or ()))
 
 
-def dependency_rows(schedule: Any, buffers: Buffers) -> list[list[Any]]:
+def dependency_rows(
+    schedule: "Schedule", buffers: Buffers
+) -> "list[records.DependencyRow]":
     """The table of dependencies; critical are those along which no time is to spare."""
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     times = schedule.times
@@ -201,13 +218,13 @@ def dependency_rows(schedule: Any, buffers: Buffers) -> list[list[Any]]:
         is_next = ends == times[target].earliest_start
         is_critical = is_next and tight[source] and tight[target]
         numbers = [buffers.number(it) for it in edge.buffers]
-        rows.append([source, target, visible(edge.kind), numbers, int(edge.nbytes), is_critical])
+        rows.append((source, target, visible(edge.kind), numbers, edge.nbytes, is_critical))
     return rows
 
 
-def loop_rows(schedule: Any) -> list[Wire]:
+def loop_rows(schedule: "Schedule") -> "list[records.LoopItems]":
     """The loops that were unrolled: items that come from one call of the kernel graph."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    found: dict[tuple[object, ...], list[int]] = {}
     for position, item in enumerate(schedule.items):
         operation, parents = item.operation, tuple(schedule.parents[position])
         if parents or fixed_of(operation):
@@ -221,7 +238,7 @@ def loop_rows(schedule: Any) -> list[Wire]:
     ]  # fmt: skip
 
 
-def _label(counters: list[tuple[tuple[str, int], ...]]) -> str:
+def _label(counters: "list[Fixed]") -> str:
     """`i = 0 … 9` or, where no counter is bound, `turns 0 … 9`."""
     if not counters[0]:
         return f"turns {_range(tuple(range(len(counters))))}"

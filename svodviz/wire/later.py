@@ -1,8 +1,5 @@
 """What arrives at a page after it has opened: values, and what the machine is told to do.
 
-    later   {"stages": [stage], "entities": [entity], "parents": [[entity]],
-             "values", "unseen", "operations": {op: what it means}, "notes": [text]}
-
 The explorer of a large program opens without them in a notebook: its stages from the instructions
 on say "later", and name only their kernels. When the cell has shown its result they are made, and
 sent as data of their own whose entities follow those that the page has. Who needs them before that
@@ -11,18 +8,21 @@ other way, which asks. Pages of small programs, and all outside of notebooks, ar
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from compiler.core.garbage import put_off
 from svodviz.foundation.entities import Entities
-from svodviz.foundation.requests import Json, Progress, request
+from svodviz.foundation.requests import Arguments, Asked, Progress, request
 from svodviz.foundation.stages import BY_ID, STAGES
-from svodviz.foundation.values import Preview
 from svodviz.wire.inside import seen_inside
 from svodviz.wire.operations import operation_words
 from svodviz.wire.previews import previews
-from svodviz.wire.scene import Budget, Wire
+from svodviz.wire.scene import Budget
 from svodviz.wire.stage_rows import stage_row
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages, records
 
 LARGE = 2_000  # lines of LLVM IR of a program whose page opens without what LLVM makes of them
 UNMADE = "it had not been made when this was saved: run its cell again, and wait for its end"
@@ -32,18 +32,18 @@ UNMADE = "it had not been made when this was saved: run its cell again, and wait
 class Rest:
     """What makes the rest of a page, of which `begun` is the beginning."""
 
-    compilation: Any
+    compilation: "Compilation"
     entities: Entities
     placing: Budget
-    begun: Wire
+    begun: "pages.Wire"
 
-    def made(self) -> Wire:
-        """What arrives later (see the module's docstring). It waits for LLVM."""
-        begin(self.compilation)
+    def made(self) -> "pages.Later":
+        """What arrives later. It waits for LLVM."""
+        self.compilation.begin_listings()
         with put_off():
             return self._made()
 
-    def _made(self) -> Wire:
+    def _made(self) -> "pages.Later":
         notes: list[str] = []
         values, unseen = self._values(notes)
         stages = [
@@ -62,35 +62,39 @@ class Rest:
             "notes": notes,
         }
 
-    def _values(self, notes: list[str]) -> tuple[dict[str, Preview], list[list[Any]]]:
+    def _values(
+        self, notes: list[str]
+    ) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
         """What nodes compute, and what loops and instructions inside of kernels do."""
         inside, unseen = seen_inside(self.compilation, self.entities, notes)
         shown = previews(self.compilation, self.begun["stages"], self.entities, notes)
         return shown | inside, unseen
 
 
-def begin(compilation: Any) -> None:
-    """Has LLVM begin with its work, which takes longest, where it is known how."""
-    if hasattr(compilation, "begin_listings"):
-        compilation.begin_listings()
-
-
-def joined(data: Wire, later: Wire) -> Wire:
+def joined(data: "pages.Wire", later: "pages.Later | None") -> "pages.Wire":
     """The data of a page in one piece; where nothing has arrived, the stages say that."""
-    arrived = {it["id"]: it for it in later.get("stages", ())}
-    stages = [arrived.get(it["id"]) or _unmade(it) for it in data["stages"]]
     if not later:
-        return data | {"stages": stages}
-    whole = data | {name: data[name] | later[name] for name in ("operations", "values")}
-    whole |= {name: data[name] + later[name] for name in ("entities", "parents", "unseen", "notes")}
-    return whole | {"stages": stages}
+        return {**data, "stages": [_unmade(it) for it in data["stages"]]}
+    arrived = {it["id"]: it for it in later["stages"]}
+    return {
+        **data,
+        "stages": [arrived.get(it["id"]) or _unmade(it) for it in data["stages"]],
+        "operations": data["operations"] | later["operations"],
+        "values": data["values"] | later["values"],
+        "entities": data["entities"] + later["entities"],
+        "parents": data["parents"] + later["parents"],
+        "unseen": data["unseen"] + later["unseen"],
+        "notes": data["notes"] + later["notes"],
+    }
 
 
-def _unmade(stage: Wire) -> Wire:
+def _unmade(stage: "records.Stage") -> "records.Stage":
     if not stage.get("later"):
         return stage
-    kept = {name: it for name, it in stage.items() if name != "later"}
-    return kept | {"missing": UNMADE, "units": []}
+    return {
+        "id": stage["id"], "label": stage["label"], "view": stage["view"], "missing": UNMADE,
+        "units": [], "seconds": stage["seconds"],
+    }  # fmt: skip
 
 
 def is_later(entity: str) -> bool:
@@ -99,13 +103,20 @@ def is_later(entity: str) -> bool:
     return row is not None and row.late
 
 
-def is_large(compilation: Any) -> bool:
+def is_large(compilation: "Compilation") -> bool:
     """Whether the page of a compilation is to open without what takes long."""
     return sum(it.line_count for it in compilation.source) > LARGE
 
 
+class Arriving(Asked, Protocol):
+    """A page that may have opened without what takes long."""
+
+    def arrive(self) -> None:
+        """Waits until the page has it."""
+
+
 @request("arrive")
-def answer(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def answer(explorer: Arriving, arguments: Arguments, progress: Progress) -> dict[str, object]:
     """What the page opened without: it is sent as a trait, so that notebooks save it."""
     explorer.arrive()
     return {}

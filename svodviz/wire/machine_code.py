@@ -1,13 +1,7 @@
 """What the page asks about machine code: LLVM's passes, and the assembly of other machines.
 
     llvm_passes   {"kernel": name, "level": 0 … 3 or -1 for the kernel's own}
-      answer      {"kernel", "number", "level", "because", "start": [row], "changes": [change],
-                   "remarks": [[words, original, line, loop, taken]], "unseen", "seconds"}
-      change      {"name", "title", "on", "kind", "purpose", "edits": [[at, removed, [row]]]}
     assembly_for  {"machine": id}
-      answer      {"machine", "units": [{"name", "lines": [row], "flow": flow or null}], "seconds"}
-    row           [text, line of the generated IR, …]; no numbers where nothing is known
-    flow          {"blocks": [[label, first, end, [head]]], "jumps": [[from, to, way, back]]}
 
 The heads of a block are the blocks at the heads of the loops around it, outermost first. Edits
 apply to the text before, which is that of the change before of the same kind ("IR" begins
@@ -16,36 +10,47 @@ with `start`, "machine" with nothing). Answers are kept, so exports show what wa
 """
 
 import platform
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
-from svodviz.foundation.requests import Json, Progress, key_of, request
-from svodviz.wire.scene import Wire, plain
+from svodviz.foundation.requests import Arguments, Asked, Progress, key_of, request, whole
+from svodviz.wire.scene import number
+
+if TYPE_CHECKING:
+    from compiler.llvm.looking.listing import Listing
+    from compiler.llvm.looking.pass_changes import Change
+    from compiler.program.compilation import Compilation
+    from svodviz.data import answers, pages, records
 
 OWN_LEVEL = -1
 HOSTS = {"x86_64": "x86", "amd64": "x86", "aarch64": "arm", "arm64": "arm", "riscv64": "riscv"}
-Row = list[Any]
 
 
 @request("llvm_passes", is_kept=True)
-def llvm_passes(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def llvm_passes(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "answers.LlvmPasses":
     """LLVM's passes on one kernel, as far as they changed something."""
     progress("LLVM is compiling the kernel in a process of its own …")
-    return _passes(explorer.compilation, **arguments)
+    return _passes(explorer.compilation, str(arguments["kernel"]), whole(arguments, "level"))
 
 
 @request("assembly_for", is_kept=True)
-def assembly_for(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def assembly_for(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "answers.Assembly":
     """The assembly of every kernel for another machine."""
     progress("LLVM is writing the assembly in a process of its own …")
-    return _assembly(explorer.compilation, **arguments)
+    return _assembly(explorer.compilation, str(arguments["machine"]))
 
 
-def machine_rows() -> list[list[str]]:
+def machine_rows() -> "list[pages.Machine]":
     """The machines whose assembly can be asked for: [id, title, note]."""
     from compiler.llvm.looking.machines import MACHINES
 
-    return [[it.id, it.title, it.note] for it in MACHINES.values()]
+    return [(it.id, it.title, it.note) for it in MACHINES.values()]
 
 
 def host() -> str:
@@ -53,40 +58,38 @@ def host() -> str:
     return HOSTS.get(platform.machine().lower(), "")
 
 
-def recorded(compilation: Any) -> dict[str, Json]:
+def recorded(compilation: "Compilation") -> "answers.Recorded":
     """The answer to everything that the page can ask about machine code, for an export.
 
     Where LLVM cannot do it the answer is {"problem": words}.
     """
-    questions = [
-        ("llvm_passes", _passes, {"kernel": visible(str(loops.name)), "level": OWN_LEVEL})
-        for loops in compilation.loops
-    ]
-    questions += [
-        ("assembly_for", _assembly, {"machine": machine}) for machine, *_ in machine_rows()
-    ]
-    answers: dict[str, Json] = {}
-    for name, answer, arguments in questions:
+    questions: dict[str, Callable[[], answers.Answer]] = {}
+    for name in (visible(loops.name) for loops in compilation.loops):
+        key = key_of("llvm_passes", {"kernel": name, "level": OWN_LEVEL})
+        questions[key] = partial(_passes, compilation, name, OWN_LEVEL)
+    for machine, *_ in machine_rows():
+        key = key_of("assembly_for", {"machine": machine})
+        questions[key] = partial(_assembly, compilation, machine)
+    found: answers.Recorded = {}
+    for key, answer in questions.items():
         try:
-            answers[key_of(name, arguments)] = answer(compilation, **arguments)
+            found[key] = answer()
         except Exception as error:  # a machine that this LLVM lacks must not spoil the export
-            answers[key_of(name, arguments)] = {"problem": visible(f"{error}")}
-    return answers
+            found[key] = {"problem": visible(f"{error}")}
+    return found
 
 
-def flow_row(listing: Any) -> Wire | None:
-    """Blocks and jumps of assembly; None where a listing says nothing of them."""
-    found = getattr(listing, "flow", None)
-    if found is None:
-        return None
+def flow_row(listing: "Listing") -> "records.Flow":
+    """Blocks and jumps of assembly."""
+    found = listing.flow
     return {
-        "blocks": [[visible(b.label), b.first, b.end, list(b.loops)] for b in found.blocks],
-        "jumps": [[j.source, j.target, j.way, j.is_back] for j in found.jumps],
+        "blocks": [(visible(b.label), b.first, b.end, list(b.loops)) for b in found.blocks],
+        "jumps": [(j.source, j.target, j.way, j.is_back) for j in found.jumps],
     }
 
 
-def _passes(compilation: Any, kernel: str, level: int) -> Wire:
-    names = {visible(str(loops.name)): str(loops.name) for loops in compilation.loops}
+def _passes(compilation: "Compilation", kernel: str, level: int) -> "answers.LlvmPasses":
+    names = {visible(loops.name): loops.name for loops in compilation.loops}
     run = compilation.llvm_passes(names.get(kernel, kernel), None if level == OWN_LEVEL else level)
     return {
         "kernel": visible(run.kernel),
@@ -96,15 +99,15 @@ def _passes(compilation: Any, kernel: str, level: int) -> Wire:
         "start": _rows(run.start.rows, run.start.sources),
         "changes": [_change(change) for change in run.changes],
         "remarks": [
-            [visible(it.words), visible(it.original), it.line, visible(it.loop), it.taken]
+            (visible(it.words), visible(it.original), it.line, visible(it.loop), it.taken)
             for it in run.remarks
         ],
         "unseen": run.unseen,
-        "seconds": plain(run.seconds),
+        "seconds": number(run.seconds),
     }
 
 
-def _change(change: Any) -> Wire:
+def _change(change: "Change") -> "answers.LlvmChange":
     after = change.after
     return {
         "name": visible(change.name),
@@ -113,19 +116,21 @@ def _change(change: Any) -> Wire:
         "kind": change.kind,
         "purpose": visible(change.purpose),
         "edits": [
-            [it.at, it.removed, _rows(after.rows[it.start : it.end], after.sources[it.start :])]
+            (it.at, it.removed, _rows(after.rows[it.start : it.end], after.sources[it.start :]))
             for it in change.edits
         ],
     }
 
 
-def _rows(rows: Any, sources: Any) -> list[Row]:
+def _rows(
+    rows: Iterable[str], sources: Iterable[tuple[int, ...]]
+) -> "list[records.SourceLine]":
     # `sources` may go on past the rows that are wanted
     pairs = zip(rows, sources, strict=False)
-    return [[visible(text.expandtabs(4)), *lines] for text, lines in pairs]
+    return [(visible(text.expandtabs(4)), *lines) for text, lines in pairs]
 
 
-def _assembly(compilation: Any, machine: str) -> Wire:
+def _assembly(compilation: "Compilation", machine: str) -> "answers.Assembly":
     listings = compilation.assembly_for(machine)
     return {
         "machine": machine,
@@ -138,5 +143,5 @@ def _assembly(compilation: Any, machine: str) -> Wire:
             }
             for it in listings
         ],
-        "seconds": plain(sum(it.seconds for it in listings)),
+        "seconds": number(sum(it.seconds for it in listings)),
     }

@@ -1,36 +1,40 @@
 """What the rule of a rewrite bound, and its time: asked from the page, and recorded in exports.
 
-    question  {"pass": position, "step": number of the rewrite, from 1}
-    answer    {"bindings": [[name, value]], "ns": of one run}; no bindings for what is no rule;
-              for a choice about loops what it acted on, and 0 ns
+A question names the position of the pass and the number of the rewrite, from 1. There are no
+bindings for what is no rule; for a choice about loops what it acted on, and 0 ns.
 """
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
-from svodviz.foundation.requests import Json, Progress, key_of, request
+from svodviz.foundation.requests import Arguments, Asked, Progress, key_of, request, whole
+
+if TYPE_CHECKING:
+    from compiler.core.trace import PassRecord
+    from compiler.program.compilation import Compilation
+    from svodviz.data import answers
 
 SECONDS = 0.3
 """How long an export asks for all rewrites; those left out say that they were not recorded."""
 
 
 @request("matched", is_kept=True)
-def answer(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Matches":
     """What the rule of one rewrite bound."""
-    place, step = int(arguments.get("pass", -1)), int(arguments.get("step", 0))
+    place, step = whole(arguments, "pass"), whole(arguments, "step")
     passes = explorer.compilation.passes
     if not (0 <= place < len(passes) and 0 < step <= len(passes[place].rewrites)):
         raise ValueError(f"there is no rewrite {step} of pass {place}")
     return _row(explorer.compilation, passes[place], step)
 
 
-def recorded_matches(compilation: Any) -> dict[str, Json]:
+def recorded_matches(compilation: "Compilation") -> "answers.Recorded":
     """The answers on all rewrites, as far as time allows."""
     until = time.monotonic() + SECONDS
-    found: dict[str, Json] = {}
+    found: answers.Recorded = {}
     for place, record in enumerate(compilation.passes):
-        for step in range(1, 1 + len(getattr(record, "matches", ()))):
+        for step in range(1, 1 + len(record.matches)):
             if time.monotonic() > until:
                 return found
             key = key_of("matched", {"pass": place, "step": step})
@@ -38,11 +42,11 @@ def recorded_matches(compilation: Any) -> dict[str, Json]:
     return found
 
 
-def _row(compilation: Any, record: Any, step: int) -> Json:
+def _row(compilation: "Compilation", record: "PassRecord", step: int) -> "answers.Matches":
     from compiler.ask.matched import matched
 
-    found = matched(compilation, record, step) if hasattr(record, "matches") else None
+    found = matched(compilation, record, step) if record.matches else None
     if found is None:
         return {"bindings": [], "ns": 0}
-    rows = [[visible(name), visible(value)] for name, value in found.bindings]
+    rows = [(visible(name), visible(value)) for name, value in found.bindings]
     return {"bindings": rows, "ns": found.nanoseconds}

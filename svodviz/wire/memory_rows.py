@@ -1,37 +1,34 @@
 """The memory of a schedule as data for the page: bytes alive per item, and the planner's places.
 
-    memory  {"alive": [bytes], "inputs": bytes, "peak": item, "lives": [[buffer, first, last]],
-             "plan": plan or null}
-    plan    {"levels", "unshared", "arena", "kept", "live", "peak", "left_out",
-             "places": [place]}
-    place   {"buffer", "offset" or null, "size", "first", "last", "reason", "numbers",
-             "writer", "after"}
-
 `alive` counts what the program itself makes; inputs are there throughout and are told apart.
-`after` are the places whose memory is used again, `writer` is the first item that writes the
-buffer (-1: none). Levels are those of the plan, sizes bytes; a place without an offset is not in
-the shared arena.
+`after` are the places whose memory is used again. Levels are those of the plan, sizes bytes; a
+place without an offset is not in the shared arena.
 """
 
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
 from svodviz.wire.items import Buffers
 from svodviz.wire.reasons import number_rows
-from svodviz.wire.scene import Wire
 
-PLAN_NAMES = ("unshared", "arena", "kept", "live", "peak")
+if TYPE_CHECKING:
+    from compiler.graph.nodes import Buffer
+    from compiler.schedule.analysis.places import Place
+    from compiler.schedule.analysis.share import MemoryPlan
+    from compiler.schedule.printer import Schedule
+    from svodviz.data import records
+
 MOST_PLACES = 600  # the largest; how many more there are is told
 
 
-def memory_row(schedule: Any, buffers: Buffers) -> Wire:
+def memory_row(schedule: "Schedule", buffers: Buffers) -> "records.Memory":
     """Bytes alive while each item runs, and where the planner put what."""
-    lives = [[buffers.number(it.buffer), it.first, it.last] for it in schedule.lifetimes]
+    lives = [(buffers.number(it.buffer), it.first, it.last) for it in schedule.lifetimes]
     made = [it for it in lives if buffers.rows[it[0]]["made"]]
     alive = _alive(made, buffers, len(schedule.items))
     inputs = sum(buffers.rows[it[0]]["bytes"] for it in lives if not buffers.rows[it[0]]["made"])
-    plan = getattr(schedule, "memory_plan", None)
+    plan = schedule.memory_plan
     return {
         "alive": alive,
         "inputs": inputs,
@@ -41,7 +38,7 @@ def memory_row(schedule: Any, buffers: Buffers) -> Wire:
     }
 
 
-def _alive(lives: list[list[int]], buffers: Buffers, count: int) -> list[int]:
+def _alive(lives: "list[records.Life]", buffers: Buffers, count: int) -> list[int]:
     change = [0] * (count + 1)
     for buffer, first, last in lives:
         size = buffers.rows[buffer]["bytes"]
@@ -50,28 +47,34 @@ def _alive(lives: list[list[int]], buffers: Buffers, count: int) -> list[int]:
     return list(accumulate(change))[:count]
 
 
-def _plan(plan: Any, schedule: Any, buffers: Buffers) -> Wire:
-    writers: dict[Any, int] = {}
+def _plan(plan: "MemoryPlan", schedule: "Schedule", buffers: Buffers) -> "records.Plan":
+    writers: dict[Buffer, int] = {}
     for position, item in enumerate(schedule.items):
         for buffer in item.operation.writes:
             writers.setdefault(buffer, position)
     order = sorted(range(len(plan.places)), key=lambda it: -plan.places[it].size)
     places = [plan.places[it] for it in sorted(order[:MOST_PLACES])]
     return {
-        **{name: int(getattr(plan, name)) for name in PLAN_NAMES},
-        "levels": int(plan.level_count),
+        "unshared": plan.unshared,
+        "arena": plan.arena,
+        "kept": plan.kept,
+        "live": plan.live,
+        "peak": plan.peak,
+        "levels": plan.level_count,
         "left_out": len(plan.places) - len(places),
         "places": [_place(it, places, writers, buffers) for it in places],
     }
 
 
-def _place(place: Any, places: list[Any], writers: dict[Any, int], buffers: Buffers) -> Wire:
+def _place(
+    place: "Place", places: "list[Place]", writers: "dict[Buffer, int]", buffers: Buffers
+) -> "records.PlaceRow":
     return {
         "buffer": buffers.number(place.buffer),
         "offset": place.offset,
-        "size": int(place.size),
-        "first": int(place.first),
-        "last": int(place.last),
+        "size": place.size,
+        "first": place.first,
+        "last": place.last,
         "reason": visible(place.reason),
         "numbers": number_rows(place.reason),
         "writer": writers.get(place.buffer, -1),
@@ -79,7 +82,7 @@ def _place(place: Any, places: list[Any], writers: dict[Any, int], buffers: Buff
     }
 
 
-def _used_before(place: Any, places: list[Any]) -> list[int]:
+def _used_before(place: "Place", places: "list[Place]") -> list[int]:
     """The places whose bytes this one takes over directly: nothing stood there in between."""
     if place.offset is None or not place.size:
         return []
@@ -95,6 +98,8 @@ def _used_before(place: Any, places: list[Any]) -> list[int]:
     return sorted(taken)
 
 
-def _overlap(one: Any, other: Any) -> bool:
+def _overlap(one: "Place", other: "Place") -> bool:
+    if one.offset is None or other.offset is None:
+        return False
     is_below = one.offset < other.offset + other.size
-    return bool(is_below and other.offset < one.offset + one.size)
+    return is_below and other.offset < one.offset + one.size

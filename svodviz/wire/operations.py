@@ -1,13 +1,17 @@
 """What each operation means, for the inspector: from the compiler's own tables and classes."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
-from svodviz.wire.scene import Wire
+
+if TYPE_CHECKING:
+    from svodviz.data import records
 
 
-def operation_words(stages: Iterable[Wire], films: Iterable[Wire]) -> dict[str, str]:
+def operation_words(
+    stages: "Iterable[records.Stage]", films: "Iterable[records.Film]"
+) -> dict[str, str]:
     """For each operation drawn in a stage or a film what it means; those unknown are left out."""
     scenes = [unit["scene"] for stage in stages for unit in stage["units"] if unit["scene"]]
     names = {node["op"] for scene in (*scenes, *films) for node in scene["nodes"]}
@@ -36,7 +40,7 @@ def _of_class(name: str) -> str:
     from compiler.lowered import instructions, machine
 
     for module in (nodes, effects, placement, loops, instructions, machine):
-        found: Any = next((it for key, it in vars(module).items() if key.lower() == name), None)
+        found: object = next((it for key, it in vars(module).items() if key.lower() == name), None)
         if isinstance(found, type) and found.__doc__:
             return found.__doc__.strip().splitlines()[0].replace("`", "")
     return ""

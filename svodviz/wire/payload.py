@@ -1,44 +1,14 @@
 """One compilation as JSON: the only thing that reaches the browser, and what exports carry.
 
-    {"format": "svodviz", "version": 4,
-     "name":      of the compilation
-     "entities":  [entity]                    all others refer to these by position
-     "parents":   [[entity]]                  for each entity, what it descends from directly
-     "stages":    [{"id", "label", "view", "seconds", "missing", "units"}]   in ribbon order
-       unit       {"name", "title", "lines": [[text, entity or -1, why it comes from nothing]],
-                   "scene": scene or null, "note"}          (the why only where there is one)
-                  assembly: "flow" (see `machine_code`); of a stage that is "asked" for, or
-                  arrives "later" (see `later`), only names
-     "films":     [film]                      see `frames`; one per program that passes run over
-     "passes":    [{"stage", "kernel", "name", "because", "seconds", "changed", "film", "shot",
-                    "rewrites": [[rule, before, after]], "left_out"}]
-     "rules":     [[name, algebra, source, [line of code]]]
-     "rulebook":  [[stage, pass, [rule], [[target]]]]     see `whynot`
-     "checks":    checks or null              see `checks`; null where nothing was checked
-     "decisions": [[entity, kind, taken, reason, [numbers]]]     see `reasons`
-     "plain":     [[kind, reason, [numbers], [entity]]]          nodes that left no choice
-     "values":    {entity: preview}           see `values`; inside kernels without shape
-     "unseen":    [[stage, kernel, words]]    what has no values inside, see `inside`
-     "legend":    [[kind, shape, words, glyph]]
-     "edges":     [[kind, dashes, words]]     the legend of edges
-     "kernels":   [kernel]                    see `kernels`: choices, what LLVM did, and why
-     "operations": {op: what it means}        see `operations`
-     "schedule":  schedule or null            see `schedule`: items, lanes, memory, fusions
-     "views":     [[id, label, stages, needs]]   see `views`
-     "machines":  [[id, title, note]]         whose assembly can be asked for
-     "host":      "x86", "arm", …             whose assembly the stage has; "" where not known
-     "recorded":  {question: answer}          in exports: see `requests`, `machine_code`, `measured`
-     "playground": what was tried             see `playpoints`
-     "notes":     [text]}                     what was left out, and why
-
-Scenes are described in `scene`. Text arrives printable: control characters and direction marks are
-already visible as escapes. Every change of meaning raises VERSION; its history stands at the end
-of this file.
+What stands in it says `pages.Wire`; in exports it also has what was `recorded`, see `requests`,
+`machine_code` and `measured`. Everything that a table is about is an entity, told by its position
+in one list. Text arrives printable: control characters and direction marks are already visible as
+escapes. Every change of meaning raises VERSION; its history stands at the end of this file.
 """
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 from compiler.core.garbage import put_off
 from svodviz.drawing.palette import edge_legend, legend
@@ -51,33 +21,43 @@ from svodviz.wire.checks import Checks, check_rows
 from svodviz.wire.frames import Film
 from svodviz.wire.grounds import recorded
 from svodviz.wire.kernels import kernel_rows
-from svodviz.wire.later import Rest, begin, joined
+from svodviz.wire.later import Rest, joined
 from svodviz.wire.machine_code import host, machine_rows
 from svodviz.wire.operations import operation_words
 from svodviz.wire.reasons import decision_rows
-from svodviz.wire.scene import Budget, Wire, plain
+from svodviz.wire.scene import Budget, number
 from svodviz.wire.schedule import schedule_row
 from svodviz.wire.stage_rows import later_row, stage_row
 from svodviz.wire.whynot import rulebook
 
-FORMAT, VERSION = "svodviz", 4
+if TYPE_CHECKING:
+    from compiler.core.trace import Rewrite
+    from compiler.program.compilation import Compilation
+    from svodviz.data import pages, records
+
+FORMAT: Final = "svodviz"
+VERSION: Final = 4
 PACKAGES = Path(__file__).parents[2]
 
 
-def wire(compilation: Any, checks: Checks | None = None) -> Wire:
-    """The compilation as JSON data (see the module's docstring)."""
-    begin(compilation)
+def wire(compilation: "Compilation", checks: Checks | None = None) -> "pages.Wire":
+    """The compilation as JSON data."""
+    compilation.begin_listings()
     data, rest = opening(compilation, checks)
     return joined(data, rest.made())
 
 
-def opening(compilation: Any, checks: Checks | None = None) -> tuple[Wire, Rest]:
+def opening(
+    compilation: "Compilation", checks: Checks | None = None
+) -> "tuple[pages.Wire, Rest]":
     """The data that a page can open with, and the rest of it, which is still to be made."""
     with put_off():
         return _opening(compilation, checks)
 
 
-def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
+def _opening(
+    compilation: "Compilation", checks: Checks | None
+) -> "tuple[pages.Wire, Rest]":
     entities = Entities()
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()
@@ -89,7 +69,8 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
     films, passes, rules = _passes(compilation, entities, placing, notes)
-    data: Wire = {
+    reasons = decision_rows(compilation, entities)
+    data: pages.Wire = {
         "format": FORMAT,
         "version": VERSION,
         "name": visible(name_of(compilation)),
@@ -99,7 +80,8 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
         "rules": rules,
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
-        **decision_rows(compilation, entities),
+        "decisions": reasons["decisions"],
+        "plain": reasons["plain"],
         "values": {},
         "unseen": [],
         "legend": legend(),
@@ -118,7 +100,7 @@ def _opening(compilation: Any, checks: Checks | None) -> tuple[Wire, Rest]:
     return data, Rest(compilation, entities, placing, data)
 
 
-def _join_kernels(stages: list[Wire], entities: Entities) -> None:
+def _join_kernels(stages: "list[records.Stage]", entities: Entities) -> None:
     """Every line of a kernel's loops also descends from the schedule items that run the kernel."""
     by_id = {stage["id"]: stage for stage in stages}
     items: dict[str, list[str]] = {}
@@ -127,25 +109,25 @@ def _join_kernels(stages: list[Wire], entities: Entities) -> None:
         for node in unit["scene"]["nodes"] if unit["scene"] else ():
             items.setdefault(node.get("name", ""), []).append(names[node["e"]])
     for unit in by_id["loops"]["units"]:
-        for _, number, *_ in unit["lines"]:
-            if number >= 0:
-                entities.number(names[number], items.get(unit["name"], ()))
+        for _, place, *_ in unit["lines"]:
+            if place >= 0:
+                entities.number(names[place], items.get(unit["name"], ()))
 
 
 def _passes(
-    compilation: Any, entities: Entities, placing: Budget, notes: list[str]
-) -> tuple[list[Wire], list[Wire], list[list[Any]]]:
+    compilation: "Compilation", entities: Entities, placing: Budget, notes: list[str]
+) -> "tuple[list[records.Film], list[records.Pass], list[records.Rule]]":
     films: dict[tuple[str, str], Film] = {}
     rules: dict[tuple[str, str, str, str], int] = {}
-    rows: list[Wire] = []
+    rows: list[records.Pass] = []
     for record in compilation.passes:
         film = films.setdefault((record.stage, record.kernel), Film(entities))
         rewrites = [
-            [
+            (
                 rules.setdefault(_rule(it), len(rules)),
                 entities.number(it.before),
                 entities.number(it.after),
-            ]
+            )
             for it in record.applied
         ]
         left_out = len(rewrites) - film.shoot(record.changes(film.seen))
@@ -157,22 +139,22 @@ def _passes(
             "kernel": visible(record.kernel),
             "name": visible(record.name),
             "because": visible(record.because),
-            "seconds": plain(record.seconds),
-            "changed": bool(record.changed),
+            "seconds": number(record.seconds),
+            "changed": record.changed,
             "film": list(films).index((record.stage, record.kernel)),
             "shot": len(film.passes) - 1,
             "rewrites": rewrites,
             "left_out": max(0, left_out),
         })  # fmt: skip
     named = [
-        [visible(rule), visible(algebra), place(at), [visible(it) for it in code.splitlines()]]
+        (visible(rule), visible(algebra), place(at), [visible(it) for it in code.splitlines()])
         for rule, algebra, at, code in rules
     ]
     return [film.wire(placing) for film in films.values()], rows, named
 
 
-def _rule(it: Any) -> tuple[str, str, str, str]:
-    return it.rule, it.algebra, it.source, getattr(it, "code", "")
+def _rule(it: "Rewrite") -> tuple[str, str, str, str]:
+    return it.rule, it.algebra, it.source, it.code
 
 
 def place(source: str) -> str:

@@ -1,26 +1,10 @@
-"""A kernel's playground as data for the page: what can be chosen, what was tried, what it touched.
+"""A kernel's playground as data for the page: what can be chosen, was tried, and was touched."""
 
-    playground  {"kernels": {name: kernel}, "roofs": {threads: roofs},
-                 "tunings": see `tunings`}                                  what was recorded
-      kernel    {"name", "own": text, "axes": [[name, extent, role]], "lanes", "cores",
-                 "loaded": [slot], "stored": [slot], "labels": {slot: name}, "obstacle",
-                 "points": [point]}
-      point     {"number", "text", "label", "rows": [choice], "refused", "unmeasured", "unseen",
-                 "flops", "time": {"seconds", "low", "high", "usual", "samples"} or null,
-                 "cache": cache or null, "texts": {"loops", "lowered", "asm": [line]},
-                 "film": film or null}
-      cache     {"accesses", "total", "lines", "tasks", "streamed", "fetches", "fetched": [lines],
-                 "levels": [[name, bytes, ways, asked, hits]],
-                 "memories": [[name, label, accesses, lines, [found]]]}
-      film      {"memories": [[name, label, rows, columns, tall, wide]],
-                 "sites": [[line, memory, lanes, is_store]], "steps": [site, element, missed, …],
-                 "frames": [[accesses, misses, [runs], [runs]]], "accesses", "total"}
-      roofs     {"name", "threads", "peak", "alone", "levels": [[name, bytes per ns]]}
-"""
-
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from compiler.loops.choices import show, text
+from compiler.lowered.instructions import DefineGlobal
 from compiler.playground.caches import CacheReport
 from compiler.playground.film import Film
 from compiler.playground.playground import Playground
@@ -28,19 +12,22 @@ from compiler.playground.point import Point, Timing
 from compiler.playground.roofs import Roofs
 from compiler.settings.machine import LEVELS
 from svodviz.foundation.escape import visible
-from svodviz.wire.scene import Wire
+
+if TYPE_CHECKING:
+    from compiler.core.trace import Line
+    from svodviz.data import answers
 
 MOST_LINES = 600
 """Lines of a text that are shown of one point."""
 
 
-def kernel_row(play: Playground, with_points: bool = True) -> Wire:
+def kernel_row(play: Playground, with_points: bool = True) -> "answers.TriedKernel":
     """What the controls need, and what was tried so far."""
     known = play.space
     return {
         "name": visible(play.name),
         "own": text(play.own) or "plain",
-        "axes": [[axis.name, axis.extent, axis.role] for axis in play.axes],
+        "axes": [(axis.name, axis.extent, axis.role) for axis in play.axes],
         "lanes": known.lanes,
         "cores": known.cores,
         "loaded": list(known.loaded),
@@ -51,7 +38,9 @@ def kernel_row(play: Playground, with_points: bool = True) -> Wire:
     }
 
 
-def point_row(play: Playground, point: Point, film: Film | None = None) -> Wire:
+def point_row(
+    play: Playground, point: Point, film: Film | None = None
+) -> "answers.TriedPoint":
     """One point; `film` where it was made."""
     is_there = point.kernel is not None
     return {
@@ -70,7 +59,7 @@ def point_row(play: Playground, point: Point, film: Film | None = None) -> Wire:
     }
 
 
-def time_row(taken: Timing | None) -> Wire | None:
+def time_row(taken: Timing | None) -> "answers.Taken | None":
     """Seconds of one run."""
     if taken is None:
         return None
@@ -80,20 +69,25 @@ def time_row(taken: Timing | None) -> Wire | None:
     }  # fmt: skip
 
 
-def texts(point: Point) -> Wire:
+def texts(point: Point) -> "answers.Texts":
     """The kernel at three stages, line by line."""
-    stages = {"loops": point.loops, "lowered": point.lowered, "asm": point.assembly}
-    return {name: lines_of(stage.lines) for name, stage in stages.items()}
+    return {
+        "loops": lines_of(point.loops.lines),
+        "lowered": lines_of(point.lowered.lines),
+        "asm": lines_of(point.assembly.lines),
+    }
 
 
-def lines_of(lines: Any) -> list[str]:
+def lines_of(lines: "Sequence[Line]") -> list[str]:
     """The text of lines; of very many the first ones, and how many more there are."""
     shown = [visible(line.text.expandtabs(4)) for line in lines[:MOST_LINES]]
     left = len(lines) - len(shown)
     return [*shown, f"… {left:,} more lines"] if left else shown
 
 
-def cache_row(play: Playground, report: CacheReport | None) -> Wire | None:
+def cache_row(
+    play: Playground, report: CacheReport | None
+) -> "answers.Cache | None":
     """What was found in caches."""
     if report is None:
         return None
@@ -103,11 +97,11 @@ def cache_row(play: Playground, report: CacheReport | None) -> Wire | None:
         "tasks": report.tasks, "streamed": report.streamed,
         "fetches": report.fetches, "fetched": list(report.fetched),
         "levels": [
-            [it.cache.name, it.cache.nbytes, it.cache.ways, it.asked, it.hits]
+            (it.cache.name, it.cache.nbytes, it.cache.ways, it.asked, it.hits)
             for it in report.levels
         ],
         "memories": [
-            [it.name, labels.get(it.name, ""), it.accesses, it.lines, list(it.found)]
+            (it.name, labels.get(it.name, ""), it.accesses, it.lines, list(it.found))
             for it in report.memories
         ],
     }  # fmt: skip
@@ -115,25 +109,27 @@ def cache_row(play: Playground, report: CacheReport | None) -> Wire | None:
 
 def labels_of(play: Playground) -> dict[str, str]:
     """What the user calls the kernel's arguments, by their names in the kernel."""
-    rows = (i for i in play.plain.linear.instructions if type(i).__name__ == "DefineGlobal")
-    names = {getattr(row, "name", ""): getattr(row, "slot", -1) for row in rows}
+    rows = play.plain.linear.instructions
+    names = {row.name: row.slot for row in rows if isinstance(row, DefineGlobal)}
     return {name: visible(play.labels.get(slot, "")) for name, slot in names.items()}
 
 
-def film_row(play: Playground, film: Film | None) -> Wire | None:
+def film_row(play: Playground, film: Film | None) -> "answers.AccessFilm | None":
     """The accesses as pictures."""
     if film is None:
         return None
     labels, places = labels_of(play), {p.region: n for n, p in enumerate(film.pictures)}
     return {
         "memories": [
-            [p.region.name, labels.get(p.region.name, ""), p.rows, p.columns, p.tall, p.wide]
+            (p.region.name, labels.get(p.region.name, ""), p.rows, p.columns, p.tall, p.wide)
             for p in film.pictures
         ],
-        "sites": [[s.number, places[s.region], s.lanes, int(s.is_store)] for s in film.sites],
+        "sites": [
+            (s.number, places[s.region], s.lanes, 1 if s.is_store else 0) for s in film.sites
+        ],
         "steps": [int(part) for step in film.steps for part in step],
         "frames": [
-            [f.accesses, f.misses, [list(r) for r in f.touched], [list(r) for r in f.missed]]
+            (f.accesses, f.misses, [list(r) for r in f.touched], [list(r) for r in f.missed])
             for f in film.frames
         ],
         "accesses": film.accesses,
@@ -141,10 +137,10 @@ def film_row(play: Playground, film: Film | None) -> Wire | None:
     }
 
 
-def roofs_row(roofs: Roofs) -> Wire:
+def roofs_row(roofs: Roofs) -> "answers.Roofs":
     """The limits of the machine."""
     return {
         "name": visible(roofs.name), "threads": roofs.threads, "peak": roofs.peak,
         "alone": roofs.alone,
-        "levels": [list(pair) for pair in zip(LEVELS, roofs.bandwidths, strict=True)],
+        "levels": list(zip(LEVELS, roofs.bandwidths, strict=True)),
     }  # fmt: skip

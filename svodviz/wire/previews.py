@@ -3,30 +3,32 @@
 The page asks for the value of a node that it was given none of, as long as Python is there.
 """
 
-import math
-import re
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
-from svodviz.foundation.requests import Json, Progress, request
-from svodviz.foundation.values import Preview, preview
-from svodviz.wire.scene import Wire
+from svodviz.foundation.requests import Arguments, Asked, Progress, request
+from svodviz.foundation.values import preview
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from svodviz.data import records
 
 LIMIT, SECONDS = 600, 2.0
 HURRIED_SECONDS = 0.2  # the same for a program with more nodes than LIMIT
 
 
 def previews(
-    compilation: Any, stages: Sequence[Wire], entities: Entities, notes: list[str]
-) -> dict[str, Preview]:
+    compilation: "Compilation", stages: "Sequence[records.Stage]", entities: Entities,
+    notes: list[str],
+) -> "dict[str, records.Value]":  # fmt: skip
     """The previews of all nodes that are drawn, by entity; `notes` get what was left out."""
     rows = _drawn(stages)
     names = entities.names
     wanted = list(dict.fromkeys(node["e"] for node in rows))
-    found: dict[str, Preview] = {}
+    found: dict[str, records.Value] = {}
     until = time.monotonic() + (SECONDS if len(wanted) <= LIMIT else HURRIED_SECONDS)
     for count, number in enumerate(wanted):
         if count >= LIMIT or time.monotonic() > until:
@@ -40,18 +42,20 @@ def previews(
         if value is not None:
             found[str(number)] = preview(value)
     else:
-        _note_large({it["e"]: it.get("shape", "") for it in rows}, found, notes)
+        _note_large(compilation, rows, found, notes)
     return found
 
 
 @request("value")
-def answer(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def answer(
+    explorer: Asked, arguments: Arguments, progress: Progress
+) -> "records.Value | None":
     """The preview of one node's value; null where it has none."""
     value = explorer.compilation.values(str(arguments["entity"]))
     return None if value is None else preview(value)
 
 
-def _drawn(stages: Sequence[Wire]) -> list[Wire]:
+def _drawn(stages: "Sequence[records.Stage]") -> "list[records.NodeRow]":
     """The nodes that may have values; a graph too large to be drawn shows none of its own."""
     return [
         node
@@ -62,12 +66,16 @@ def _drawn(stages: Sequence[Wire]) -> list[Wire]:
     ]
 
 
-def _note_large(shapes: dict[int, str], found: dict[str, Preview], notes: list[str]) -> None:
+def _note_large(
+    compilation: "Compilation", rows: "list[records.NodeRow]", found: "dict[str, records.Value]",
+    notes: list[str],
+) -> None:  # fmt: skip
     """Says how many nodes have no value because they, or what they come from, are too large."""
     from compiler.ask.values import MOST
 
-    left = [shape for number, shape in shapes.items() if shape and str(number) not in found]
-    sizes = [math.prod(map(int, re.findall(r"\d+", shape))) for shape in left]
-    if found and max(sizes, default=0) > MOST:
+    left = {it["e"] for it in rows if it.get("shape") and str(it["e"]) not in found}
+    graphs = compilation.graph, compilation.optimized_graph
+    largest = max((node.size for graph in graphs for node in graph.nodes), default=0)
+    if found and left and largest > MOST:
         notes.append(f"no values of {len(left):,} nodes: they have more than {MOST:,} elements, "
                      "or follow from some that do")  # fmt: skip

@@ -9,13 +9,23 @@
 A stage makes a new graph whenever it is asked for one: it is refined in its place.
 """
 
-import re
 from collections.abc import Iterator
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, TypeAlias
 
 from svodviz.wire.items import loop_rows
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from compiler.core.node import Node
+    from compiler.core.stage import Stage
+    from compiler.graph.nodes import TensorNode
+    from compiler.graph.printer import Graph
+    from compiler.schedule.calls import KernelGraph
+    from compiler.schedule.kinds import Range
+    from compiler.schedule.printer import Schedule
+
+    Picture: TypeAlias = nx.DiGraph[str]
 
 KINDS = {
     "customcall": "callback",
@@ -31,26 +41,34 @@ KINDS = {
     "mselect": "lanes",
 }
 JUMPS = {"taken": "jump", "true": "jump", "false": "jump", "next": "next"}
-_BOUNDS = re.compile(r"(-?\d+) … (-?\d+)")
 
 
-def pictured(stage_id: str, stage: Any) -> "nx.DiGraph[str]":
+def pictured(stage: "Stage") -> "Picture":
     """The graph of a stage as it is drawn and exported."""
-    graph = stage.to_networkx()
-    if stage_id == "graph":
-        return _with_places(graph, stage)
-    if stage_id == "kernels":
-        return _kernel_graph(_with_places(graph, stage))
-    if stage_id in ("llvm", "optimized", "asm"):
-        return _flow(graph)
-    if stage_id == "schedule" and getattr(stage, "items", ()):
-        return _schedule(graph, stage)
-    if stage_id == "run":
-        return _schedule(graph, stage.schedule)
-    return graph
+    from compiler.ask.measurement import Measurement
+    from compiler.graph.printer import Graph
+    from compiler.llvm.looking.listing import Listing
+    from compiler.llvm.source import Source
+    from compiler.schedule.calls import KernelGraph
+    from compiler.schedule.printer import Schedule
+
+    graph: Picture = stage.to_networkx()
+    match stage:
+        case Graph():
+            return _tensor_graph(graph, stage)
+        case KernelGraph():
+            return _kernel_graph(graph, stage)
+        case Source() | Listing():
+            return _flow(graph)
+        case Schedule():
+            return _schedule(graph, stage)
+        case Measurement():
+            return _schedule(graph, stage.schedule)
+        case _:
+            return graph
 
 
-def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
+def _flow(graph: "Picture") -> "Picture":
     """Control flow: jumps by their way, blocks with the innermost loop around them.
 
     Loops are no groups: a layout ranks the blocks of a group by themselves, heads at the bottom.
@@ -66,68 +84,79 @@ def _flow(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
     return graph
 
 
-def _with_places(graph: "nx.DiGraph[str]", stage: Any) -> "nx.DiGraph[str]":
-    """The graph with the device of each node that has one, and what its extents depend on."""
-    modules = getattr(stage, "modules", {})
-    for node in getattr(stage, "nodes", ()):
-        facts = graph.nodes.get(stage.entity(node), {})
-        if getattr(node, "device", ""):
-            facts["device"] = str(node.device)
-        extents = [it for it in getattr(node, "extents", ()) if it is not None]
-        if extents:
-            words = (str(getattr(it, "described", it)) for it in extents)
-            facts["variables"] = ", ".join(dict.fromkeys(words))
-        facts["module"] = modules.get(node, "")
+def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
+    """The graph with the device of each buffer, and the functions of the user that made nodes."""
+    for node in stage.nodes:
+        facts = graph.nodes[stage.entity(node)]
+        facts |= _places(node)
+        facts["module"] = stage.modules.get(node, "")
     return graph
 
 
-def _kernel_graph(graph: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
-    for _, facts in graph.nodes(data=True):
-        facts["kind"] = KINDS.get(facts.get("op", ""), facts.get("kind", ""))
-    for source, target, facts in graph.edges(data=True):
-        ops = (graph.nodes[source].get("op"), graph.nodes[target].get("op"))
-        if ops[0] == "range" and ops[1] in ("end", "bind"):
-            facts["kind"] = "loop"
-    for counter in [it for it, op in graph.nodes(data="op") if op == "range"]:
-        label = _loop_label(graph, counter)
-        for member in _members(graph, counter):
-            graph.nodes[member]["group"] = label
+def _places(node: "TensorNode") -> dict[str, str]:
+    """The device of a buffer or a copy, and what the extents of a node depend on."""
+    from compiler.graph.kinds.placement import Copy
+    from compiler.graph.nodes import Buffer
+
+    facts = {"device": node.device} if isinstance(node, Buffer | Copy) and node.device else {}
+    words = dict.fromkeys(it.described for it in node.extents if it is not None)
+    return facts | ({"variables": ", ".join(words)} if words else {})
+
+
+def _kernel_graph(graph: "Picture", stage: "KernelGraph") -> "Picture":
+    from compiler.graph.nodes import TensorNode
+    from compiler.schedule.kinds import Bind, End, Range
+
+    users: dict[Range, list[Node]] = {it: [] for it in stage.nodes if isinstance(it, Range)}
+    for node in stage.nodes:
+        facts = graph.nodes[stage.entity(node)]
+        if isinstance(node, TensorNode):
+            facts |= _places(node)
+        facts["module"] = ""
+        facts["kind"] = KINDS.get(facts["op"], facts["kind"])
+        for source in node.sources if isinstance(node, End | Bind) else ():
+            if isinstance(source, Range):
+                users[source].append(node)
+                graph.edges[stage.entity(source), stage.entity(node)]["kind"] = "loop"
+    for counter, users_of in users.items():
+        label = _loop_label(graph, stage, counter, users_of)
+        for member in _members(counter, users_of):
+            graph.nodes[stage.entity(member)]["group"] = label
     return graph
 
 
-def _members(graph: "nx.DiGraph[str]", counter: str) -> Iterator[str]:
+def _members(counter: "Range", users: "list[Node]") -> "Iterator[Node]":
     """The range, what counts in it, its ends and the calls that they repeat."""
+    from compiler.schedule.kinds import Bind, End
+
     yield counter
-    for user in graph.successors(counter):
-        if graph.nodes[user].get("op") == "bind":
+    for user in users:
+        if isinstance(user, Bind):
             yield user
-        if graph.nodes[user].get("op") == "end":
+        if isinstance(user, End):
             yield user
-            yield from (
-                source for source, _, operand in graph.in_edges(user, data="operand")
-                if operand == 0
-            )  # fmt: skip
+            yield user.sources[0]
 
 
-def _loop_label(graph: "nx.DiGraph[str]", counter: str) -> str:
+def _loop_label(
+    graph: "Picture", stage: "KernelGraph", counter: "Range", users: "list[Node]"
+) -> str:
     """`loop %1: i = 0 … 2, 3 turns`"""
-    names = {
-        str(graph.nodes[variable].get("argument", "")).split(" ")[0]
-        for bind in graph.successors(counter) if graph.nodes[bind].get("op") == "bind"
-        for variable in graph.predecessors(bind) if graph.nodes[variable].get("op") == "definevar"
-    }  # fmt: skip
-    bounds = str(graph.nodes[counter].get("argument", ""))
-    found = _BOUNDS.fullmatch(bounds)
-    if found:
-        low, high = int(found[1]), int(found[2])
+    from compiler.schedule.kinds import Bind, DefineVar
+
+    bound = (source for user in users if isinstance(user, Bind) for source in user.sources)
+    names = {it.name for it in bound if isinstance(it, DefineVar)}
+    facts, low, high = graph.nodes[stage.entity(counter)], counter.low, counter.high
+    bounds = facts["argument"]
+    if isinstance(low, int) and isinstance(high, int):
         turns = f"{max(0, high - low)} turn{'' if high - low == 1 else 's'}"
-        graph.nodes[counter]["argument"] = f"{bounds}, {turns}"
+        facts["argument"] = f"{bounds}, {turns}"
         bounds = f"{low} … {high - 1}, {turns}"
     name = ", ".join(sorted(names)) or "counter"
-    return f"loop %{counter.partition(':')[2]}: {name} = {bounds}"
+    return f"loop %{stage.numbers[counter]}: {name} = {bounds}"
 
 
-def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
+def _schedule(graph: "Picture", schedule: "Schedule") -> "Picture":
     entities = {item.item_id: schedule.entity(item.item_id) for item in schedule.items}
     for _, facts in graph.nodes(data=True):
         # The argument of an item begins with its name, which the label has already.
@@ -135,7 +164,7 @@ def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
     for edge in schedule.dependencies:
         facts = graph.edges[entities[edge.producer], entities[edge.consumer]]
         facts["kinds"] = tuple(dict.fromkeys((*facts.get("kinds", ()), edge.kind)))
-    for found in getattr(schedule, "opportunities", None) or ():
+    for found in schedule.opportunities:
         if found.first == found.second:
             continue  # taken: the two are one
         ends = entities[found.first], entities[found.second]
@@ -149,7 +178,7 @@ def _schedule(graph: "nx.DiGraph[str]", schedule: Any) -> "nx.DiGraph[str]":
     return graph
 
 
-def _together(schedule: Any) -> Iterator[tuple[list[str], str, list[int]]]:
+def _together(schedule: "Schedule") -> Iterator[tuple[list[str], str, list[int]]]:
     """Names, label and items of each loop; calls that take turns with each other are one loop."""
     names: list[str] = []
     positions: list[int] = []
@@ -160,7 +189,7 @@ def _together(schedule: Any) -> Iterator[tuple[list[str], str, list[int]]]:
             if positions:
                 yield names, label, positions
             names, positions, label, turns = [], [], loop["label"], len(items)
-        names.append(str(schedule.items[items[0]].operation.name))
+        names.append(schedule.items[items[0]].operation.name)
         positions.extend(items)
     if positions:
         yield names, label, positions

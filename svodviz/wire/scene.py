@@ -1,24 +1,23 @@
 """Drawings on the wire: a table of nodes, a table of edges, and one or more layouts of them.
 
-    scene    {"nodes": [node], "edges": [[source, target, operand, kind]], "layouts": [layout]}
-    node     {"e": entity, "op", "kind", "label": [line], "w", "h", …}; empty fields are left out
-    layout   {"places": [[node, x, y]], "routes": [[edge, path]], "groups", "size", "engine", …}
-
-Nodes and edges are referred to by their position in the tables. A stage has a single layout of all
-nodes; the frames of passes have one for each run of passes whose frames fit together. What would
-take long to place has null for its layout: the page places it when it is looked at.
+Nodes and edges are referred to by their position in the tables; fields that are empty are left out.
+A stage has a single layout of all nodes; the frames of passes have one for each run of passes whose
+frames fit together. What would take long to place has null for its layout: the page places it when
+it is looked at.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, SupportsFloat, cast
 
 from svodviz.drawing.graphs import Arrow, Box, Drawing
 from svodviz.drawing.layout import Layout, lay_out
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 
-Wire = dict[str, Any]
+if TYPE_CHECKING:
+    from svodviz.data import records
+
 PLACED = 600  # nodes of all graphs together that Graphviz places before the page opens
 MOST_PLACED = 400  # nodes of one of them
 
@@ -39,9 +38,9 @@ class Budget:
         return is_allowed
 
 
-def node_row(box: Box, entities: Entities) -> Wire:
+def node_row(box: Box, entities: Entities) -> "records.NodeRow":
     """One row of the node table."""
-    row: Wire = {"e": entities.number(box.entity), "op": box.op, "kind": box.kind}
+    row: dict[str, object] = {"e": entities.number(box.entity), "op": box.op, "kind": box.kind}
     words = (("name", box.name), ("arg", box.argument), ("dtype", box.dtype),
              ("shape", box.shape), ("group", box.group))  # fmt: skip
     for key, word in words:
@@ -50,10 +49,10 @@ def node_row(box: Box, entities: Entities) -> Wire:
     row.update(label=list(box.label), w=box.width, h=box.height)
     for key, value in box.facts.items():
         row[key] = plain(value)
-    return row
+    return cast("records.NodeRow", row)  # its keys are those of `Box.facts`
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> "records.Json":
     """A fact as JSON can carry it: numbers to four digits, no infinities, printable words."""
     if isinstance(value, bool | int) or value is None:
         return value
@@ -63,43 +62,56 @@ def plain(value: Any) -> Any:
         return {visible(key): plain(it) for key, it in value.items()}
     if isinstance(value, list | tuple):
         return [plain(it) for it in value]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return visible(value)
-    return float(f"{number:.4g}") if abs(number) < float("inf") else str(number)
+    return number(value) if isinstance(value, SupportsFloat) else visible(value)
+
+
+def number(value: SupportsFloat) -> "records.Number":
+    """A number to four digits; whole ones stay, what is infinite or none becomes its name."""
+    if isinstance(value, int):
+        return value
+    it = float(value)
+    if it != it:
+        return "nan"
+    if abs(it) == float("inf"):
+        return "inf" if it > 0 else "-inf"
+    return rounded(it)
+
+
+def rounded(value: float) -> float:
+    """A finite number to four digits; whole ones stay."""
+    return value if isinstance(value, int) else float(f"{value:.4g}")
 
 
 def layout_row(
     layout: Layout, boxes: Collection[tuple[int, Box]], arrows: Collection[tuple[int, Arrow]]
-) -> Wire:
+) -> "records.Layout":
     """One layout of the given rows of the tables."""
     return {
-        "places": [[index, *layout.places[box.entity]] for index, box in boxes],
-        "routes": [[index, layout.routes[arrow.source, arrow.target]] for index, arrow in arrows],
-        "groups": [[it.label, it.x, it.y, it.width, it.height] for it in layout.groups],
-        "size": [layout.width, layout.height],
+        "places": [(index, *layout.places[box.entity]) for index, box in boxes],
+        "routes": [(index, layout.routes[arrow.source, arrow.target]) for index, arrow in arrows],
+        "groups": [(it.label, it.x, it.y, it.width, it.height) for it in layout.groups],
+        "size": (layout.width, layout.height),
         "engine": layout.engine,
-        "seconds": plain(layout.seconds),
+        "seconds": rounded(layout.seconds),
     }
 
 
-def edge_rows(arrows: Collection[Arrow], number: dict[str, int]) -> list[list[Any]]:
-    """The edge table; `number` finds a node's row by its entity."""
-    return [[number[it.source], number[it.target], it.operand, it.kind] for it in arrows]
+def edge_rows(arrows: Collection[Arrow], places: dict[str, int]) -> "list[records.EdgeRow]":
+    """The edge table; `places` has a node's row by its entity."""
+    return [(places[it.source], places[it.target], it.operand, it.kind) for it in arrows]
 
 
-def scene(drawing: Drawing, entities: Entities, budget: Budget) -> Wire:
+def scene(drawing: Drawing, entities: Entities, budget: Budget) -> "records.Scene":
     """A stage's graph: both tables and their one layout, where the budget allows it."""
-    number = {box.entity: index for index, box in enumerate(drawing.boxes)}
+    places = {box.entity: index for index, box in enumerate(drawing.boxes)}
     return {
         "nodes": [node_row(box, entities) for box in drawing.boxes],
-        "edges": edge_rows(drawing.arrows, number),
+        "edges": edge_rows(drawing.arrows, places),
         "layouts": [_whole(drawing) if budget.allows(len(drawing.boxes)) else None],
     }
 
 
-def _whole(drawing: Drawing) -> Wire:
+def _whole(drawing: Drawing) -> "records.Layout":
     return layout_row(
         lay_out(drawing), list(enumerate(drawing.boxes)), list(enumerate(drawing.arrows))
     )

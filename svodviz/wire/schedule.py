@@ -1,15 +1,11 @@
 """The whole schedule as data for the page, and as text.
 
-    schedule  {"lanes": [name], "buffers": [buffer], "items": [item], "path": [item],
-               "dependencies": [dependency], "loops": [loop], "memory": memory,
-               "fusions": [fusion] or null, "moved": [text]}
-
-The rows are described in `items`, `memory` and `fusions`; `path` is the critical path by position,
-the first of paths as long, while items on any of them are critical; `moved` is what one run copies
-between devices.
+The rows are made in `items`, `memory` and `fusions`; `path` is the critical path by position, the
+first of paths as long, while items on any of them are critical.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
@@ -18,17 +14,24 @@ from svodviz.wire.fusions import fusion_rows
 from svodviz.wire.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
 from svodviz.wire.kernels import tasks_of
 from svodviz.wire.memory_rows import memory_row
-from svodviz.wire.scene import Wire
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from compiler.schedule.items import Operation
+    from svodviz.data import records
 
 MOST_LISTED = 40  # rows of one table in the text
 
 
-def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
+def schedule_row(
+    compilation: "Compilation", entities: Entities
+) -> "records.ScheduleRows | None":
     """Everything the timeline, the memory map and the table of fusions show; None without items."""
     schedule = compilation.schedule
-    if not getattr(schedule, "items", ()):
+    if not schedule.items:
         return None
-    buffers = Buffers(entities, _kernel_graph_entities(compilation.kernels))
+    kernels = compilation.kernels
+    buffers = Buffers(entities, {node: kernels.entity(node) for node in kernels.nodes})
     lanes = lanes_of(schedule.items)
     tasks = tasks_of(compilation)
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
@@ -45,20 +48,15 @@ def schedule_row(compilation: Any, entities: Entities) -> Wire | None:
         "memory": memory_row(schedule, buffers),
         "fusions": fusion_rows(schedule, entities),
         "buffers": buffers.rows,
-        "moved": [visible(it) for it in getattr(compilation, "transfers", ())],
+        "moved": [visible(it) for it in compilation.transfers],
     }
 
 
-def _tasks(operation: Any, tasks: dict[str, int]) -> int:
-    return tasks.get(str(operation.name), 1) if word_of(operation) == "kernel" else 1
+def _tasks(operation: "Operation", tasks: dict[str, int]) -> int:
+    return tasks.get(operation.name, 1) if word_of(operation) == "kernel" else 1
 
 
-def _kernel_graph_entities(kernels: Any) -> dict[Any, str]:
-    """The entity of every node of the kernel graph; nothing where the stage has no nodes."""
-    return {node: kernels.entity(node) for node in getattr(kernels, "nodes", ())}
-
-
-def schedule_text(compilation: Any) -> str:
+def schedule_text(compilation: "Compilation") -> str:
     """The printed schedule with what the pictures show: lanes, dependencies, memory, fusions."""
     row = schedule_row(compilation, Entities())
     if row is None:
@@ -67,11 +65,11 @@ def schedule_text(compilation: Any) -> str:
     return "\n".join([*parts, *_fusions(row)])
 
 
-def _named(row: Wire, item: int) -> str:
+def _named(row: "records.ScheduleRows", item: int) -> str:
     return f"{item} {row['items'][item]['name']}"
 
 
-def _table(title: str, rows: list[tuple[str, ...]]) -> list[str]:
+def _table(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     """A title and its rows, columns under each other; what is left out is said."""
     if not rows:
         return []
@@ -85,7 +83,7 @@ def _table(title: str, rows: list[tuple[str, ...]]) -> list[str]:
     return ["", title, *lines, *([f"  … {left:,} more"] if left else [])]
 
 
-def _lanes(row: Wire) -> list[str]:
+def _lanes(row: "records.ScheduleRows") -> list[str]:
     counts = [sum(it["lane"] == lane for it in row["items"]) for lane in range(len(row["lanes"]))]
     lanes = [(name, f"{n:,} items") for name, n in zip(row["lanes"], counts, strict=True)]
     loops = [
@@ -96,7 +94,7 @@ def _lanes(row: Wire) -> list[str]:
     return [*_table("lanes", lanes), *_table("loops", loops), *_table("moved", moved)]
 
 
-def _dependencies(row: Wire) -> list[str]:
+def _dependencies(row: "records.ScheduleRows") -> list[str]:
     rows = [
         (_named(row, source), "→", _named(row, target), kind,
          " ".join(row["buffers"][it]["name"] for it in buffers),
@@ -106,7 +104,7 @@ def _dependencies(row: Wire) -> list[str]:
     return _table("dependencies", rows)
 
 
-def _memory(row: Wire) -> list[str]:
+def _memory(row: "records.ScheduleRows") -> list[str]:
     memory, plan = row["memory"], row["memory"]["plan"]
     peak = memory["peak"]
     lines = [
@@ -129,7 +127,7 @@ def _memory(row: Wire) -> list[str]:
     return [*lines, *_table("memory plan", rows)]
 
 
-def _offset(place: Wire) -> str:
+def _offset(place: "records.PlaceRow") -> str:
     return "alone" if place["offset"] is None else f"at {place['offset']:,}"
 
 
@@ -137,12 +135,12 @@ def _share(score: float) -> str:
     return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
 
 
-def _fusions(row: Wire) -> list[str]:
+def _fusions(row: "records.ScheduleRows") -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
          it["value"] or _named(row, it["to"]),
          it["type"], _share(it["score"]),
          f"{it['saved']:,} bytes saved", it["reason"])
-        for it in row["fusions"] or ()
+        for it in row["fusions"]
     ]  # fmt: skip
     return _table("fusion opportunities", rows)

@@ -1,6 +1,6 @@
 """One stage of a compilation as data for the page: its units with their lines and drawings."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.drawing.condense import condensed
 from svodviz.drawing.graphs import draw
@@ -10,23 +10,29 @@ from svodviz.foundation.stages import AFTER_PASSES, StageRow, Unit, units
 from svodviz.wire.machine_code import flow_row
 from svodviz.wire.measured import is_measurable
 from svodviz.wire.refine import pictured
-from svodviz.wire.scene import Budget, Wire, plain, scene
+from svodviz.wire.scene import Budget, number, scene
+
+if TYPE_CHECKING:
+    from compiler.core.stage import Stage
+    from compiler.program.compilation import Compilation
+    from svodviz.data import records
 
 GRAPH_LIMIT = 12_000  # nodes of a graph that is still drawn
 TEXT_GRAPH_LIMIT = 400  # the same where text comes first and the graph is a second view
 
 
 def stage_row(
-    row: StageRow, compilation: Any, entities: Entities, placing: Budget, notes: list[str]
-) -> Wire:
+    row: StageRow, compilation: "Compilation", entities: Entities, placing: Budget,
+    notes: list[str],
+) -> "records.Stage":  # fmt: skip
     """A stage with all its units; one that is asked for only names them."""
     answer = _empty(row)
     if row.asked:
-        return answer | {"asked": True, "units": _names(row, compilation)}
+        return {**answer, "asked": True, "units": _names(row, compilation)}
     try:
         found = list(units(compilation, row))
         answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
-        seconds = sum(float(unit.stage.seconds) for unit in found if unit.name != AFTER_PASSES)
+        seconds = sum(unit.stage.seconds for unit in found if unit.name != AFTER_PASSES)
     except Exception as error:
         # A stage that is made on demand may fail by itself; the others are still worth seeing.
         if not row.on_demand:
@@ -34,20 +40,20 @@ def stage_row(
         answer["missing"] = visible(f"{type(error).__name__}: {error}")
         notes.append(f"{row.label} is missing: {answer['missing']}")
         return answer
-    return answer | {"seconds": plain(seconds)}
+    return {**answer, "seconds": number(seconds)}
 
 
-def later_row(row: StageRow, compilation: Any) -> Wire:
+def later_row(row: StageRow, compilation: "Compilation") -> "records.Stage":
     """What stands for a stage until it arrives: the names of its units, nothing in them."""
-    return _empty(row) | {"later": True, "units": _names(row, compilation)}
+    return {**_empty(row), "later": True, "units": _names(row, compilation)}
 
 
-def _empty(row: StageRow) -> Wire:
+def _empty(row: StageRow) -> "records.Stage":
     return {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": [],
             "seconds": 0.0}  # fmt: skip
 
 
-def _names(row: StageRow, compilation: Any) -> list[Wire]:
+def _names(row: StageRow, compilation: "Compilation") -> "list[records.Unit]":
     """The units of a stage that is not made yet."""
     names = [visible(loops.name) for loops in compilation.loops]
     if not row.per_kernel:
@@ -59,8 +65,10 @@ def _names(row: StageRow, compilation: Any) -> list[Wire]:
     ]  # fmt: skip
 
 
-def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget) -> Wire:
-    graph = pictured(row.id, unit.stage)
+def _unit(
+    row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget
+) -> "records.Unit":
+    graph = pictured(unit.stage)
     limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
     nodes = graph.number_of_nodes()
     drawn = graph
@@ -69,7 +77,7 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
     for each in dict.fromkeys((graph, drawn)):
         for key, attributes in each.nodes(data=True):
             entities.number(str(key), attributes.get("parents", ()))
-    answer: Wire = {
+    answer: records.Unit = {
         "name": visible(unit.name),
         "title": visible(unit.title),
         "nodes": nodes,
@@ -78,20 +86,30 @@ def _unit(row: StageRow, position: int, unit: Unit, entities: Entities, placing:
         "note": "",
     }
     if row.id == "asm":
-        answer["flow"] = flow_row(unit.stage)
+        answer["flow"] = _flow(unit.stage)
     if nodes > limit:
         instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
         answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
     return answer
 
 
-def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> list[list[Any]]:
-    rows: list[list[Any]] = []
+def _flow(stage: "Stage") -> "records.Flow | None":
+    """Blocks and jumps of a stage that is assembly."""
+    from compiler.llvm.looking.listing import Listing
+
+    return flow_row(stage) if isinstance(stage, Listing) else None
+
+
+def _lines(
+    row: StageRow, position: int, unit: Unit, entities: Entities
+) -> "list[records.Line]":
+    rows: list[records.Line] = []
     for index, line in enumerate(unit.stage.lines):
         entity = line.entity
         if entity is None and line.parents:
             entity = f"{row.id}:{position}:line {index + 1}"
-        number = -1 if entity is None else entities.number(entity, line.parents)
-        alone = getattr(line, "alone", "") if line.text.strip() else ""
-        rows.append([visible(line.text.expandtabs(4)), number, *([visible(alone)] * bool(alone))])
+        place = -1 if entity is None else entities.number(entity, line.parents)
+        text = visible(line.text.expandtabs(4))
+        is_alone = line.alone and line.text.strip()
+        rows.append((text, place, visible(line.alone)) if is_alone else (text, place))
     return rows

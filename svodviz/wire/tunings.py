@@ -1,18 +1,19 @@
-"""What a search over loop choices tried, as data for the page.
-
-    tuning  {"words", "best": number, "trials": [trial]}          by name of kernel
-    trial   [number, parent (-1: none), change, seconds or null, refused, choices]
+"""What a search over loop choices tried, as data for the page, by name of kernel.
 
 A compilation that was not tuned has none.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from svodviz.foundation.escape import visible
-from svodviz.wire.scene import Wire
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from compiler.tune.trials import Trial
+    from svodviz.data import answers
 
 
-def tuning_rows(compilation: Any) -> Wire:
+def tuning_rows(compilation: "Compilation") -> "dict[str, answers.Tuning]":
     """The search of each kernel that was tuned, or that could not be."""
     return {
         visible(made.name): {
@@ -20,14 +21,14 @@ def tuning_rows(compilation: Any) -> Wire:
             "best": made.best.number,
             "trials": [_trial(trial) for trial in made.tried],
         }
-        for made in getattr(compilation, "tuning", ())
+        for made in compilation.tuning
     }
 
 
-def _trial(trial: Any) -> list[Any]:
+def _trial(trial: "Trial") -> "answers.TrialRow":
     from compiler.loops.choices import text
 
     parent = -1 if trial.parent is None else trial.parent
     choices = text(trial.choices) or "plain"
     refused = visible(trial.refused)
-    return [trial.number, parent, visible(trial.change), trial.seconds, refused, visible(choices)]
+    return trial.number, parent, visible(trial.change), trial.seconds, refused, visible(choices)

@@ -1,35 +1,45 @@
 """Why a rule leaves a node alone, asked from the page; and the rules that there are to ask about.
 
-    rulebook   [[stage, pass, [rule], [[target]]]]     each set of rules once, in the order in which
-                                                       they run; what each rule looks at
+The rulebook has each set of rules once, in the order in which they run, and what each looks at.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from svodviz.foundation.escape import visible
-from svodviz.foundation.requests import Json, Progress, request
+from svodviz.foundation.requests import Arguments, Asked, Progress, request
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from svodviz.data import records
 
 
-def rulebook(compilation: Any) -> list[list[Any]]:
+class WhyNot(TypedDict):
+    """Why a rule does not match, in printable parts; `matches` where it does."""
+
+    matches: bool
+    words: str
+    condition: str
+    place: str
+    values: list[tuple[str, str]]
+
+
+def rulebook(compilation: "Compilation") -> "list[records.RuleSet]":
     """The names of the rules of each pass that is a set of rules."""
     from compiler.ask.why_not import rules_of, targets_of
 
-    options = getattr(compilation, "options", None)
-    if options is None:
-        return []
-    found: dict[tuple[str, str], list[Any]] = {}
+    found: dict[tuple[str, str], tuple[list[str], list[list[str]]]] = {}
     for record in compilation.passes:
-        rules = rules_of(record, options)
+        rules = rules_of(record, compilation.options)
         if rules:
             key = visible(record.stage), visible(record.name)
             names = [visible(rule.name) for rule in rules]
             targets = [[visible(it) for it in targets_of(rule)] for rule in rules]
-            found.setdefault(key, [names, targets])
-    return [[stage, name, *rules] for (stage, name), rules in found.items()]
+            found.setdefault(key, (names, targets))
+    return [(*key, *rules) for key, rules in found.items()]
 
 
 @request("why not")
-def answer(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json:
+def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> WhyNot:
     """What `compiler.why_not` says about a rule and an entity, in printable parts."""
     from compiler.ask.why_not import why_not
     from compiler.core.errors import CompileError
@@ -46,5 +56,5 @@ def answer(explorer: Any, arguments: dict[str, Any], progress: Progress) -> Json
         "words": visible(found.words),
         "condition": visible(found.condition),
         "place": visible(found.place),
-        "values": [[visible(name), visible(value)] for name, value in found.values],
+        "values": [(visible(name), visible(value)) for name, value in found.values],
     }

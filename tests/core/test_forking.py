@@ -131,6 +131,26 @@ def printed(program: str) -> list[str]:
     return ended.stdout.split()
 
 
+REGISTERED_MEANWHILE = """
+from compiler.core import forking
+order = []
+def note(word):
+    return lambda: order.append(word)
+def begin():
+    order.append("first")
+    forking.around(note("late"), note("late ends"))
+forking.around(note("other"), note("other ends"))
+forking.around(begin, note("first ends"), is_first=True)
+def seen():
+    return order == ["first", "late", "other", "other ends", "late ends", "first ends"]
+print(*statuses([child(seen)], 60), seen())
+"""
+
+
+def test_what_is_registered_while_a_fork_begins_has_both_halves() -> None:
+    assert printed(REGISTERED_MEANWHILE) == ["0", "True"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", (1, 3))
 def test_children_compile_while_another_thread_does(threads: int) -> None:

@@ -116,6 +116,27 @@ def test_types() -> None:
     assert done.returncode == 0, done.stdout
 
 
+NAMELESS = re.compile(r"error TS(2304|2305|2307|2552|2614|2724|18004): .*")
+"""A name, a module, or what a module exports, that is nowhere."""
+
+
+def nameless(folder: Path) -> list[str]:
+    """What modules of a folder, those without types too, name that is nowhere."""
+    options = ["--allowJs", "--checkJs", "--noEmit", "--skipLibCheck", "--strict", "false",
+               "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler",
+               "--lib", "es2023,dom,dom.iterable"]  # fmt: skip
+    modules = [str(path) for path in sorted(folder.rglob("*.js"))]
+    done = subprocess.run([compiler(), *options, *modules], capture_output=True, text=True)
+    return [match[0] for match in NAMELESS.finditer(done.stdout)]
+
+
+@pytest.mark.slow
+def test_every_name_is_somewhere(tmp_path: Path) -> None:
+    assert nameless(FOLDER) == []
+    (tmp_path / "wrong.js").write_text("export const late = (row) => time(row.ns);\n")
+    assert nameless(tmp_path) == ["error TS2304: Cannot find name 'time'."]
+
+
 def test_types_are_checked_for_real(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.js"
     wrong.write_text("/** @param {number} it */\nexport const twice = (it) => it.length;\n")

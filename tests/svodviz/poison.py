@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.reason import Decision
 from svodviz.foundation.escape import visible
 from tests.svodviz.sample import HOSTILE, hostile
-from tests.svodviz.sample_graph import Compilation, Decision, Line, PassRecord, Stage
+from tests.svodviz.sample_graph import Compilation, Line, PassRecord, Stage
 
 POISONS = (
     *HOSTILE,
@@ -41,7 +42,7 @@ def poisoned() -> Compilation:
         name: tuple(_stage(it, poison) for it in getattr(plain, name))
         for name in ("loops", "lowered", "source", "optimized", "assembly")
     }
-    schedule = replace(plain.schedule, lines=_lines(plain.schedule.lines, poison))
+    schedule = replace(plain.schedule, shown=_lines(plain.schedule.lines, poison))
     return replace(
         plain, name=f"{POISONS[0]}{next(poison)}", schedule=schedule, **stages, **per_kernel,
         passes=tuple(_record(it, poison) for it in plain.passes),
@@ -67,7 +68,7 @@ def _graph(graph: Any, poison: Iterator[str]) -> Any:
     made = graph.copy()
     for _, attributes in made.nodes(data=True):
         attributes.update({name: next(poison) for name in TEXTS})
-        attributes["variables"] = (next(poison), next(poison))
+        attributes["variables"] = next(poison)
         attributes["cost"] = {next(poison): 3}
         if "text" in attributes:
             attributes["text"] = "\n".join(next(poison) for _ in range(4))
@@ -106,7 +107,7 @@ def strings(value: Any) -> Iterator[str]:
             for key, it in value.items():
                 yield from strings(key)
                 yield from strings(it)
-        case list():
+        case list() | tuple():
             for it in value:
                 yield from strings(it)
 
@@ -140,6 +141,6 @@ def _poisoned(value: Any, path: tuple[str, ...], poison: Iterator[str]) -> Any:
             return f"{value[:40]}{next(poison)}"
         case dict():
             return {key: _poisoned(it, (*path, key), poison) for key, it in value.items()}
-        case list():
+        case list() | tuple():
             return [_poisoned(it, (*path, str(n)), poison) for n, it in enumerate(value)]
     return value

@@ -8,16 +8,17 @@ every kernel whose lines descend from each other, decisions and values.
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from compiler.core.reason import Decision
 from tests.svodviz import sample_schedule
 from tests.svodviz.sample_graph import (
     PASSES,
     PROGRAM,
     Compilation,
-    Decision,
     Graph,
     Line,
     Node,
@@ -116,7 +117,7 @@ def _kernels(graph: Graph) -> Stage:
         out = add(f"{name}_storage", "buffer", "buffer", name=name, dtype="f32", shape="[640]")
         call = add(f"call_{kernel}", "call", "call", (out, *(f"kernels:{it}" for it in inputs)),
                    parents=_members(graph, kernel), argument=kernel)  # fmt: skip
-        add(name, "after", "control", (out, call), name=name)
+        add(name, "after", "order", (out, call), name=name)
     return Stage("kernel graph", tuple(lines), result, 0.0008)
 
 
@@ -276,6 +277,31 @@ HOSTILE = (
     "\u202eright to left\u202c \u2066isolated",
     "]]><!-- & &amp; %s {0} <svg/onload=hacked()>",
 )
+
+
+UNSEEN = "no values inside kernels: data, or values of variables, are missing"
+"""What a page of a sample says: there is nothing to run."""
+
+
+def as_json(data: object) -> Any:
+    """Data of a page as a page reads it: rows of tables are arrays."""
+    match data:
+        case dict():
+            return {key: as_json(it) for key, it in data.items()}
+        case list() | tuple():
+            return [as_json(it) for it in data]
+    return data
+
+
+def failing(plain: Compilation, name: str, error: Exception) -> Compilation:
+    """The compilation, of which one attribute cannot be made."""
+
+    def fail(self: Compilation) -> None:
+        raise error
+
+    made = replace(plain)
+    made.__class__ = type("Failing", (type(plain),), {name: property(fail)})
+    return made
 
 
 def rich() -> Compilation:

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 import numpy as np
 
+import compiler
+from compiler.core.passes import Passes
+from compiler.core.reason import Decision
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.looking.pass_changes import PassRun
+from compiler.loops.choices import PLAIN, Choices
+from compiler.settings.options import Options
 from tests.svodviz import sample_machine, sample_measured
 
 PROGRAM = '''\
@@ -35,6 +40,7 @@ class Line:
     text: str
     entity: str | None = None
     parents: tuple[str, ...] = ()
+    alone: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,21 +54,14 @@ class Rewrite:
     after: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One choice with its reason, as in compiler.core.trace."""
-
-    subject: str
-    kind: str
-    taken: bool
-    reason: str
+    code: str = ""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage with its faces."""
+    """A stage with its faces, and without nodes."""
+
+    nodes = ()
 
     title: str
     lines: tuple[Line, ...]
@@ -74,6 +73,10 @@ class Stage:
     def line_count(self) -> int:
         return len(self.lines)
 
+    @property
+    def instruction_count(self) -> int:
+        return sum(not line.text.endswith(":") for line in self.lines)
+
     def to_networkx(self) -> nx.DiGraph:
         return self.graph.copy()
 
@@ -83,7 +86,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """One pass with all its frames."""
+    """One pass with all its frames, and without the nodes that it rewrote."""
+
+    is_traced = True
+    matches = ()
 
     stage: str
     kernel: str
@@ -139,9 +145,21 @@ def _operands(graph: nx.DiGraph, key: str) -> tuple[str, ...]:
     return tuple(source for _, source in sorted(edges))
 
 
-@dataclass
-class Compilation:
-    """What `compiler.compile` returns, as far as svodviz reads it."""
+class NoChoices(dict[str, Choices]):
+    """The choices of kernels that have no rows of their own."""
+
+    def __missing__(self, kernel: str) -> Choices:
+        return PLAIN
+
+
+@dataclass(repr=False)
+class Compilation(compiler.Compilation):
+    """What `compiler.compile` returns, as far as svodviz reads it; what it lacks is empty here."""
+
+    choices, levels = NoChoices(), {}
+    transfers = tuning = ()
+    can_run = False
+    options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]))  # none of those of the sample
 
     name: str
     user_source: Stage
@@ -158,6 +176,9 @@ class Compilation:
     decisions: tuple[Decision, ...]
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
 
+    def begin_listings(self) -> None:
+        """They are there."""
+
     def values(self, entity: str) -> np.ndarray | None:
         return self.arrays.get(entity)
 
@@ -168,7 +189,7 @@ class Compilation:
         return sample_machine.assembly_for(machine, self.source)
 
     def measure(self, seconds: float = 1.0) -> sample_measured.Run:
-        return sample_measured.Run(self.schedule, self.name)
+        return sample_measured.run(self.schedule, self.name)
 
 
 @dataclass(frozen=True)

@@ -6,41 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from compiler.ask.measurement import ItemTime
+from compiler.ask.measurement import ItemTime, Measurement
 from compiler.core.trace import Line
 from compiler.schedule.items import ItemTiming
+from compiler.schedule.printer import Schedule
 
 
-@dataclass(frozen=True)
-class Run:
-    """What `compiler.ask.measurement.Measurement` has that is shown."""
+def run(schedule: Schedule, words: str) -> "Run":
+    """One run of a sample."""
+    costs = [it.estimated_ns * (1.25 if n % 2 else 0.8) for n, it in enumerate(schedule.analysis)]
+    return Run(
+        title="one run", name="run", seconds=0.5, schedule=schedule, whole=40_000.0, call=400.0,
+        times=tuple(ItemTime(n, ns, 0.9 * ns, 1.1 * ns, 9) for n, ns in enumerate(costs)),
+        results=(np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), np.float32(2.5)),
+        notes=(f"made up: {words}",), machine=f"no machine: {words}", words=words,
+    )  # fmt: skip
 
-    schedule: Any
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(Measurement):
+    """A measurement whose text and picture are made by hand too."""
+
     words: str
-    title: str = "one run"
-    whole: float | None = 40_000.0
-    call: float = 400.0
-    rounds: int = 9
-    seconds: float = 0.5
-    name: str = "run"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (f"made up: {self.words}",)
-
-    @property
-    def machine(self) -> str:
-        return f"no machine: {self.words}"
-
-    @property
-    def results(self) -> tuple[Any, ...]:
-        return (np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), np.float32(2.5))
-
-    @cached_property
-    def by_item(self) -> dict[int, ItemTime]:
-        costs = [it.estimated_ns * (1.25 if n % 2 else 0.8)
-                 for n, it in enumerate(self.schedule.analysis)]  # fmt: skip
-        return {n: ItemTime(n, ns, 0.9 * ns, 1.1 * ns, 9) for n, ns in enumerate(costs)}
 
     @cached_property
     def timings(self) -> tuple[ItemTiming, ...]:

@@ -4,184 +4,58 @@
 there, a loop of three turns, a barrier, a copy back and a function on the host.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
 
 from compiler.core.dtypes import float32
-from compiler.graph.nodes import Buffer
+from compiler.graph.nodes import Buffer, Const, Param, Sink, Store
+from compiler.schedule import printer
+from compiler.schedule.analysis.footprint import Lifetime
+from compiler.schedule.analysis.opportunities import FusionOpportunity
+from compiler.schedule.analysis.places import Place
+from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.calls import KernelGraph
+from compiler.schedule.items import (
+    Dependency,
+    HostCallback,
+    ItemAnalysis,
+    ItemTiming,
+    Kernel,
+    MemoryTransfer,
+    ScheduleItem,
+    Synchronization,
+)
 from compiler.schedule.strict.builder import KernelGraphBuilder
-from tests.svodviz.sample_graph import Line, Stage
+from tests.svodviz.sample_graph import Line
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """Machine code on a device."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Schedule(printer.Schedule):
+    """A schedule whose text and picture are made by hand too."""
 
-    name: str
-    reads: tuple = ()
-    writes: tuple = ()
-    device: str = "CPU"
-    fixed: tuple = ()
+    graph: nx.DiGraph
+    shown: tuple[Line, ...]
 
     @property
-    def arguments(self) -> tuple:
-        return (*self.writes, *self.reads)
+    def lines(self) -> tuple[Line, ...]:
+        return self.shown
+
+    def to_networkx(self) -> nx.DiGraph:
+        return self.graph.copy()
 
 
-@dataclass(frozen=True)
-class MemoryTransfer:
-    """A pitched copy."""
-
-    name: str
-    source: Buffer
-    destination: Buffer
-    source_device: str
-    destination_device: str
-    dims: tuple
-    source_strides: tuple | None = None
-    nbytes: int = 0
-
-    arguments = property(lambda self: (self.destination, self.source))
-    reads = property(lambda self: (self.source,))
-    writes = property(lambda self: (self.destination,))
-    devices = property(lambda self: (self.source_device, self.destination_device))
-
-
-@dataclass(frozen=True)
-class Synchronization:
-    """A barrier, a fence or an event."""
-
-    name: str
-    kind: str
-    event: int | None = None
-    scope: str = "device"
-    devices: tuple = ("CPU",)
-
-    arguments = reads = writes = ()
-
-
-@dataclass(frozen=True)
-class HostCallback:
-    """A Python function."""
-
-    name: str
-    function: str
-    arguments: tuple
-    reads: tuple = ()
-    writes: tuple = ()
-    fixed: tuple = ()
-
-
-@dataclass(frozen=True)
-class Item:
-    """One step."""
-
-    item_id: int
-    operation: object
-
-
-@dataclass(frozen=True)
-class Dependency:
-    """Why one item waits for another."""
-
-    producer: int
-    consumer: int
-    kind: str
-    buffers: tuple = ()
-
-    @property
-    def nbytes(self) -> int:
-        return sum(it.nbytes for it in self.buffers) if self.kind == "data" else 0
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """What an item costs."""
-
-    flops: int
-    bytes_read: int
-    bytes_written: int
-    estimated_ns: int
-
-
-@dataclass(frozen=True)
-class Timing:
-    """When an item may and when it must start."""
-
-    earliest_start: int
-    latest_start: int
-    cost: int
-
-
-@dataclass(frozen=True)
-class Lifetime:
-    """From which item to which a buffer is needed."""
-
-    buffer: Buffer
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the planner put a buffer."""
-
-    buffer: Buffer
-    offset: int | None
-    size: int
-    first: int
-    last: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A memory plan."""
-
-    places: tuple
-    level_count: int
-    unshared: int
-    arena: int
-    kept: int
-    live: int
-
-    @property
-    def peak(self) -> int:
-        return self.arena + self.kept
-
-
-@dataclass(frozen=True)
-class Opportunity:
-    """Two items that could be one."""
-
-    first: int
-    second: int
-    fusion_type: str
-    score: float
-    bytes_saved: int
-    reason: str
-    taken: bool = False
-
-
-@dataclass(frozen=True)
-class Schedule(Stage):
-    """A schedule with its faces and its data."""
-
-    items: tuple = ()
-    dependencies: tuple = ()
-    analysis: tuple = ()
-    times: tuple = ()
-    critical_path: tuple = ()
-    lifetimes: tuple = ()
-    parents: tuple = ()
-    memory_plan: Plan | None = None
-    opportunities: tuple | None = field(default=None)
-
-    def entity(self, item_id: int) -> str:
-        return f"schedule:{item_id}"
+def kernel(
+    name: str, reads: tuple[Buffer, ...], writes: tuple[Buffer, ...], device: str = "CPU",
+    fixed: tuple[tuple[str, int], ...] = (),
+) -> Kernel:  # fmt: skip
+    """A kernel that reads and writes these; what it computes does not matter."""
+    arguments = (*writes, *reads)
+    params = [Param((), slot, (1,), float32) for slot in range(len(arguments))]
+    targets, values = params[: len(writes)], params[len(writes) :] or [Const((), 0, float32, (1,))]
+    stores = [Store((target, value)) for target in targets for value in values]
+    return Kernel(name, Sink(tuple(stores)), arguments, device, fixed)
 
 
 def buffer(number: int, name: str, *shape: int, device: str = "CPU") -> Buffer:
@@ -192,14 +66,18 @@ def buffer(number: int, name: str, *shape: int, device: str = "CPU") -> Buffer:
 def _costs(rows: list[tuple[int, int, int]]) -> dict[str, tuple]:
     """Analysis and times from rows (start, cost, slack)."""
     return {
-        "analysis": tuple(Analysis(c * 90, c * 20, c * 5, c) for _, c, _ in rows),
-        "times": tuple(Timing(start, start + slack, c) for start, c, slack in rows),
+        "analysis": tuple(
+            ItemAnalysis(n, c * 90, c * 20, c * 5, c) for n, (_, c, _) in enumerate(rows)
+        ),
+        "times": tuple(
+            ItemTiming(n, start, start + slack, c) for n, (start, c, slack) in enumerate(rows)
+        ),
     }
 
 
 def _stage(name: str, operations: list, edges: list, rows: list, parents: list, **more: object):
-    items = tuple(Item(number, it) for number, it in enumerate(operations))
-    dependencies = tuple(Dependency(*edge) for edge in edges)
+    dependencies = tuple(Dependency(*edge[:3], edge[3] if edge[3:] else ()) for edge in edges)
+    items = tuple(_item(number, it, dependencies) for number, it in enumerate(operations))
     critical = tuple(number for number, (_, _, slack) in enumerate(rows) if not slack)
     graph, lines = nx.DiGraph(), []
     for item, (start, cost, slack), above in zip(items, rows, parents, strict=True):
@@ -222,9 +100,16 @@ def _stage(name: str, operations: list, edges: list, rows: list, parents: list, 
     length = max(start + cost for start, cost, _ in rows) / 1000
     total = Line(f"critical path {' '.join(map(str, critical))} · {length:.1f} µs")
     return Schedule(
-        "schedule", (*lines, total), graph, 0.0003, "", items, dependencies,
-        critical_path=critical, parents=tuple(parents), **_costs(rows), **more,
+        title="schedule", shown=(*lines, total), graph=graph, seconds=0.0003, items=items,
+        dependencies=dependencies, critical_path=critical, parents=tuple(parents), results=(),
+        peak_bytes=0, itemwise_bytes=0, **_costs(rows), **more,
     )  # fmt: skip
+
+
+def _item(number: int, operation: object, edges: tuple[Dependency, ...]) -> ScheduleItem:
+    before = tuple(it.producer for it in edges if it.consumer == number)
+    after = tuple(it.consumer for it in edges if it.producer == number)
+    return ScheduleItem(number, operation, before, after)
 
 
 def plain() -> Schedule:
@@ -234,8 +119,8 @@ def plain() -> Schedule:
     hidden, logits = buffer(-1, "hidden", 64, 32), buffer(-2, "logits", 64, 10)
     result, total = buffer(-3, "probabilities", 64, 10), buffer(-4, "total", 64)
     operations = [
-        Kernel("k0", (x, w1, b1), (hidden,)), Kernel("k1", (hidden, w2), (logits,)),
-        Kernel("k2", (logits,), (result,)), Kernel("k3", (x,), (total,)),
+        kernel("k0", (x, w1, b1), (hidden,)), kernel("k1", (hidden, w2), (logits,)),
+        kernel("k2", (logits,), (result,)), kernel("k3", (x,), (total,)),
     ]  # fmt: skip
     lives = [(it, 0, 3) for it in (x, w1, b1, w2)]
     lives += [(hidden, 0, 1), (logits, 1, 2), (result, 2, 3), (total, 3, 3)]
@@ -256,15 +141,16 @@ def rich(suffix: str = "") -> Schedule:
     mean, back = buffer(-4, f"mean{suffix}", 64), buffer(-5, f"back{suffix}", 256, 64)
     result = buffer(-6, f"result{suffix}", 256)
     operations = [
-        MemoryTransfer(f"copy x{suffix}", x, there, "CPU", "CPU:1", (256, 64), (64, 1), 65536),
-        Kernel(f"scale{suffix}", (x,), (local,)),
-        *(Kernel(f"step{suffix}", (there, state), (state,), "CPU:1", ((f"i{suffix}", turn),))
+        MemoryTransfer(f"copy x{suffix}", x, there, "CPU", "CPU:1", (256, 64), (64, 1),
+                       nbytes=65536),
+        kernel(f"scale{suffix}", (x,), (local,)),
+        *(kernel(f"step{suffix}", (there, state), (state,), "CPU:1", ((f"i{suffix}", turn),))
           for turn in range(3)),
-        Kernel(f"mean{suffix}", (local,), (mean,)),
+        kernel(f"mean{suffix}", (local,), (mean,)),
         Synchronization(f"join{suffix}", "barrier", devices=("CPU", "CPU:1")),
-        MemoryTransfer(f"copy back{suffix}", state, back, "CPU:1", "CPU", (256, 64), None, 65536),
-        Kernel(f"combine{suffix}", (back, mean, local), (result,)),
-        HostCallback(f"report{suffix}", f"print_mean{suffix}", (result,), (result,)),
+        MemoryTransfer(f"copy back{suffix}", state, back, "CPU:1", "CPU", (256, 64), nbytes=65536),
+        kernel(f"combine{suffix}", (back, mean, local), (result,)),
+        HostCallback(f"report{suffix}", f"print_mean{suffix}", (result,), (0,), ()),
     ]  # fmt: skip
     edges = [
         (0, 2, "data", (there,)), (2, 3, "data", (state,)), (2, 3, "output", (state,)),
@@ -290,15 +176,15 @@ def rich(suffix: str = "") -> Schedule:
         Place(result, None, 1024, 6, 7, "a result: never shared"),
     )  # fmt: skip
     opportunities = (
-        Opportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too"),
-        Opportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between"),
-        Opportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True),
-        Opportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel"),
+        FusionOpportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too"),
+        FusionOpportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between"),
+        FusionOpportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True),
+        FusionOpportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel"),
     )
     return _stage(
         "schedule", operations, edges, rows, parents,
         lifetimes=tuple(Lifetime(*it) for it in lives), opportunities=opportunities,
-        memory_plan=Plan(places, 8, 4 * size + 1280, 3 * size + 256, 1024, 3 * size + 1280),
+        memory_plan=MemoryPlan(places, 8, 4 * size + 1280, 3 * size + 256, 1024, 3 * size + 1280),
     )  # fmt: skip
 
 
@@ -306,7 +192,7 @@ def long(count: int, turns: int = 0) -> Schedule:
     """A chain of `count` kernels, of which the first `turns` are the turns of one loop."""
     made = [buffer(-1 - number, f"b{number}", 16) for number in range(count)]
     operations = [
-        Kernel("turn" if number < turns else f"k{number}", (made[number - 1],) if number else (),
+        kernel("turn" if number < turns else f"k{number}", (made[number - 1],) if number else (),
                (made[number],), fixed=(("i", number),) if number < turns else ())
         for number in range(count)
     ]  # fmt: skip
@@ -316,6 +202,13 @@ def long(count: int, turns: int = 0) -> Schedule:
         [("kernels:0",) if it < turns else (f"kernels:{it}",) for it in range(count)],
         lifetimes=tuple(Lifetime(it, n, min(n + 1, count - 1)) for n, it in enumerate(made)),
     )  # fmt: skip
+
+
+def empty() -> Schedule:
+    """A schedule without items."""
+    return replace(
+        long(1), items=(), dependencies=(), lifetimes=(), graph=nx.DiGraph(), shown=()
+    )
 
 
 def kernel_graph() -> KernelGraph:

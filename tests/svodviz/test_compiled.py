@@ -113,7 +113,7 @@ def test_a_node_says_which_variables_its_extents_have() -> None:
     said = {it["op"]: it["variables"] for it in graph["scene"]["nodes"] if "variables" in it}
     assert said["exp"] == "n (1 … 64)"
     (item,) = data["schedule"]["items"]
-    assert ["variables", "n"] in item["facts"]
+    assert ("variables", "n") in item["facts"]
 
 
 def test_what_may_be_explored() -> None:

@@ -87,6 +87,11 @@ class Listing(Stage):
         return start + 1, end
 
     @property
+    def instruction_count(self) -> int:
+        """How many instructions assembly has: its lines but for labels."""
+        return sum(_asm_label(row) is None for row in self.rows)
+
+    @property
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
         if self.prefix == STRUCTURED:

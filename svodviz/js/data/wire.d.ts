@@ -2,195 +2,716 @@
 // Only the checker of types reads this file; no page carries it. What modules keep with the rows
 // stands in kept.d.ts and graph/drawn.d.ts.
 
-export type Mark = [boolean | null, string];
-export type EdgeRow = [number, number, number, string];
+// -- made by python -m tools.wire_types from svodviz/data/records.py, which says more --
+
+/** A position in a table, or another whole number from 0 */
+export type Position = number;
+
+/** A position in a table; -1 for none */
+export type Perhaps = number;
+
+/** A number; "inf", "-inf" or "nan" where JSON has none */
+export type Number = number | "inf" | "-inf" | "nan";
+
+/** A number as a key */
+export type Digits = string;
+
+/** What a reason looked at: name, value, sign, limit, name of the limit */
+export type Numbers = string[][];
+
+/** Across and down, or width and height, in pixels */
 export type Point = [number, number];
 
+/** From node, to node, as which operand, kind */
+export type EdgeRow = [Position, Position, Perhaps, string];
+
+/** A box of a drawing */
 export interface NodeRow {
-  e: number;
+  e: Position;
   op: string;
   kind: string;
   label: string[];
-  w: number;
-  h: number;
+  w: Position;
+  h: Position;
   name?: string;
   arg?: string;
   dtype?: string;
   shape?: string;
   group?: string;
-  cost?: Record<string, number | string>;
+  cost?: Record<string, Number>;
   critical?: boolean;
-  slack?: number | string;
+  slack?: Number;
+  start?: Number;
+  finish?: Number;
   device?: string;
+  variables?: string;
   module?: string;
+  strides?: string;
   text?: string[];
 }
 
+/** Where the boxes and arrows of a drawing stand */
 export interface Layout {
-  places: [number, number, number][];
-  routes: [number, string][];
+  places: [Position, number, number][];
+  routes: [Position, string][];
   groups: [string, number, number, number, number][];
   size?: Point;
   engine: string;
   seconds: number;
 }
 
-/** What folds: the nodes and edges of a scene, or those that a film shows in one layout. */
+/** The nodes and edges of a drawing */
 export interface Graph {
   nodes: NodeRow[];
   edges: EdgeRow[];
 }
 
+/** A drawing */
 export interface Scene extends Graph {
   layouts: (Layout | null)[];
 }
 
+/**
+ * What changes from one frame to the next: nodes and edges that come, go, and now read differently
+ */
 export interface Delta {
-  "n+"?: number[];
-  "n-"?: number[];
-  "e+"?: number[];
-  "e-"?: number[];
-  set?: [number, NodeRow][];
+  "n+"?: Position[];
+  "n-"?: Position[];
+  "e+"?: Position[];
+  "e-"?: Position[];
+  set?: [Position, NodeRow][];
 }
 
+/** One pass in a film */
+export interface Shot {
+  start: Delta;
+  steps: Delta[];
+  layout: Position;
+}
+
+/** The frames of successive passes over one program */
 export interface Film extends Scene {
-  passes: { start: Delta; steps: Delta[]; layout: number }[];
+  passes: Shot[];
 }
 
+/** Text, entity, and why it comes from nothing */
+export type Line = [string, Perhaps, string?];
+
+/** Text, and the lines of generated IR that it comes from */
+export type SourceLine = [string, ...number[]];
+
+/** Label, first line, end, heads of the loops around it */
+export type BlockRow = [string, Position, Position, number[]];
+
+/** From block, to block, way, whether back */
+export type JumpRow = [Position, Position, string, boolean];
+
+/** Blocks and jumps of machine code */
+export interface Flow {
+  blocks: BlockRow[];
+  jumps: JumpRow[];
+}
+
+/** The program, or one kernel of it, at a stage */
 export interface Unit {
   name: string;
   title: string;
-  nodes: number;
-  lines: [string, number, string?][];
+  nodes: Position;
+  lines: Line[];
   scene: Scene | null;
   note: string;
+  flow?: Flow | null;
 }
 
+/** An entry of the ribbon */
 export interface Stage {
   id: string;
   label: string;
   view: string;
   missing: string;
   units: Unit[];
-  seconds: number | string;
+  seconds: Number;
   asked?: boolean;
   later?: boolean;
 }
 
-/** What arrives after the page has opened. */
-export interface Later {
-  stages: Stage[];
-  entities: string[];
-  parents: number[][];
-  values: Wire["values"];
-  unseen: Wire["unseen"];
-  operations: Record<string, string>;
-  notes: string[];
+/** Ends and mean of what is finite in an array, and how much is not */
+export interface Statistics {
+  nan: Position;
+  inf: Position;
+  min?: string;
+  max?: string;
+  mean?: string;
 }
 
+/** What an array is, and its first elements */
+export interface Head {
+  dtype: string;
+  shape: string;
+  size: Position;
+  first: string[];
+}
+
+/** A preview of an array */
+export interface Value extends Head, Statistics {
+  picture?: string[];
+}
+
+/** Stage, position of the kernel, and why it has no values inside */
+export type Unseen = [string, Perhaps, string];
+
+/** Rule, entity before, entity after */
+export type RewriteRow = [Position, Position, Position];
+
+/** Name, algebra, place, and lines of code */
+export type Rule = [string, string, string, string[]];
+
+/** Stage, pass, its rules, what each looks at */
+export type RuleSet = [string, string, string[], string[][]];
+
+/** Whether it is right (null: it cannot be run), and words */
+export type Mark = [boolean | null, string];
+
+/** Entity, kind, whether it was taken, reason, what was looked at */
+export type DecisionRow = [Position, string, boolean, string, Numbers];
+
+/** Kind, reason, what was looked at, the nodes that left no choice */
+export type PlainRow = [string, string, Numbers, Position[]];
+
+/** What one pass did */
 export interface Pass {
   stage: string;
   kernel: string;
   name: string;
   because: string;
-  seconds: number | string;
+  seconds: Number;
   changed: boolean;
-  film: number;
-  shot: number;
-  rewrites: [number, number, number][];
-  left_out: number;
+  film: Position;
+  shot: Position;
+  rewrites: RewriteRow[];
+  left_out: Position;
 }
 
-export type Rule = [string, string, string, string[]];
+/** Whether passes, rewrites and stages are right */
+export interface Checks {
+  passes: (Mark | null)[];
+  steps: ((Mark | null)[])[];
+  stages: Record<string, Mark>;
+}
 
+/** Why something was chosen */
+export interface DecisionTables {
+  decisions: DecisionRow[];
+  plain: PlainRow[];
+}
+
+/** Pass, choice, reason, what was looked at */
+export type ChoiceRow = [string, string, string, Numbers];
+
+/** Pass, reason, what was looked at */
+export type RefusedRow = [string, string, Numbers];
+
+/** How a kernel's loops were transformed, what LLVM did, and why */
 export interface KernelRow {
   name: string;
-  e: number;
-  choices: [string, string, string][];
+  e: Perhaps;
+  choices: ChoiceRow[];
+  refused: RefusedRow[];
   text: string;
   level: string;
   because: string;
-  tasks: number;
-  scratch: number;
+  numbers: Numbers;
+  tasks: Position;
+  scratch: Position;
 }
 
+/** How an operation uses a buffer */
+export type Use = "" | "in" | "out" | "in out";
+
+/** From item, to item, kind, buffers, bytes, whether no time is to spare */
+export type DependencyRow = [Position, Position, string, Position[], Position, boolean];
+
+/** Buffer, first and last item */
+export type Life = [Position, Perhaps, Perhaps];
+
+/** A buffer */
 export interface BufferRow {
-  e: number;
+  e: Position;
   name: string;
   dtype: string;
   shape: string;
-  bytes: number;
+  bytes: Position;
   device: string;
   made: boolean;
 }
 
+/** An item of the schedule; times are nanoseconds from the start of the program */
 export interface ItemRow {
-  e: number;
+  e: Position;
   op: string;
   name: string;
-  lane: number;
-  args: [number, string][];
+  lane: Position;
+  args: [Position, Use][];
   fixed: [string, number][];
   facts: [string, string][];
-  flops: number;
-  read: number;
-  written: number;
+  flops: Position;
+  read: Position;
+  written: Position;
   ns: number;
+  bound: string;
   cost: number;
   start: number;
   late: number;
   critical: boolean;
-  tasks: number;
-  bound?: string;
+  tasks: Position;
 }
 
-export interface FusionRow {
-  e: number;
-  from: number;
-  to: number;
+/** The turns of one call that a loop repeats */
+export interface LoopItems {
+  label: string;
+  items: Position[];
+}
+
+/** The bytes of a memory plan */
+export interface PlanSizes {
+  unshared: Position;
+  arena: Position;
+  kept: Position;
+  live: Position;
+  peak: Position;
+}
+
+/** Where the planner put a buffer; first and last are levels of the plan */
+export interface PlaceRow {
+  buffer: Position;
+  offset: Position | null;
+  size: Position;
+  first: Position;
+  last: Position;
+  reason: string;
+  numbers: Numbers;
+  writer: Perhaps;
+  after: Position[];
+}
+
+/** A memory plan */
+export interface Plan extends PlanSizes {
+  levels: Position;
+  left_out: Position;
+  places: PlaceRow[];
+}
+
+/** Bytes alive per item, and the planner's places */
+export interface Memory {
+  alive: Position[];
+  inputs: Position;
+  peak: Perhaps;
+  lives: Life[];
+  plan: Plan | null;
+}
+
+export interface _Ends {
+  from: Position;
+  to: Position;
+}
+
+/** Two items that could be one kernel, or are */
+export interface FusionRow extends _Ends {
+  e: Position;
   type: string;
   score: number;
-  saved: number;
+  saved: Position;
   taken: boolean;
   value: string;
   reason: string;
-  times: number;
+  numbers: Numbers;
+  times: Position;
 }
 
+/** Everything the timeline, the memory map and the table of fusions show */
 export interface ScheduleRows {
   lanes: string[];
-  buffers: BufferRow[];
   items: ItemRow[];
-  path?: number[];
-  dependencies: [number, number, string, number[], number, boolean][];
-  loops: { label: string; items: number[] }[];
-  memory: Record<string, any>;
-  fusions: FusionRow[] | null;
+  path: Position[];
+  dependencies: DependencyRow[];
+  loops: LoopItems[];
+  memory: Memory;
+  fusions: FusionRow[];
+  buffers: BufferRow[];
   moved: string[];
 }
 
-export interface Wire {
-  format: string;
-  version: number;
+/** What one item took, in nanoseconds */
+export interface Time {
+  ns: Number;
+  low: Number;
+  high: Number;
+  rounds: Position;
+  start: Number;
+  late: Number;
+  cost: Number;
+  critical: boolean;
+  bound: string;
+}
+
+/** What one run takes, in nanoseconds */
+export interface Measurement {
+  items: (Time | null)[];
+  path: Position[];
+  whole: Number | null;
+  call: Number;
+  rounds: Position;
+  machine: string;
+  notes: string[];
+  results: Value[];
+  seconds: Number;
+}
+
+/** One pass of LLVM that changed something */
+export interface LlvmChange {
   name: string;
+  title: string;
+  on: string;
+  kind: string;
+  purpose: string;
+  edits: [Position, Position, SourceLine[]][];
+}
+
+/** LLVM's passes on one kernel */
+export interface LlvmPasses {
+  kernel: string;
+  number: number;
+  level: string;
+  because: string;
+  start: SourceLine[];
+  changes: LlvmChange[];
+  remarks: [string, string, number, string, boolean | null][];
+  unseen: Position;
+  seconds: Number;
+}
+
+/** The assembly of one kernel */
+export interface AssemblyUnit {
+  name: string;
+  number: number;
+  lines: SourceLine[];
+  flow: Flow | null;
+}
+
+/** The assembly of every kernel for another machine */
+export interface Assembly {
+  machine: string;
+  units: AssemblyUnit[];
+  seconds: Number;
+}
+
+/** What the rule of a rewrite bound, and the nanoseconds of one run of it */
+export interface Matches {
+  bindings: [string, string][];
+  ns: Position;
+}
+
+/** Why a question has no answer */
+export interface Problem {
+  problem: string;
+}
+
+export type Answer = LlvmPasses | Assembly | Measurement | Matches | Problem;
+
+/** Answers that exports have, by question: the name of the request and its arguments */
+export type Recorded = Record<string, Answer>;
+
+/** Name, extent, role */
+export type LoopRow = [string, Position, string];
+
+/** Number, parent, change, seconds, why refused, choices */
+export type TrialRow = [Position, Perhaps, string, number | null, string, string];
+
+/** Seconds of one run */
+export interface Taken {
+  seconds: number;
+  low: number;
+  high: number;
+  usual: number;
+  samples: Position;
+}
+
+/** What accesses found in the simulated caches */
+export interface Cache {
+  accesses: Position;
+  total: Position | null;
+  lines: Position;
+  tasks: Position;
+  streamed: Position;
+  fetches: Position;
+  fetched: Position[];
+  levels: [string, Position, Position, Position, Position][];
+  memories: [string, string, Position, Position, Position[]][];
+}
+
+/** A kernel at three stages, line by line */
+export interface Texts {
+  loops: string[];
+  lowered: string[];
+  asm: string[];
+}
+
+/** A kernel's accesses, as pictures of its memories */
+export interface AccessFilm {
+  memories: [string, string, Position, Position, Position, Position][];
+  sites: [number, Position, Position, 0 | 1][];
+  steps: number[];
+  frames: [Position, Position, number[][], number[][]][];
+  accesses: Position;
+  total: Position | null;
+}
+
+/** Choices that were tried */
+export interface TriedPoint {
+  number: Position;
+  text: string;
+  label: string;
+  rows: string[];
+  refused: string;
+  unmeasured: string;
+  unseen: string;
+  flops: number;
+  time: Taken | null;
+  cache: Cache | null;
+  texts: Texts | null;
+  film: AccessFilm | null;
+}
+
+/** What can be chosen for a kernel in the playground */
+export interface KernelSpace {
+  name: string;
+  own: string;
+  axes: LoopRow[];
+  lanes: Position;
+  cores: Position;
+  loaded: Position[];
+  stored: Position[];
+  labels: Record<string, string>;
+}
+
+/** A kernel's playground */
+export interface TriedKernel extends KernelSpace {
+  obstacle: string;
+  points: TriedPoint[];
+}
+
+/** The limits of the machine */
+export interface Roofs {
+  name: string;
+  threads: Position;
+  peak: number;
+  alone: number;
+  levels: [string, number][];
+}
+
+/** What a search over loop choices tried */
+export interface Tuning {
+  words: string;
+  best: Position;
+  trials: TrialRow[];
+}
+
+/** What was tried */
+export interface Playground {
+  kernels: Record<string, TriedKernel>;
+  roofs: Record<string, Roofs>;
+  tunings: Record<string, Tuning>;
+}
+
+/** What a stage must have for a view */
+export type Needs = "" | "scene" | "text" | "schedule";
+
+/** Of nodes: kind, outline, words, glyph */
+export type KindRow = [string, string, string, string];
+
+/** Of edges: kind, dashes, words */
+export type EdgeKind = [string, string, string];
+
+/** Id, label, stages it is offered in (none: all), what a stage must have */
+export type View = [string, string, string[], Needs];
+
+/** Id, title and note of a machine whose assembly can be asked for */
+export type Machine = [string, string, string];
+
+/**
+ * What follows the explorer of a large program in a notebook: stages that take the place of those
+ * that are "later", and what is added at the end of its tables
+ */
+export interface Later {
+  stages: Stage[];
   entities: string[];
-  parents: number[][];
+  parents: Position[][];
+  values: Record<string, Value>;
+  unseen: Unseen[];
+  operations: Record<string, string>;
+  notes: string[];
+}
+
+/** One compilation */
+export interface Wire {
+  format: "svodviz";
+  version: 4;
+  name: string;
   stages: Stage[];
   films: Film[];
   passes: Pass[];
   rules: Rule[];
+  rulebook: RuleSet[];
+  checks: Checks | null;
+  decisions: DecisionRow[];
+  plain: PlainRow[];
+  values: Record<string, Value>;
+  unseen: Unseen[];
+  legend: KindRow[];
+  edges: EdgeKind[];
   kernels: KernelRow[];
-  legend: [string, string, string, string][];
-  schedule: ScheduleRows | null;
-  views: [string, string, string[], string][];
-  machines: [string, string, string][];
-  host?: string;
-  plain: [string, string, any[], number[]][];
   operations: Record<string, string>;
+  schedule: ScheduleRows | null;
+  views: View[];
+  machines: Machine[];
+  host?: string;
+  playground: Playground;
   notes: string[];
-  [other: string]: any;
+  entities: string[];
+  parents: Position[][];
+  recorded?: Recorded;
 }
 
+/** The same, different, only in a, only in b */
+export type Sign = "=" | "~" | "−" | "+";
+
+export type FigureUnit = "" | "bytes" | "ns";
+
+/** Name, unit, numbers of a and b, their words, the change */
+export type FigureRow = [string, FigureUnit, Number | null, Number | null, string, string, string];
+
+/** Stage, kernel, name, what it did in a, in b, sign, rules */
+export type PassPairRow = [string, string, string, string, string, Sign, string];
+
+export type DiffTag = "equal" | "replace" | "delete" | "insert";
+
+/** How lines differ: tag, from and to in a, in b */
+export type DiffBlock = [DiffTag, Position, Position, Position, Position];
+
+/** A kernel of both, or of one alone */
+export interface KernelPairRow {
+  a: string | null;
+  b: string | null;
+  mark: Sign;
+  shared: Number;
+  figures: FigureRow[];
+}
+
+/** A part of a stage in both */
+export interface UnitPairRow {
+  name: string;
+  a: Perhaps;
+  b: Perhaps;
+  same: boolean;
+  blocks: DiffBlock[];
+  partners: [Position, Position, 0 | 1][];
+  only: [Position[], Position[]];
+}
+
+/** Two compilations beside each other; "a" is the first, "b" the second */
+export interface ComparisonWire {
+  format: "svodviz-comparison";
+  version: 1;
+  names: [string, string];
+  a: Wire;
+  b: Wire;
+  same: boolean;
+  figures: FigureRow[];
+  passes: PassPairRow[];
+  kernels: KernelPairRow[];
+  stages: Record<string, UnitPairRow[]>;
+  missing: Record<string, string>;
+}
+
+/** Which rule fires, how many kernels there are, which item is critical, which loop is lanes */
+export type QuestionKind = "rule" | "kernels" | "critical" | "vectorizes";
+
+/** A question with its answer */
+export interface QuestionRow {
+  kind: QuestionKind;
+  prompt: string;
+  lines: string[];
+  choices: [string, string][];
+  answer: Position;
+  why: string[];
+}
+
+/** Questions about a compilation */
+export interface QuizWire {
+  format: "svodviz-quiz";
+  version: 1;
+  name: string;
+  questions: QuestionRow[];
+}
+
+/** What a page shows */
+export type Page = Wire | ComparisonWire | QuizWire;
+
+/** Of an item of the schedule: estimated cost */
+export interface StageCost {
+  flops?: Number;
+  bytes?: Number;
+  est_ns?: Number;
+  measured_ns?: Number;
+}
+
+/** A node of a stage */
+export interface StageNode {
+  entity: string;
+  op: string;
+  kind: string;
+  parents: string[];
+  argument?: string;
+  dtype?: string;
+  shape?: string;
+  name?: string;
+  group?: string;
+  text?: string;
+  device?: string;
+  devices?: string[];
+  cost?: StageCost;
+  critical?: boolean;
+  slack?: Number;
+  start?: Number;
+  finish?: Number;
+}
+
+/** An edge of a stage */
+export interface StageEdge {
+  source: string;
+  target: string;
+  operand?: Perhaps;
+  kind?: string;
+  kinds?: string[];
+  fusion?: string;
+}
+
+/**
+ * One stage of a compilation as `svodviz export program.py -o stage.json` and `svodviz.save(x,
+ * "stage.json")` write it
+ */
+export interface StageGraph {
+  format: "svodviz-graph";
+  version: 1;
+  title: string;
+  nodes: StageNode[];
+  edges: StageEdge[];
+  schedule?: ScheduleRows | null;
+  entities?: string[];
+  measured?: Measurement;
+}
+
+/** Of an explorer; what is not named is what suits the program */
 export interface State {
   stage: string;
   unit: number;
@@ -209,16 +730,16 @@ export interface State {
   llvm_pass: number;
 }
 
-/** What can be chosen for a kernel in the playground. */
-export interface KernelSpace {
-  name: string;
-  own: string;
-  axes: LoopRow[];
-  lanes: number;
-  cores: number;
-  loaded: number[];
-  stored: number[];
-  labels: Record<string, string>;
+/** Of two compilations side by side */
+export interface SidesState {
+  tab?: string;
+  stage?: string;
+  unit?: number;
+  selected?: string;
 }
 
-export type LoopRow = [string, number, string];
+/** Of a quiz: the position of the question on screen, and of the choice for each question */
+export interface QuizState {
+  at: number;
+  answers: number[];
+}

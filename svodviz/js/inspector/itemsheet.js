@@ -46,7 +46,7 @@ function item(inspector, schedule, row) {
     args.length > 0 && inspector.section("Arguments", inspector.links(args)),
     inspector.section("Cost", inspector.facts(cost),
       row.op === "kernel" && h("p", { class: "hint" }, COUNTED)),
-    measured(inspector, row, time),
+    measured(inspector, row),
     ...kernelSections(inspector, row.op === "kernel" && kernelNamed(inspector, row.name), row),
     edges(inspector, schedule, "Waits for", schedule.before[row.position], "from"),
     edges(inspector, schedule, "Others wait for it", schedule.behind[row.position], "to"),
@@ -55,7 +55,7 @@ function item(inspector, schedule, row) {
 }
 
 /** What it took, beside the estimate; where it was not measured, why. */
-function measured(inspector, row, time) {
+function measured(inspector, row) {
   const { measured: known } = inspector.store;
   if (!known.isPossible) return null;
   const { run } = row;

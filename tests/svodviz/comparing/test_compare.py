@@ -9,11 +9,19 @@ import pytest
 from compiler import Options, Tensor, compile
 from svodviz.comparing import pair_kernels
 from svodviz.comparing.compare import compare
-from svodviz.comparing.comparison import COMPARED, Comparison, Figure, PassPair, PassSide
-from svodviz.comparing.comparison_text import change, duration, written
+from svodviz.comparing.comparison import (
+    COMPARED,
+    Comparison,
+    Figure,
+    PassPair,
+    PassSide,
+    change,
+    duration,
+    written,
+)
 from svodviz.comparing.pair_nodes import Pairing
 from svodviz.widget.explorer import explore
-from tests.svodviz.sample import HOSTILE, hostile, rich, sample
+from tests.svodviz.sample import HOSTILE, failing, hostile, rich, sample
 
 TRACED = Options(trace=True)
 
@@ -111,16 +119,11 @@ def test_stand_ins_are_compared(a: object, b: object) -> None:
 
 
 def test_a_stage_that_fails_is_named() -> None:
-    class Failing:
-        def __getattr__(self, name: str) -> object:
-            if name == "assembly":
-                raise RuntimeError("no target")
-            return getattr(sample(), name)
-
-    made = compare(sample(), Failing())
+    broken = failing(sample(), "assembly", RuntimeError("no target"))
+    made = compare(sample(), broken)
     assert made.missing == {"asm": "RuntimeError: no target"}
     assert figure(made, "machine instructions")[1] is None
-    assert "asm is missing: RuntimeError: no target" in str(compare(rich(), Failing()))
+    assert "asm is missing: RuntimeError: no target" in str(compare(rich(), broken))
 
 
 @pytest.mark.parametrize(("number", "unit", "text"), [

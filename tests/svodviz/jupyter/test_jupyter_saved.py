@@ -61,7 +61,7 @@ def test_run_all_and_save_keep_the_explorers(
         assert shown.page.evaluate(SAVED_ALL) is False
     notebook = as_it_comes.read(name)
     assert explorers(notebook) == [
-        "svodviz.widget.explorer.Explorer", "svodviz.quizzes.quiz.QuizWidget",
+        "svodviz.quizzes.quiz.QuizWidget", "svodviz.widget.explorer.Explorer",
         "svodviz.widget.side_by_side.SideBySide",
     ]  # fmt: skip
     as_it_comes.end_kernels()

@@ -187,7 +187,7 @@ def test_what_is_absent_says_so(open_page: Open, sample_page: Path) -> None:
     set_state(page, stage="schedule", view="memory")
     assert "no memory plan" in page.locator(".memory-view").inner_text()
     set_state(page, view="fusion")
-    assert "no list of fusion opportunities" in page.locator(".fusion-view").inner_text()
+    assert "No two items could be one kernel" in page.locator(".fusion-view").inner_text()
     assert "not fused into k3: they share no extent" in page.locator(".fusion-view").inner_text()
 
 

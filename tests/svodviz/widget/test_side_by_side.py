@@ -22,7 +22,7 @@ from tests.svodviz.comparing.test_compare import softmax
 from tests.svodviz.conftest import Open
 from tests.svodviz.page.test_page import set_state, state, texts
 from tests.svodviz.poison import poisoned, unprintable
-from tests.svodviz.sample import hostile, large, rich, sample
+from tests.svodviz.sample import as_json, hostile, large, rich, sample
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_its_state(shown: SideBySide) -> None:
 def test_the_wire_names_every_difference(shown: SideBySide) -> None:
     data = comparison_wire(shown.comparison)
     assert (data["format"], data["version"]) == (FORMAT, VERSION)
-    assert json.loads(json.dumps(data)) == data
+    assert json.loads(json.dumps(data)) == as_json(data)
     graph = data["stages"]["graph"][0]
     names = [data["b"]["entities"][it] for it in graph["only"][1]]
     nodes = shown.comparison.b.graph.to_networkx().nodes

@@ -3,9 +3,11 @@
 import networkx as nx
 import pytest
 
+from svodviz.data.records import Delta, NodeRow
+from svodviz.data.records import Film as FilmRow
 from svodviz.foundation.entities import Entities
 from svodviz.wire.frames import Film
-from svodviz.wire.scene import Budget, Wire
+from svodviz.wire.scene import Budget
 from tests.svodviz.sample import sample
 from tests.svodviz.sample_graph import changes_between
 
@@ -16,9 +18,9 @@ class Player:
     def __init__(self) -> None:
         self.nodes: set[int] = set()
         self.edges: set[int] = set()
-        self.rows: dict[int, Wire] = {}
+        self.rows: dict[int, NodeRow] = {}
 
-    def play(self, delta: Wire) -> None:
+    def play(self, delta: Delta) -> None:
         self.nodes.difference_update(delta.get("n-", ()))
         self.edges.difference_update(delta.get("e-", ()))
         self.nodes.update(delta.get("n+", ()))
@@ -26,7 +28,7 @@ class Player:
         self.rows.update((number, row) for number, row in delta.get("set", ()))
 
 
-def film_of(records: list) -> tuple[Wire, Entities]:
+def film_of(records: list) -> tuple[FilmRow, Entities]:
     entities = Entities()
     film = Film(entities)
     for record in records:

@@ -61,7 +61,7 @@ def test_a_kernel_is_opened_and_choices_are_tried() -> None:
     point = answer(explorer, "try", kernel="k0", choices=TILED)
     assert point["number"] == 0 and point["time"]["seconds"] > 0
     assert [level[0] for level in point["cache"]["levels"]] == ["L1", "L2", "L3"]
-    assert point["cache"]["memories"][1][:2] == ["in1", "a"]
+    assert point["cache"]["memories"][1][:2] == ("in1", "a")
     assert any("f32x16" in line for line in point["texts"]["lowered"])
     assert point["texts"]["asm"] and point["film"] is None
     film = answer(explorer, "film", kernel="k0", point=0)

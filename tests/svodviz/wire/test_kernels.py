@@ -29,7 +29,7 @@ def test_a_kernel_with_choices() -> None:
     made = product(CHOSEN)
     data = wire(made)
     (row,) = data["kernels"]
-    assert row["choices"][0] == ["tile", "tile i0 8 peel", "rows for a core", []]
+    assert row["choices"][0] == ("tile", "tile i0 8 peel", "rows for a core", [])
     assert parse(row["text"]) == parse(repr(made.choices["k0"])[9:-2])
     assert row["tasks"] == 2 and row["scratch"] == 40 * 32 * 4
     assert (row["level"], row["because"]) == (made.levels["k0"].done, made.levels["k0"].because)

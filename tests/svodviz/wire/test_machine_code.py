@@ -10,7 +10,7 @@ from svodviz.cli.main import main
 from svodviz.foundation.requests import key_of, respond
 from svodviz.widget.explorer import Explorer
 from svodviz.wire.machine_code import flow_row, machine_rows, recorded
-from tests.svodviz.sample import HOSTILE, hostile, sample
+from tests.svodviz.sample import HOSTILE, as_json, hostile, sample
 from tests.svodviz.sample_machine import NO_NEON
 
 
@@ -45,7 +45,7 @@ def test_llvms_passes_as_the_page_gets_them(explorer: Explorer) -> None:
         latest[row["kind"]] = applied(latest[row["kind"]], row["edits"])
         assert [text for text, *_ in latest[row["kind"]]] == list(change.after.rows)
     assert any("made vector code by LLVM" in words for words, *_ in answer["remarks"])
-    assert json.loads(json.dumps(answer)) == answer
+    assert json.loads(json.dumps(answer)) == as_json(answer)
 
 
 def test_lines_lead_to_entities_of_the_page(explorer: Explorer) -> None:

@@ -1,6 +1,7 @@
 """What the page learns of a run, and the same in Python, on the command line and in files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from compiler import Options, Tensor
 from svodviz.cli.main import main
 from svodviz.exporting.export import export_stage
 from svodviz.foundation.requests import key_of, respond
-from svodviz.texts.summary import text_of
 from svodviz.widget.explorer import Explorer
 from svodviz.wire.measured import is_measurable, measured_row, recorded_run
 from tests.svodviz.sample import hostile, sample
 from tests.svodviz.sample_measured import Run
+from tests.svodviz.sample_schedule import empty
 
 KEY = key_of("measure", {})
 PROGRAM = """
@@ -87,18 +88,10 @@ def test_what_goes_wrong_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_cannot_be_asked_has_an_empty_stage() -> None:
-    class Still:
-        def __init__(self) -> None:
-            self.plain = sample()
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "measure":
-                raise AttributeError(name)
-            return getattr(self.plain, name)
-
-    assert is_measurable(sample()) and not is_measurable(Still())
-    stage = next(it for it in Explorer(Still()).wire["stages"] if it["id"] == "run")
-    assert stage["units"] == [] and text_of(Still(), "run") == ""
+    still = replace(sample(), schedule=empty())
+    assert is_measurable(sample()) and not is_measurable(still)
+    stage = next(it for it in Explorer(still).wire["stages"] if it["id"] == "run")
+    assert stage["units"] == []
 
 
 def test_python_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:

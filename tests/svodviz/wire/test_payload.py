@@ -14,7 +14,8 @@ from svodviz.foundation.entities import Entities
 from svodviz.foundation.stages import STAGES
 from svodviz.wire import payload, previews, stage_rows
 from svodviz.wire.payload import VERSION, wire
-from tests.svodviz.sample import HOSTILE, Decision, Stage, hostile, large, sample
+from tests.svodviz.sample import HOSTILE, UNSEEN, Decision, as_json, hostile, large, sample
+from tests.svodviz.sample_schedule import empty
 
 
 class FailingLate:
@@ -31,7 +32,7 @@ class FailingLate:
 
 def test_it_is_json_and_versioned() -> None:
     data = wire(sample())
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert json.loads(json.dumps(data, allow_nan=False)) == as_json(data)
     assert (data["format"], data["version"]) == ("svodviz", VERSION)
     assert [stage["id"] for stage in data["stages"]] == [row.id for row in STAGES]
 
@@ -104,7 +105,7 @@ def test_a_stage_that_fails_late_is_told() -> None:
     stage = next(it for it in data["stages"] if it["id"] == "optimized")
     assert stage["missing"] == "RuntimeError: no target <x>"
     assert stage["units"] == []
-    assert data["notes"] == ["LLVM optimised is missing: RuntimeError: no target <x>"]
+    assert data["notes"] == [UNSEEN, "LLVM optimised is missing: RuntimeError: no target <x>"]
     assert next(it for it in data["stages"] if it["id"] == "asm")["units"]
 
 
@@ -117,7 +118,7 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first["nodes"] == 33 and len(drawn) <= 20
     assert first["note"] == ("The graph has 33 nodes; up to 20 are drawn. "
                              f"Here are {len(drawn)} stretches of its layers.")  # fmt: skip
-    assert data["notes"] == ["values of 3 of 16 nodes were computed"]
+    assert data["notes"] == [UNSEEN, "values of 3 of 16 nodes were computed"]
 
 
 def test_text_graphs_stay_small() -> None:
@@ -140,7 +141,7 @@ def test_values_that_fail_are_told_once() -> None:
 
     data = wire(NoValues())
     assert data["values"] == {}
-    assert data["notes"] == ["no values: KeyError: 'no input x'"]
+    assert data["notes"] == [UNSEEN, "no values: KeyError: 'no input x'"]
 
 
 def test_hostile_text_arrives_printable() -> None:
@@ -171,6 +172,5 @@ def test_large_graphs_travel() -> None:
 
 
 def test_an_empty_stage_has_no_graph() -> None:
-    empty = Stage("schedule", (), nx.DiGraph())
-    data = wire(replace(sample(), schedule=empty))
+    data = wire(replace(sample(), schedule=empty()))
     assert next(it for it in data["stages"] if it["id"] == "schedule")["units"][0]["scene"] is None

@@ -61,7 +61,7 @@ def test_what_is_not_run_to_see_its_values_is_told() -> None:
     data = np.ones((300, 300), np.float32)
     notes: list[str] = []
     values, unseen = seen_inside(compile(Tensor(data) @ Tensor(data)), Entities(), notes)
-    assert not values and unseen[0][:2] == ["", -1]
+    assert not values and unseen[0][:2] == ("", -1)
     assert "54,000,000 operations" in unseen[0][2] and notes == [
         f"no values inside kernels: {unseen[0][2]}"
     ]

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from compiler import Tensor, compile, repeat
+from compiler.schedule.analysis.places import Place
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.items import ScheduleItem
 from svodviz.exporting.export import export_stage
 from svodviz.foundation.entities import Entities
 from svodviz.texts.summary import summary
@@ -16,15 +19,15 @@ from svodviz.wire.items import lanes_of
 from svodviz.wire.payload import wire
 from svodviz.wire.schedule import schedule_row, schedule_text
 from tests.svodviz import sample_schedule
-from tests.svodviz.sample import rich, sample
-from tests.svodviz.sample_schedule import Item, Kernel, Place, Plan, buffer, with_schedule
+from tests.svodviz.sample import as_json, rich, sample
+from tests.svodviz.sample_schedule import buffer, kernel, with_schedule
 
 
 @pytest.fixture(scope="module")
 def row() -> dict[str, Any]:
     found = schedule_row(rich(), Entities())
     assert found
-    return found
+    return as_json(found)
 
 
 def test_items_of_all_kinds_stand_in_lanes(row: dict[str, Any]) -> None:
@@ -36,7 +39,7 @@ def test_items_of_all_kinds_stand_in_lanes(row: dict[str, Any]) -> None:
 
 def test_lanes_are_in_the_order_of_their_numbers() -> None:
     devices = ("CPU:10", "DISK", "CPU:2", "CPU")
-    items = [Item(0, Kernel("k", device=it)) for it in devices]
+    items = [ScheduleItem(0, kernel("k", (), (), it), (), ()) for it in devices]
     assert lanes_of(items) == ["CPU", "CPU:2", "CPU:10", "DISK"]
 
 
@@ -98,7 +101,7 @@ def test_places_name_what_they_take_over(row: dict[str, Any]) -> None:
 def test_only_the_last_owner_of_memory_is_named() -> None:
     made = [buffer(-1 - it, f"b{it}", 16) for it in range(3)]
     places = tuple(Place(it, 0, 64, n, n, "turn by turn") for n, it in enumerate(made))
-    plan = Plan(places, 3, 192, 64, 0, 64)
+    plan = MemoryPlan(places, 3, 192, 64, 0, 64)
     schedule = replace(sample_schedule.long(3), memory_plan=plan)
     row = schedule_row(with_schedule(sample(), schedule), Entities())
     assert [it["after"] for it in row["memory"]["plan"]["places"]] == [[], [0], [1]]
@@ -116,7 +119,7 @@ def test_buffers_descend_from_the_kernel_graph() -> None:
     graph = sample_schedule.kernel_graph()
     x = next(it for it in graph.nodes if getattr(it, "name", "") == "x")
     made = sample_schedule.long(1)
-    items = (replace(made.items[0], operation=Kernel("k", (x,))),)
+    items = (replace(made.items[0], operation=kernel("k", (x,), ())),)
     compilation = replace(sample(), kernels=graph, schedule=replace(made, items=items))
     data = wire(compilation)
     (found,) = (it for it in data["schedule"]["buffers"] if it["name"] == "x")
@@ -125,7 +128,7 @@ def test_buffers_descend_from_the_kernel_graph() -> None:
 
 def test_what_a_schedule_lacks_is_absent_not_wrong() -> None:
     row = schedule_row(sample(), Entities())
-    assert row["fusions"] is None
+    assert row["fusions"] == []
     assert row["memory"]["plan"] is None
     assert "no memory plan" in schedule_text(sample())
     empty = with_schedule(sample(), replace(sample().schedule, items=()))

@@ -1,0 +1,238 @@
+"""What a page asks Python for, and exports record, as types (see `records`)."""
+
+from typing import Annotated, Literal, TypeAlias, TypedDict
+
+from svodviz.data.records import Digits, Flow, Number, Perhaps, Position, SourceLine, Value
+
+# -- one run ---------------------------------------------------------------------------------------
+
+
+class Time(TypedDict):
+    """What one item took, in nanoseconds."""
+
+    ns: Number
+    """The median of the rounds."""
+    low: Number
+    """A quarter of the rounds took less."""
+    high: Number
+    """A quarter of the rounds took more."""
+    rounds: Position
+    start: Number
+    """Earliest start, by the times measured."""
+    late: Number
+    """Latest start that delays nothing."""
+    cost: Number
+    critical: bool
+    bound: str
+
+
+class Measurement(TypedDict):
+    """What one run takes, in nanoseconds."""
+
+    items: list[Time | None]
+    """In the order of the schedule's items; null where the time did not suffice."""
+    path: list[Position]
+    whole: Number | None
+    """One run with what Python does; null where it was not measured."""
+    call: Number
+    """A kernel that does nothing."""
+    rounds: Position
+    machine: str
+    notes: list[str]
+    """What was left out or done otherwise."""
+    results: list[Value]
+    seconds: Number
+
+
+# -- machine code ----------------------------------------------------------------------------------
+
+
+class LlvmChange(TypedDict):
+    """One pass of LLVM that changed something."""
+
+    name: str
+    title: str
+    on: str
+    kind: str
+    purpose: str
+    edits: list[tuple[Position, Position, list[SourceLine]]]
+    """At line, lines removed, lines put there."""
+
+
+class LlvmPasses(TypedDict):
+    """LLVM's passes on one kernel."""
+
+    kernel: str
+    number: int
+    level: str
+    because: str
+    start: list[SourceLine]
+    changes: list[LlvmChange]
+    remarks: list[tuple[str, str, int, str, bool | None]]
+    """Words, LLVM's own, line, loop, whether it was done."""
+    unseen: Position
+    seconds: Number
+
+
+class AssemblyUnit(TypedDict):
+    """The assembly of one kernel."""
+
+    name: str
+    number: int
+    lines: list[SourceLine]
+    flow: Flow | None
+
+
+class Assembly(TypedDict):
+    """The assembly of every kernel for another machine."""
+
+    machine: str
+    units: list[AssemblyUnit]
+    seconds: Number
+
+
+# -- answers that exports have ---------------------------------------------------------------------
+
+
+class Matches(TypedDict):
+    """What the rule of a rewrite bound, and the nanoseconds of one run of it."""
+
+    bindings: list[tuple[str, str]]
+    ns: Position
+
+
+class Problem(TypedDict):
+    """Why a question has no answer."""
+
+    problem: str
+
+
+Answer: TypeAlias = LlvmPasses | Assembly | Measurement | Matches | Problem
+Recorded: TypeAlias = Annotated[
+    dict[str, Answer],
+    ("^llvm_passes ", LlvmPasses | Problem),
+    ("^assembly_for ", Assembly | Problem),
+    ("^measure ", Measurement | Problem),
+    ("^matched ", Matches),
+]
+"""Answers that exports have, by question: the name of the request and its arguments."""
+
+# -- the playground --------------------------------------------------------------------------------
+
+LoopRow: TypeAlias = tuple[str, Position, str]
+"""Name, extent, role."""
+TrialRow: TypeAlias = tuple[Position, Perhaps, str, float | None, str, str]
+"""Number, parent, change, seconds, why refused, choices."""
+
+
+class Taken(TypedDict):
+    """Seconds of one run."""
+
+    seconds: float
+    low: float
+    high: float
+    usual: float
+    samples: Position
+
+
+class Cache(TypedDict):
+    """What accesses found in the simulated caches."""
+
+    accesses: Position
+    total: Position | None
+    lines: Position
+    tasks: Position
+    streamed: Position
+    fetches: Position
+    fetched: list[Position]
+    levels: list[tuple[str, Position, Position, Position, Position]]
+    """Name, bytes, ways, asked, hits."""
+    memories: list[tuple[str, str, Position, Position, list[Position]]]
+    """Name, label, accesses, lines, found in each level."""
+
+
+class Texts(TypedDict):
+    """A kernel at three stages, line by line."""
+
+    loops: list[str]
+    lowered: list[str]
+    asm: list[str]
+
+
+class AccessFilm(TypedDict):
+    """A kernel's accesses, as pictures of its memories."""
+
+    memories: list[tuple[str, str, Position, Position, Position, Position]]
+    """Name, label, rows, columns, elements in a cell down and across."""
+    sites: list[tuple[int, Position, Position, Literal[0, 1]]]
+    """Instruction, memory, lanes, whether it stores."""
+    steps: list[int]
+    frames: list[tuple[Position, Position, list[list[int]], list[list[int]]]]
+    """Accesses, misses, cells touched, cells missed."""
+    accesses: Position
+    total: Position | None
+
+
+class TriedPoint(TypedDict):
+    """Choices that were tried."""
+
+    number: Position
+    text: str
+    label: str
+    rows: list[str]
+    refused: str
+    unmeasured: str
+    unseen: str
+    flops: float
+    time: Taken | None
+    cache: Cache | None
+    texts: Texts | None
+    film: AccessFilm | None
+
+
+class KernelSpace(TypedDict):
+    """What can be chosen for a kernel in the playground."""
+
+    name: str
+    own: str
+    axes: list[LoopRow]
+    lanes: Position
+    cores: Position
+    loaded: list[Position]
+    stored: list[Position]
+    labels: dict[Digits, str]
+
+
+class TriedKernel(KernelSpace):
+    """A kernel's playground."""
+
+    obstacle: str
+    points: list[TriedPoint]
+
+
+class Roofs(TypedDict):
+    """The limits of the machine."""
+
+    name: str
+    threads: Position
+    peak: float
+    alone: float
+    levels: list[tuple[str, float]]
+    """Level and bandwidth."""
+
+
+class Tuning(TypedDict):
+    """What a search over loop choices tried."""
+
+    words: str
+    best: Position
+    trials: list[TrialRow]
+
+
+class Playground(TypedDict):
+    """What was tried."""
+
+    kernels: dict[str, TriedKernel]
+    roofs: dict[Digits, Roofs]
+    """By threads."""
+    tunings: dict[str, Tuning]

@@ -1,0 +1,255 @@
+"""What a page carries, and a stage that is exported, as types (see `records`)."""
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+from svodviz.data.answers import Measurement, Playground, Recorded
+from svodviz.data.records import (
+    Checks,
+    DecisionRow,
+    Digits,
+    Film,
+    KernelRow,
+    Number,
+    Pass,
+    Perhaps,
+    PlainRow,
+    Position,
+    Rule,
+    RuleSet,
+    ScheduleRows,
+    Stage,
+    Unseen,
+    Value,
+)
+
+# -- pages -----------------------------------------------------------------------------------------
+
+Needs: TypeAlias = Literal["", "scene", "text", "schedule"]
+"""What a stage must have for a view."""
+KindRow: TypeAlias = tuple[str, str, str, str]
+"""Of nodes: kind, outline, words, glyph."""
+EdgeKind: TypeAlias = tuple[str, str, str]
+"""Of edges: kind, dashes, words."""
+View: TypeAlias = tuple[str, str, list[str], Needs]
+"""Id, label, stages it is offered in (none: all), what a stage must have."""
+Machine: TypeAlias = tuple[str, str, str]
+"""Id, title and note of a machine whose assembly can be asked for."""
+
+
+class Later(TypedDict):
+    """What follows the explorer of a large program in a notebook: stages that take the place of
+    those that are "later", and what is added at the end of its tables."""
+
+    stages: list[Stage]
+    entities: list[str]
+    parents: list[list[Position]]
+    values: dict[Digits, Value]
+    unseen: list[Unseen]
+    operations: dict[str, str]
+    notes: list[str]
+
+
+class Wire(TypedDict):
+    """One compilation."""
+
+    format: Literal["svodviz"]
+    version: Literal[4]
+    name: str
+    stages: list[Stage]
+    """In the order of the ribbon."""
+    films: list[Film]
+    passes: list[Pass]
+    rules: list[Rule]
+    rulebook: list[RuleSet]
+    checks: Checks | None
+    decisions: list[DecisionRow]
+    plain: list[PlainRow]
+    values: dict[Digits, Value]
+    """By entity."""
+    unseen: list[Unseen]
+    legend: list[KindRow]
+    edges: list[EdgeKind]
+    kernels: list[KernelRow]
+    operations: dict[str, str]
+    """What each operation means."""
+    schedule: ScheduleRows | None
+    views: list[View]
+    machines: list[Machine]
+    host: NotRequired[str]
+    """Whose assembly the stage asm has: x86, arm, riscv, empty where not known."""
+    playground: Playground
+    notes: list[str]
+    """What was left out, and why."""
+    entities: list[str]
+    """What all others refer to by position, e.g. "graph:12"."""
+    parents: list[list[Position]]
+    """For each entity, what it descends from directly."""
+    recorded: NotRequired[Recorded]
+
+
+Sign: TypeAlias = Literal["=", "~", "−", "+"]
+"""The same, different, only in a, only in b."""
+FigureUnit: TypeAlias = Literal["", "bytes", "ns"]
+FigureRow: TypeAlias = tuple[str, FigureUnit, Number | None, Number | None, str, str, str]
+"""Name, unit, numbers of a and b, their words, the change."""
+PassPairRow: TypeAlias = tuple[str, str, str, str, str, Sign, str]
+"""Stage, kernel, name, what it did in a, in b, sign, rules."""
+DiffTag: TypeAlias = Literal["equal", "replace", "delete", "insert"]
+DiffBlock: TypeAlias = tuple[DiffTag, Position, Position, Position, Position]
+"""How lines differ: tag, from and to in a, in b."""
+
+
+class KernelPairRow(TypedDict):
+    """A kernel of both, or of one alone."""
+
+    a: str | None
+    b: str | None
+    mark: Sign
+    shared: Number
+    figures: list[FigureRow]
+
+
+class UnitPairRow(TypedDict):
+    """A part of a stage in both."""
+
+    name: str
+    a: Perhaps
+    """Position of the unit."""
+    b: Perhaps
+    same: bool
+    blocks: list[DiffBlock]
+    partners: list[tuple[Position, Position, Literal[0, 1]]]
+    """Entity of a, of b, 1 where they differ."""
+    only: tuple[list[Position], list[Position]]
+
+
+class ComparisonWire(TypedDict):
+    """Two compilations beside each other; "a" is the first, "b" the second."""
+
+    format: Literal["svodviz-comparison"]
+    version: Literal[1]
+    names: tuple[str, str]
+    a: Wire
+    b: Wire
+    same: bool
+    figures: list[FigureRow]
+    passes: list[PassPairRow]
+    kernels: list[KernelPairRow]
+    stages: dict[str, list[UnitPairRow]]
+    missing: dict[str, str]
+    """Why a stage could not be made."""
+
+
+QuestionKind: TypeAlias = Literal["rule", "kernels", "critical", "vectorizes"]
+"""Which rule fires, how many kernels there are, which item is critical, which loop is lanes."""
+
+
+class QuestionRow(TypedDict):
+    """A question with its answer."""
+
+    kind: QuestionKind
+    prompt: str
+    lines: list[str]
+    choices: list[tuple[str, str]]
+    """Text, and what there is to say to who chooses it."""
+    answer: Position
+    """Position of the right choice."""
+    why: list[str]
+
+
+class QuizWire(TypedDict):
+    """Questions about a compilation."""
+
+    format: Literal["svodviz-quiz"]
+    version: Literal[1]
+    name: str
+    questions: list[QuestionRow]
+
+
+Page: TypeAlias = Wire | ComparisonWire | QuizWire
+"""What a page shows."""
+
+# -- what a stage is exported as -------------------------------------------------------------------
+
+
+class StageCost(TypedDict):
+    """Of an item of the schedule: estimated cost."""
+
+    flops: NotRequired[Number]
+    bytes: NotRequired[Number]
+    est_ns: NotRequired[Number]
+    measured_ns: NotRequired[Number]
+    """Of the stage "run"."""
+
+
+class StageNode(TypedDict):
+    """A node of a stage."""
+
+    entity: str
+    """Names the node in all stages and exports of this compilation, e.g. "graph:12"."""
+    op: str
+    """The operation."""
+    kind: str
+    """The family of the operation, by which drawings choose outline and colour."""
+    parents: list[str]
+    """The entities of earlier stages that the node descends from."""
+    argument: NotRequired[str]
+    """What the operation is told beside its operands."""
+    dtype: NotRequired[str]
+    """Type of the elements, e.g. "f32"; may be empty."""
+    shape: NotRequired[str]
+    """Extents, e.g. "[64,10]"; may be empty."""
+    name: NotRequired[str]
+    """A name given by the program or the compiler; may be empty."""
+    group: NotRequired[str]
+    """What the node is drawn in together with others; may be empty."""
+    text: NotRequired[str]
+    """Of a block of instructions: its lines."""
+    device: NotRequired[str]
+    """Where a buffer or value is."""
+    devices: NotRequired[list[str]]
+    """Of an item of the schedule: the devices it works on."""
+    cost: NotRequired[StageCost]
+    critical: NotRequired[bool]
+    """Of an item: whether it is on the critical path."""
+    slack: NotRequired[Number]
+    """Of an item: nanoseconds that it may be late."""
+    start: NotRequired[Number]
+    """Of an item: earliest start in nanoseconds."""
+    finish: NotRequired[Number]
+    """Of an item: earliest end in nanoseconds."""
+
+
+class StageEdge(TypedDict):
+    """An edge of a stage."""
+
+    source: str
+    """The entity that is read or comes first."""
+    target: str
+    """The entity that reads it or comes later."""
+    operand: NotRequired[Perhaps]
+    """Which operand of the target; -1 where it is none."""
+    kind: NotRequired[str]
+    """"data", or why else the order holds."""
+    kinds: NotRequired[list[str]]
+    """Of the schedule: all kinds of dependency between the two."""
+    fusion: NotRequired[str]
+    """Of the schedule: why the two are, or are not, one kernel."""
+
+
+class StageGraph(TypedDict):
+    """One stage of a compilation as `svodviz export program.py -o stage.json` and
+    `svodviz.save(x, "stage.json")` write it."""
+
+    format: Literal["svodviz-graph"]
+    version: Literal[1]
+    title: str
+    """The compilation and the stage, for people."""
+    nodes: list[StageNode]
+    edges: list[StageEdge]
+    schedule: NotRequired[ScheduleRows | None]
+    """Of the stages "schedule" and "run" only; null where nothing is scheduled."""
+    entities: NotRequired[list[str]]
+    """Of the stages "schedule" and "run" only: what "e" of their rows are positions in."""
+    measured: NotRequired[Measurement]
+    """Of the stage "run" only: what the items of the schedule took."""

@@ -1,0 +1,421 @@
+"""The data of a page, as types: what Python makes, what pages carry, what the modules of js/ read.
+
+    records   drawings, stages, passes, reasons, kernels, the schedule
+    answers   what a page asks for and exports record
+    pages     what a page carries: an explorer, a comparison, a quiz; and an exported stage
+
+From these files `python -m tools.wire_types` makes docs/page.schema.json (what pages and saved
+notebooks carry), docs/schema.json (what `svodviz export -o stage.json` writes) and the generated
+part of wire.d.ts (what TypeScript's checker knows of the data); a test holds the four together.
+
+Rows of tables are tuples here and arrays in JSON. Tables refer to rows of others by position,
+counted from 0. The docstring of a type is what the schema says about it, and so is the text behind
+a field. Only checkers load these files: modules name their types in quotes.
+
+Every change of meaning raises the version in `wire`, `comparison_wire` or `quiz`.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+"""Whatever JSON can say."""
+
+Position: TypeAlias = Annotated[int, "minimum 0"]
+"""A position in a table, or another whole number from 0."""
+Perhaps: TypeAlias = Annotated[int, "minimum -1"]
+"""A position in a table; -1 for none."""
+Number: TypeAlias = float | Literal["inf", "-inf", "nan"]
+"""A number; "inf", "-inf" or "nan" where JSON has none."""
+Digits: TypeAlias = Annotated[str, "pattern ^[0-9]+$"]
+"""A number as a key."""
+Numbers: TypeAlias = list[list[str]]
+"""What a reason looked at: name, value, sign, limit, name of the limit."""
+
+# -- drawings --------------------------------------------------------------------------------------
+
+Point: TypeAlias = tuple[float, float]
+"""Across and down, or width and height, in pixels."""
+EdgeRow: TypeAlias = tuple[Position, Position, Perhaps, str]
+"""From node, to node, as which operand, kind."""
+
+
+class NodeRow(TypedDict):
+    """A box of a drawing."""
+
+    e: Position
+    op: str
+    kind: str
+    label: list[str]
+    w: Position
+    h: Position
+    name: NotRequired[str]
+    arg: NotRequired[str]
+    dtype: NotRequired[str]
+    shape: NotRequired[str]
+    group: NotRequired[str]
+    cost: NotRequired[dict[str, Number]]
+    """Of an item of the schedule: flops, bytes, estimated nanoseconds."""
+    critical: NotRequired[bool]
+    slack: NotRequired[Number]
+    start: NotRequired[Number]
+    finish: NotRequired[Number]
+    device: NotRequired[str]
+    variables: NotRequired[str]
+    module: NotRequired[str]
+    """The user's functions that made it."""
+    strides: NotRequired[str]
+    text: NotRequired[list[str]]
+    """Of a block of instructions."""
+
+
+class Layout(TypedDict):
+    """Where the boxes and arrows of a drawing stand."""
+
+    places: list[tuple[Position, float, float]]
+    """Node and its upper left corner."""
+    routes: list[tuple[Position, str]]
+    """Edge and its path."""
+    groups: list[tuple[str, float, float, float, float]]
+    """Label, corner and size."""
+    size: Point
+    engine: str
+    seconds: float
+
+
+class Graph(TypedDict):
+    """The nodes and edges of a drawing."""
+
+    nodes: list[NodeRow]
+    edges: list[EdgeRow]
+
+
+class Scene(Graph):
+    """A drawing."""
+
+    layouts: list[Layout | None]
+    """null where the page places it."""
+
+
+Delta = TypedDict(
+    "Delta",
+    {
+        "n+": list[Position],
+        "n-": list[Position],
+        "e+": list[Position],
+        "e-": list[Position],
+        "set": list[tuple[Position, NodeRow]],
+    },
+    total=False,
+)
+"""What changes from one frame to the next: nodes and edges that come, go, and now read
+differently."""
+
+
+class Shot(TypedDict):
+    """One pass in a film."""
+
+    start: Delta
+    steps: list[Delta]
+    layout: Position
+
+
+class Film(Scene):
+    """The frames of successive passes over one program."""
+
+    passes: list[Shot]
+
+
+# -- stages ----------------------------------------------------------------------------------------
+
+Line: TypeAlias = tuple[str, Perhaps] | tuple[str, Perhaps, str]
+"""Text, entity, and why it comes from nothing."""
+SourceLine: TypeAlias = tuple[str, *tuple[int, ...]]
+"""Text, and the lines of generated IR that it comes from."""
+BlockRow: TypeAlias = tuple[str, Position, Position, list[int]]
+"""Label, first line, end, heads of the loops around it."""
+JumpRow: TypeAlias = tuple[Position, Position, str, bool]
+"""From block, to block, way, whether back."""
+
+
+class Flow(TypedDict):
+    """Blocks and jumps of machine code."""
+
+    blocks: list[BlockRow]
+    jumps: list[JumpRow]
+
+
+class Unit(TypedDict):
+    """The program, or one kernel of it, at a stage."""
+
+    name: str
+    title: str
+    nodes: Position
+    lines: list[Line]
+    scene: Scene | None
+    note: str
+    flow: NotRequired[Flow | None]
+    """Of assembly."""
+
+
+class Stage(TypedDict):
+    """An entry of the ribbon."""
+
+    id: str
+    label: str
+    view: str
+    """The view that opens first."""
+    missing: str
+    """Why the stage could not be made; empty where it was."""
+    units: list[Unit]
+    seconds: Number
+    asked: NotRequired[bool]
+    """Whether it is made only when somebody asks."""
+    later: NotRequired[bool]
+    """Whether it arrives after the page has opened; its units have only names. Never in exports."""
+
+
+class Statistics(TypedDict):
+    """Ends and mean of what is finite in an array, and how much is not."""
+
+    nan: Position
+    inf: Position
+    min: NotRequired[str]
+    max: NotRequired[str]
+    mean: NotRequired[str]
+
+
+class Head(TypedDict):
+    """What an array is, and its first elements."""
+
+    dtype: str
+    shape: str
+    size: Position
+    first: list[str]
+
+
+class Value(Head, Statistics):
+    """A preview of an array."""
+
+    picture: NotRequired[list[Annotated[str, "pattern ^([0-9a-f]{2}|xx)*$"]]]
+    """Grey levels of rows."""
+
+
+Unseen: TypeAlias = tuple[str, Perhaps, str]
+"""Stage, position of the kernel, and why it has no values inside."""
+
+
+# -- passes and reasons ----------------------------------------------------------------------------
+
+RewriteRow: TypeAlias = tuple[Position, Position, Position]
+"""Rule, entity before, entity after."""
+Rule: TypeAlias = tuple[str, str, str, list[str]]
+"""Name, algebra, place, and lines of code."""
+RuleSet: TypeAlias = tuple[str, str, list[str], list[list[str]]]
+"""Stage, pass, its rules, what each looks at."""
+Mark: TypeAlias = tuple[bool | None, str]
+"""Whether it is right (null: it cannot be run), and words."""
+DecisionRow: TypeAlias = tuple[Position, str, bool, str, Numbers]
+"""Entity, kind, whether it was taken, reason, what was looked at."""
+PlainRow: TypeAlias = tuple[str, str, Numbers, list[Position]]
+"""Kind, reason, what was looked at, the nodes that left no choice."""
+
+
+class Pass(TypedDict):
+    """What one pass did."""
+
+    stage: str
+    kernel: str
+    name: str
+    because: str
+    seconds: Number
+    changed: bool
+    film: Position
+    shot: Position
+    rewrites: list[RewriteRow]
+    left_out: Position
+
+
+class Checks(TypedDict):
+    """Whether passes, rewrites and stages are right."""
+
+    passes: list[Mark | None]
+    steps: list[list[Mark | None]]
+    """By pass and rewrite."""
+    stages: dict[str, Mark]
+
+
+class DecisionTables(TypedDict):
+    """Why something was chosen."""
+
+    decisions: list[DecisionRow]
+    plain: list[PlainRow]
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+ChoiceRow: TypeAlias = tuple[str, str, str, Numbers]
+"""Pass, choice, reason, what was looked at."""
+RefusedRow: TypeAlias = tuple[str, str, Numbers]
+"""Pass, reason, what was looked at."""
+
+
+class KernelRow(TypedDict):
+    """How a kernel's loops were transformed, what LLVM did, and why."""
+
+    name: str
+    e: Perhaps
+    choices: list[ChoiceRow]
+    refused: list[RefusedRow]
+    text: str
+    """What Options(loops=…) takes."""
+    level: str
+    because: str
+    numbers: Numbers
+    tasks: Position
+    scratch: Position
+    """Bytes."""
+
+
+# -- the schedule ----------------------------------------------------------------------------------
+
+Use: TypeAlias = Literal["", "in", "out", "in out"]
+"""How an operation uses a buffer."""
+DependencyRow: TypeAlias = tuple[Position, Position, str, list[Position], Position, bool]
+"""From item, to item, kind, buffers, bytes, whether no time is to spare."""
+Life: TypeAlias = tuple[Position, Perhaps, Perhaps]
+"""Buffer, first and last item."""
+
+
+class BufferRow(TypedDict):
+    """A buffer."""
+
+    e: Position
+    name: str
+    dtype: str
+    shape: str
+    bytes: Position
+    device: str
+    made: bool
+    """Whether the program itself makes it."""
+
+
+class ItemRow(TypedDict):
+    """An item of the schedule; times are nanoseconds from the start of the program."""
+
+    e: Position
+    op: str
+    """"kernel", "transfer", "sync" or "callback"."""
+    name: str
+    lane: Position
+    """Position in `lanes`."""
+    args: list[tuple[Position, Use]]
+    """Buffers, and how each is used."""
+    fixed: list[tuple[str, int]]
+    """Loop counters that the item is run with."""
+    facts: list[tuple[str, str]]
+    """More about the operation, in words."""
+    flops: Position
+    read: Position
+    written: Position
+    ns: float
+    """Estimated time of its work."""
+    bound: str
+    """What most of the estimate is: "launch", "computing", or the level that data come from."""
+    cost: float
+    """Estimated time with what comes before and after it."""
+    start: float
+    """Earliest start."""
+    late: float
+    """Latest start that delays nothing."""
+    critical: bool
+    tasks: Position
+    """By how many runs its work is shared."""
+
+
+class LoopItems(TypedDict):
+    """The turns of one call that a loop repeats."""
+
+    label: str
+    items: list[Position]
+
+
+class PlanSizes(TypedDict):
+    """The bytes of a memory plan."""
+
+    unshared: Position
+    arena: Position
+    kept: Position
+    live: Position
+    peak: Position
+
+
+class PlaceRow(TypedDict):
+    """Where the planner put a buffer; first and last are levels of the plan."""
+
+    buffer: Position
+    offset: Position | None
+    """In the shared arena; null where it is not in it."""
+    size: Position
+    first: Position
+    last: Position
+    reason: str
+    numbers: Numbers
+    writer: Perhaps
+    """The first item that writes the buffer."""
+    after: list[Position]
+    """The places whose memory is used again."""
+
+
+class Plan(PlanSizes):
+    """A memory plan."""
+
+    levels: Position
+    left_out: Position
+    places: list[PlaceRow]
+
+
+class Memory(TypedDict):
+    """Bytes alive per item, and the planner's places."""
+
+    alive: list[Position]
+    """Bytes that the program made and still needs while each item runs."""
+    inputs: Position
+    peak: Perhaps
+    """The item at which most are alive."""
+    lives: list[Life]
+    plan: Plan | None
+
+
+_Ends = TypedDict("_Ends", {"from": Position, "to": Position})
+
+
+class FusionRow(_Ends):
+    """Two items that could be one kernel, or are."""
+
+    e: Position
+    type: str
+    score: float
+    """Share of the program's time."""
+    saved: Position
+    taken: bool
+    value: str
+    reason: str
+    numbers: Numbers
+    times: Position
+
+
+class ScheduleRows(TypedDict):
+    """Everything the timeline, the memory map and the table of fusions show."""
+
+    lanes: list[str]
+    """Devices, and the host."""
+    items: list[ItemRow]
+    path: list[Position]
+    """The critical path by position; an item on another one as long is critical too."""
+    dependencies: list[DependencyRow]
+    loops: list[LoopItems]
+    memory: Memory
+    fusions: list[FusionRow]
+    buffers: list[BufferRow]
+    moved: list[str]
+    """What one run copies between devices, in words."""

@@ -1,0 +1,49 @@
+"""What the reader of a page has chosen, which page and Python share. Each name stands here once:
+`tools.wire_types` makes of it what the modules of js/ know.
+"""
+
+from typing import TypedDict
+
+State = TypedDict(
+    "State",
+    {
+        "stage": str,
+        "unit": int,
+        "view": str,
+        "pass": int,
+        "step": int,
+        "selected": str,
+        "columns": list[str],
+        "folding": str,
+        "open": list[str],
+        "only": list[str],
+        "overlay": str,
+        "critical": bool,
+        "machine": str,
+        "level": int,
+        "llvm_pass": int,
+    },
+    total=False,
+)
+"""Of an explorer; what is not named is what suits the program."""
+
+
+class SidesState(TypedDict, total=False):
+    """Of two compilations side by side."""
+
+    tab: str
+    stage: str
+    unit: int
+    selected: str
+
+
+class QuizState(TypedDict):
+    """Of a quiz: the position of the question on screen, and of the choice for each question."""
+
+    at: int
+    answers: list[int]
+
+
+def names_of(state: type) -> tuple[str, ...]:
+    """The names of a state, in their order."""
+    return tuple(state.__annotations__)
