@@ -40,7 +40,7 @@ def test_there_is_a_rule_per_expansion() -> None:
     assert [rule.targets for rule in rows] == [((Elementwise, n),) for n in EXPANDED]
     assert [rule.name for rule in rows] == EXPANDED
     assert all(r.algebra.startswith(f"{r.name}(x") and " = " in r.algebra for r in rows)
-    assert all("ops.py:" in r.source for r in rows)
+    assert all(r.source.startswith("compiler/ops/table.py:") for r in rows)
     for kind, rule in zip(EXPANDED_KINDS, kinds, strict=True):
         assert rule.name == (kind.name_in_print or kind.__name__.lower())
         assert rule.algebra.startswith(rule.name) and " = " in rule.algebra
