@@ -20,12 +20,13 @@ In order: each imports only what stands before it.
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program
     program/     one program with all its stages: what `compile` returns
+    roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler.core import lazy
+from compiler import roots
 
 if TYPE_CHECKING:
     from compiler import custom
@@ -203,18 +204,4 @@ _PLACES = {
 }
 """Where each name is: it is loaded when it is first asked for, so `import compiler` is quick."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        globals()[name] = lazy.load(_PLACES[name], name)
-        return globals()[name]
-    if lazy.is_private(name):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from compiler.tensor import Tensor
-    from compiler.tensors.names import missing_name
-
-    raise missing_name(__name__, name, __all__, Tensor)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = roots.names(__name__, _PLACES, __all__)

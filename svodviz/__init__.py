@@ -27,9 +27,9 @@ In order: each imports only what stands before it.
     offline.py   an executed notebook as a page that stays interactive without a kernel
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler.core import lazy
+from compiler import roots
 from compiler.core.origin import count_as_ours
 
 if TYPE_CHECKING:
@@ -92,21 +92,7 @@ _PLACES = {
 
 count_as_ours(__file__)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        globals()[name] = lazy.load(_PLACES[name], name)
-        return globals()[name]
-    if lazy.is_private(name):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from compiler.tensor import Tensor
-    from compiler.tensors.names import missing_name
-
-    raise missing_name(__name__, name, __all__, Tensor)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = roots.names(__name__, _PLACES, __all__)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:

@@ -41,8 +41,3 @@ def load(place: str, name: str) -> Any:
     with loading():
         found = import_module(module)
     return found if place.endswith(":") else getattr(found, other or name)
-
-
-def is_private(name: str) -> bool:
-    """Whether Python, IPython and `copy` look for such names: they are quickly told no."""
-    return name.startswith("_")

@@ -88,9 +88,7 @@ _MODULES = {
 
 
 def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
-    """The error for a name that a package does not have; plain for private names."""
-    if name.startswith("_"):
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    """The error for a name that a package does not have."""
     instead = _MODULES[module].get(name, "").format(name)
     hint = f"write {instead}" if instead else nearest(name, known)
     if not hint and hasattr(tensor, SAME.get(name, name)):

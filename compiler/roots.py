@@ -1,0 +1,28 @@
+"""Packages whose names are loaded when somebody first asks for them: `compiler` and `svodviz`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from compiler.core import lazy
+
+
+def names(
+    package: str, places: Mapping[str, str], known: Sequence[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package: `places` says where each name is, as
+    `lazy.load` takes it, `known` are all that users may ask for."""
+    held = vars(import_module(package))
+
+    def __getattr__(name: str) -> Any:
+        if name in places:
+            held[name] = lazy.load(places[name], name)
+            return held[name]
+        if name.startswith("_"):  # Python, IPython and `copy` look for such: a quick no
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from compiler.tensor import Tensor
+        from compiler.tensors.names import missing_name
+
+        raise missing_name(package, name, known, Tensor)
+
+    return __getattr__, lambda: sorted({*held, *known})
