@@ -1,4 +1,4 @@
-"""What must be reached: each bar of the benchmark, decided from results.
+"""The bars to be reached: each bar of the benchmark, decided from results.
 
 A ratio says how many times faster than a peer ours is: the median over rounds, against the better
 one of the peer's entries (as users call it, or with outputs made before).

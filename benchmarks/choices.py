@@ -117,7 +117,7 @@ PRODUCTS = (
     (128, 10, 10), (128, 512, 10), (7, 64, 5), (13, 1, 7), (97, 89, 4), (97, 89, 5), (64, 64, 8),
     (50, 2, 50), (1, 3, 1000), (1000, 64, 1), (1, 512, 10), (33, 33, 33), (64, 64, 64),
 )  # fmt: skip
-"""Rows, turns of the sum, columns."""
+"""Rows, trip count of the sum, columns."""
 
 
 def products() -> Iterator[Case]:
@@ -151,11 +151,11 @@ def measured(case: Case, seconds: float = SECONDS) -> Pair:
     found, expected = (plan.run()[0].astype(np.float64) for plan in (chosen, plain))
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3)
     calls, times = (kernels_of(chosen), kernels_of(plain)), (list[float](), list[float]())
-    turns = max(1, round(BATCH / _timed(calls[1], 100)))
+    calls_of_batch = max(1, round(BATCH / _timed(calls[1], 100)))
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 5:
         for call, own in zip(calls, times, strict=True):
-            own.append(_timed(call, turns))
+            own.append(_timed(call, calls_of_batch))
     return Pair(_figures(times[0]), _figures(times[1]))
 
 
@@ -188,12 +188,12 @@ def kernels_of(plan: ExecutionPlan) -> Callable[[], None]:
     return call
 
 
-def _timed(call: Callable[[], Any], turns: int) -> float:
+def _timed(call: Callable[[], Any], times: int) -> float:
     """Seconds of this thread for one call."""
     start = time.thread_time()
-    for _ in range(turns):
+    for _ in range(times):
         call()
-    return (time.thread_time() - start) / turns
+    return (time.thread_time() - start) / times
 
 
 def _figures(times: list[float]) -> tuple[float, float]:

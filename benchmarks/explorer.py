@@ -75,7 +75,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def tracing(tensor: Any, runs: int) -> list[Figure]:
-    """What recording adds to compiling; off, against a compiler that keeps no origins at all."""
+    """The time recording adds to compiling; off, against a compiler that keeps no origins."""
     import compiler
     from compiler.core.trace import Provenance
 
@@ -158,7 +158,7 @@ def opening(browser: Any, make: Callable[[], Any], runs: int) -> Opening:
 
 
 def reacting(page: Any, explorer: Any) -> list[Figure]:
-    """What the page of the transformer does with clicks and keys, at worst of many."""
+    """Times in which the transformer's page answers clicks and keys, at worst of many."""
     names = explorer.wire["entities"]
     rows = explorer.wire["stages"][1]["units"][0]["scene"]["nodes"]
     chosen = [names[row["e"]] for row in rows[:: max(1, len(rows) // STEPS)]]

@@ -121,7 +121,7 @@ class Worker:
 
 @dataclass(slots=True)
 class Measured:
-    """What was found for one workload."""
+    """The findings for one workload."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
@@ -191,8 +191,8 @@ def _rounds(
     """The times of all calls of each entry, by rounds."""
     entries = [(worker, name) for worker, answer in started.items() for name in answer["entries"]]
     times: dict[str, list[list[float]]] = {name: [] for _, name in entries}
-    for turn in range(effort.rounds):
-        shift = turn % max(1, len(entries))
+    for number in range(effort.rounds):
+        shift = number % max(1, len(entries))
         for worker, name in entries[shift:] + entries[:shift]:
             if name in made.missing:
                 continue

@@ -97,7 +97,7 @@ def after_compiling() -> list[int]:
 
 
 def _fresh(name: str) -> list[int]:
-    """What a fresh process measures."""
+    """The figures of a fresh process."""
     command = [sys.executable, "-m", "benchmarks.memory", "--one", name]
     root = Path(__file__).resolve().parent.parent
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)

@@ -32,7 +32,7 @@ def report(results: Results) -> str:
 
 
 def machine(results: Results) -> str:
-    """What it was measured on, and its limits."""
+    """The machine that it was measured on, and its limits."""
     lines = [f"{key}: {_plain(value)}" for key, value in results.machine.items()]
     runs = [run for run in (results.all_threads, results.single_thread) if run]
     for run in runs:

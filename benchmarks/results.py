@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def cold(self) -> float:
-        """What compiling takes: the first call less a steady one."""
+        """The seconds of compiling: the first call less a steady one."""
         return max(0.0, self.first - self.seconds)
 
 

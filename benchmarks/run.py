@@ -59,7 +59,7 @@ def _split(names: str) -> list[str]:
 
 
 def machine(versions: dict[str, str]) -> dict[str, object]:
-    """What the run was measured on and with."""
+    """The machine and the versions that the run was measured with."""
     return {
         "processor": _processor(),
         "llvm_cpu": jit.host_name(),

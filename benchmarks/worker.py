@@ -88,7 +88,7 @@ def resident_peak() -> int:
 
 
 class Session:
-    """What one worker has: the calls of its peer for one workload."""
+    """The state of one worker: the calls of its peer for one workload."""
 
     def __init__(self, peer: str, workload: Workload, folder: Path) -> None:
         self.adapter = peers.adapter(peer)

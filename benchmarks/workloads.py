@@ -16,7 +16,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Limit: TypeAlias = Literal["read", "copy", "triad", "fma", "none"]
 Shape: TypeAlias = tuple[int, ...]
 AWKWARD = "_awkward"
-"""What the name of a workload at its awkward size ends in."""
+"""The end of the name of a workload at its awkward size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Workload:
         return self.name.endswith(AWKWARD)
 
     def rate(self, seconds: float) -> tuple[float, str]:
-        """What is reached with one call in `seconds`, and its unit: memory's or arithmetic's."""
+        """The rate of one call in `seconds`, and its unit: memory's or arithmetic's."""
         is_stream = self.limit in ("read", "copy", "triad")
         work = self.nbytes if is_stream else self.operations
         return work / seconds / 1e9, "GB/s" if is_stream else "GFLOP/s"

@@ -43,7 +43,7 @@ VERSIONS = {
     QUIZ: QUIZ_VERSION,
 }
 
-# What text stands in for a widget of ours, which is all that tells of one that was not saved.
+# The text that stands in for a widget of ours: all that tells of one that was not saved.
 WORDS = re.compile(r"Explorer of compilation .*|.* side by side: .*|Quiz of .*", re.DOTALL)
 UNSAVED = "the notebook was saved without its data"
 OTHER_VERSION = "its data was saved by another version of svodviz"
@@ -57,7 +57,7 @@ Saved: TypeAlias = dict[str, Any]
 
 
 class Notebook(Protocol):
-    """What is read of a notebook."""
+    """The parts of a notebook that are read."""
 
     metadata: Saved
     cells: list[Saved]
@@ -139,14 +139,14 @@ def _text(given: str | list[str]) -> str:
 
 
 def note(why: str) -> str:
-    """What a page says above the picture of an explorer that it lacks."""
+    """The words of a page above the picture of an explorer that it lacks."""
     words = f"This explorer is a picture only: {why}. {AGAIN}"
     style = "border-left: 4px solid #bf3a00; padding: 4px 10px; font-family: sans-serif"
     return f'<p class="svodviz-lost" role="note" style="{style}">{markup(words)}</p>'
 
 
 def _picture(data: Saved) -> str:
-    """What stands in for the explorer: its picture, else its words."""
+    """The stand-in for the explorer: its picture, else its words."""
     if "text/html" in data:
         return _text(data["text/html"])
     words = _text(data.get("text/plain", ""))

@@ -1,4 +1,4 @@
-"""What is on the pictures of docs/features.md: programs, and the shots of their pages."""
+"""The subjects of the pictures of docs/features.md: programs, and the shots of their pages."""
 
 import runpy
 import tempfile
@@ -16,7 +16,7 @@ READY = ".svodviz[data-ready=true]"
 
 
 def _nothing(page: Any) -> None:
-    """What most pictures need done before the shot."""
+    """Nothing: most pictures need no more done before the shot."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ first = (x @ w).relu()
 second = (first @ w).relu()
 third = (second @ w).softmax(1)
 elsewhere = first.to("CPU:1").exp().sum(1)
-turns = repeat(3, lambda i, it: (w @ it).tanh(), v)
-results = [third, elsewhere, turns, x.sum(0)]
+steps = repeat(3, lambda i, it: (w @ it).tanh(), v)
+results = [third, elsewhere, steps, x.sum(0)]
 """,
     "product.py": """import numpy as np
 from compiler import Tensor
@@ -79,7 +79,7 @@ results = a @ b
 
 
 def results(name: str) -> Any:
-    """What a program computes. It stays on disk: the explorer shows its lines."""
+    """The results of a program. It stays on disk: the explorer shows its lines."""
     path = Path(tempfile.mkdtemp()) / name
     path.write_text(PROGRAMS[name])
     return runpy.run_path(str(path))["results"]

@@ -135,7 +135,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 PLAIN = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
 STAGE_ID, PAGE_ID = "urn:svodviz:graph:1", "urn:svodviz:page:4"
 PAGES = {"Wire": "explorer", "ComparisonWire": "comparison", "QuizWire": "quiz", "Later": "later"}
-"""What a page may carry, and what its schema calls that."""
+"""The data that a page may carry, and their names in its schema."""
 STAGE_WORDS = (
     "Positions count from 0. Later versions may give nodes, edges and rows more properties; "
     "whatever is required here keeps its meaning as long as `version` is 1."
@@ -265,7 +265,7 @@ def _is_tuple(kind: ast.expr) -> bool:
 
 
 def _items(kind: ast.expr) -> Iterator[ast.expr]:
-    """What stands between the brackets of a type."""
+    """The kinds between the brackets of a type."""
     yield from _elements(kind.slice) if isinstance(kind, ast.Subscript) else ()
 
 
@@ -318,7 +318,7 @@ SCRIPT = {"int": "number", "float": "number", "str": "string", "bool": "boolean"
 WHOLE = ("State",)
 """Of these the page fills in what is missing."""
 LACKING = (("Layout", "size"),)
-"""What rows of this kind that the page makes itself do not have."""
+"""Fields that rows of this kind lack where the page makes them itself."""
 
 
 def script(types: Types) -> str:
@@ -410,7 +410,7 @@ def script_path() -> Path:
 
 
 def files() -> dict[Path, str]:
-    """What each file should hold."""
+    """The text that each file should hold."""
     types = read()
     stage, known = stage_schema(types)
     path = script_path()

@@ -33,11 +33,11 @@ ADAPTERS = {
 """The module of each peer; "limits" measures the machine instead of a library."""
 PEERS = tuple(name for name in ADAPTERS if name != "limits")
 PREALLOCATED = " out="
-"""What the name of an entry ends in that writes into arrays it is given."""
+"""The end of the name of an entry that writes into arrays it is given."""
 
 
 class Adapter(Protocol):
-    """What a module of this folder has."""
+    """The names that a module of this folder has."""
 
     def version(self) -> str:
         """The library's version."""

@@ -13,8 +13,8 @@ from benchmarks.workloads import Array, Workload
 from compiler.device.limits import Kernels
 
 NAME = "limits"
-READ, MOVED, TURNS = 2**26, 2**24, 2**20
-"""Elements read, elements per array of copy and triad, turns of multiply-adds."""
+READ, MOVED, TRIPS = 2**26, 2**24, 2**20
+"""Elements read, elements per array of copy and triad, trip count of the loop of multiply-adds."""
 ARRAYS = {"read": (1, READ), "copy": (2, MOVED), "triad": (3, MOVED)}
 _made: list[Kernels] = []
 
@@ -30,9 +30,9 @@ def array(result: Any) -> None:
 
 
 def amount(limit: str) -> float:
-    """What one call does: bytes, or floating-point operations."""
+    """The work of one call: bytes, or floating-point operations."""
     if limit == "fma":
-        return float(_kernels().operations(TURNS))
+        return float(_kernels().operations(TRIPS))
     arrays, count = ARRAYS[limit]
     return 4.0 * arrays * count
 
@@ -42,7 +42,7 @@ def programs(workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Calla
     if workload.limit == "none":
         return {}
     if workload.limit == "fma":
-        return {"limits": _kernels().turns(TURNS)}
+        return {"limits": _kernels().multiply_adds(TRIPS)}
     arrays, count = ARRAYS[workload.limit]
     memory = [_aligned(count) for _ in range(arrays)]
     call = _kernels().call(workload.limit, [m.ctypes.data for m in memory], count)

@@ -73,7 +73,7 @@ class Replay:
 
     @property
     def planned_bytes(self) -> int:
-        """What the plan says it takes for intermediate values and results."""
+        """The plan's bytes for intermediate values and results."""
         memory = self.plan.memory if self.plan else None
         return memory.peak if memory else 0
 

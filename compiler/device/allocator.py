@@ -35,7 +35,7 @@ KEPT = 2**30
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """What an allocator holds, in bytes of blocks: in use now, the most ever in use, free."""
+    """The memory of an allocator, in bytes of blocks: in use now, the most ever in use, free."""
 
     live: int
     peak: int

@@ -30,7 +30,7 @@ def declare(placeholder: TensorNode) -> TensorNode:
 
 
 def rank_of(node: TensorNode) -> Rank:
-    """What sorts the inputs of a program: tensors as they were made, then what was lifted."""
+    """The rank of an input of a program: tensors as they were made, then what was lifted."""
     if isinstance(node, Buffer):
         return node in _lifted, node.unique
     return False, _declared.get(node, LARGEST)
@@ -74,7 +74,7 @@ def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Bu
 
 
 def place_of(array: Array, device: str) -> tuple[Any, ...]:
-    """What tells one array in memory from another."""
+    """The key that tells one array in memory from another."""
     return array.ctypes.data, array.shape, array.dtype, device
 
 

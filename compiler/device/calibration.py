@@ -264,7 +264,7 @@ def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineM
 
 
 def _key() -> str:
-    """What the figures depend on: processor, its features, this file's version."""
+    """Everything that the figures depend on: processor, its features, this file's version."""
     text = "\n".join((str(VERSION), jit.host_name(), jit.host_features()))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -71,7 +71,7 @@ class CpuProgram:
 
     @property
     def level(self) -> Level | None:
-        """What LLVM did to it, and why; None where code was given that was made elsewhere."""
+        """The work of LLVM on it, and why; None where code was given that was made elsewhere."""
         return self._level
 
     @property
@@ -97,7 +97,7 @@ class CpuProgram:
             self.bound(buffers, values)()
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """What runs it on these buffers and values, as often as it is called."""
+        """A call that runs it on these buffers and values, as often as it is called."""
         if self._is_misaligned(buffers):
             return self.unstreamed().bound(buffers, values)
         if self.task is None:

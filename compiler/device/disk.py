@@ -117,7 +117,7 @@ def _native(array: Array, dtype: DType) -> Array:
 
 
 def safetensors_entries(path: Path) -> tuple[Entry, ...]:
-    """What the header of a safetensors file says, checked, by position in the file."""
+    """The entries in the header of a safetensors file, checked, by position in the file."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(LENGTH_BYTES), "little")

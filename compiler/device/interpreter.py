@@ -63,7 +63,7 @@ class InterpretedProgram:
         return self
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """What runs it on these buffers and values, as often as it is called."""
+        """A call that runs it on these buffers and values, as often as it is called."""
         return partial(self.execute, buffers, values)
 
     def execute(

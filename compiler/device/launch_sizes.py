@@ -37,7 +37,7 @@ LONGEST = 400
 
 
 class ProgramError(CompileError, ValueError):
-    """What a program says about itself, or its launch size, is wrong."""
+    """The error of a program that is wrong about itself, or of a wrong launch size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def evaluate(size: ScalarNode, values: Values) -> int:
 
 
 def _operands(node: ScalarNode, size: ScalarNode) -> tuple[ScalarNode, ...]:
-    """What has to be evaluated before `node`: not the variable that a Bind binds."""
+    """The operands to evaluate before `node`: not the variable that a Bind binds."""
     match node:
         case Const() | DefineVar():
             return ()

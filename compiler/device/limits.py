@@ -73,7 +73,7 @@ def _moving(name: str, inputs: int, width: int) -> str:
 
 
 def _accumulating(name: str, width: int) -> str:
-    """read: STREAMS parts of one array, four vectors of each a turn, fetched ahead."""
+    """read: STREAMS parts of one array, four vectors of each in an iteration, fetched ahead."""
     vector, per = f"<{width} x float>", 4
     before, body, names = [], [f"  %part = udiv i64 %count, {STREAMS}"], []
     for s in range(STREAMS):
@@ -101,7 +101,7 @@ def _accumulating(name: str, width: int) -> str:
 
 
 def _multiplying(name: str, width: int) -> str:
-    """fma: CHAINS independent chains; `count` turns."""
+    """fma: CHAINS independent chains; `count` iterations."""
     vector = f"<{width} x float>"
     scale, step = (f"<{', '.join([v] * width)}>" for v in ("float 0.5", "float 1.0"))
     names = [str(n) for n in range(CHAINS[width])]
@@ -176,8 +176,8 @@ class Kernels:
 
         return run
 
-    def turns(self, count: int) -> Callable[[], None]:
-        """A call that runs `count` turns of the multiply-adds on every thread."""
+    def multiply_adds(self, count: int) -> Callable[[], None]:
+        """A call that runs `count` iterations of the multiply-adds on every thread."""
         function = self.function("fma", 0)
 
         def run() -> None:
@@ -186,5 +186,5 @@ class Kernels:
         return run
 
     def operations(self, count: int) -> int:
-        """Floating-point operations of `turns(count)`."""
+        """Floating-point operations of `multiply_adds(count)`."""
         return 2 * CHAINS[self.width] * self.width * count * self.threads

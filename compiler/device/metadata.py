@@ -1,4 +1,4 @@
-"""What a program says about itself: derived from its body or instructions, checked, merged.
+"""Metadata of programs: derived from a body or instructions, checked, merged.
 
 `outs` are the argument slots that are stored to and `ins` those that are loaded from: a slot
 that is both stands in both. A pointer is found through casts of any depth.
@@ -147,7 +147,7 @@ def derive_instructions(instructions: Sequence[Instruction]) -> Metadata:
 
 
 def _claim(name: str, extent: ScalarNode) -> Claim:
-    """What a launch index says: its first letter is the kind, its last digits the axis."""
+    """The claim of a launch index: its first letter is the kind, its last digits the axis."""
     found = re.fullmatch(r"([gli])\w*?(\d+)", name)
     if found is None:
         _refuse("a launch index has an unknown name", name, "gidx0, lidx0 or idx0, axes 0 to 2")
@@ -236,7 +236,7 @@ def _structure(root: ScalarNode) -> list[tuple[object, ...]]:
 
 
 def merge(derived: Metadata, given: Given) -> Metadata:
-    """What is given, completed by what is derived.
+    """The metadata given, completed by the derived.
 
     The given may add to the derived (an argument that the body never touches, a variable that
     only a launch size reads, a size where the body claims none); what it leaves out or

@@ -252,7 +252,7 @@ class Program(Protocol):
         ...
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """What runs it on these buffers and values, as often as it is called."""
+        """A call that runs it on these buffers and values, as often as it is called."""
         ...
 
 

@@ -32,7 +32,7 @@ main()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the process answered, and what LLVM printed on the way."""
+    """The answer of the process, and all that LLVM printed on the way."""
 
     content: dict[str, Any]
     printed: str
@@ -56,7 +56,7 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
 
 
 def _last_words(printed: str) -> str:
-    """What LLVM said when it gave up: the line that says so, else the last one."""
+    """The last words of LLVM when it gave up: the line that says so, else the last one."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("LLVM ERROR")]
     return (errors or lines or ["nothing was said"])[-1]

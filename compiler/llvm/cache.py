@@ -1,4 +1,4 @@
-"""What was made before: in this process's memory, and on disk for the next ones.
+"""Things made before: in this process's memory, and on disk for the next ones.
 
 There are two kinds: object code, and loops that a search found (`tune/remembered.py`). A key stands
 for everything that an entry depends on. On disk every entry is a file of its own:
@@ -42,13 +42,13 @@ REFUSED: Counter[str] = Counter()
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What entries hold: its name, how their files begin, the folder in the user's cache."""
+    """A kind of content: its name, how its files begin, the folder in the user's cache."""
 
     name: str
     magic: bytes
     folder: str
     again: str
-    """What is done where an entry is damaged."""
+    """The remedy where an entry is damaged, in words."""
 
     @property
     def suffix(self) -> str:
@@ -70,7 +70,7 @@ class Folder:
     kind: Kind = OBJECT
 
     def get(self, key: bytes) -> bytes | None:
-        """What is kept for a key; None where there is nothing, or the file is damaged."""
+        """The content for a key; None where there is nothing, or the file is damaged."""
         path = self._file(key)
         try:
             found = read(path)
@@ -157,7 +157,7 @@ def _entry(key: bytes, code: bytes, magic: bytes) -> bytes:
 
 
 def _content(found: bytes, key: bytes, magic: bytes) -> bytes | None:
-    """What a file holds; None unless the file is whole and of this key."""
+    """The content of a file; None unless the file is whole and of this key."""
     start = len(magic) + DIGEST
     digest, rest = found[len(magic) : start], found[start:]
     is_whole = found.startswith(magic) and hashlib.sha256(rest).digest() == digest
@@ -221,7 +221,7 @@ class Objects:
         return len(self._table)
 
     def get(self, key: bytes, folder: Folder | None) -> bytes | None:
-        """What is kept for a key, if it was made before."""
+        """The content for a key, if it was made before."""
         with self._lock:
             held = self._table.get(key)
             if held is not None:

@@ -109,7 +109,7 @@ class _Emitter(Control):
 
     def _module(self) -> list[SourceLine]:
         loaded = {i.buffer for i in self.instructions if isinstance(i, Load)}
-        # What a function from outside does to a buffer that it may write is not known.
+        # A function from outside may also read a buffer that it may write.
         calls = (i.arguments for i in self.instructions if isinstance(i, Custom))
         loaded = loaded.union(*calls)
         streamed = {i.buffer for i in self.instructions if isinstance(i, Store) and i.is_streamed}
@@ -138,7 +138,7 @@ class _Emitter(Control):
         return lines + [SourceLine(text) for text in self.writer.metadata]
 
     def _frame(self, *texts: str) -> list[SourceLine]:
-        """What begins and ends the function: it comes from the instructions of its arguments."""
+        """The lines around the body of the function: made of the instructions of its arguments."""
         given = DefineGlobal | DefineVar | Special
         arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, given))
         return [SourceLine(text, None, arguments) for text in texts]
@@ -297,7 +297,7 @@ class _Emitter(Control):
         self.set(out, writer.value(phi, f"%v{out}"), dtype, lanes)
 
     def _loaded(self, instruction: Load, gate: str | None, name: str) -> str:
-        """What is read where `gate`, of several lanes, is true."""
+        """The value read where `gate`, of several lanes, is true."""
         dtype, lanes = instruction.dtype, instruction.lanes
         address = self._address(instruction.buffer, instruction.index, lanes)
         read = vectors.gather if instruction.buffer in self.joined else vectors.load

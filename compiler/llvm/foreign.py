@@ -21,7 +21,7 @@ _PROCESSORS = {
     "aarch64", "amdgcn", "arm", "bpf", "dx", "hexagon", "loongarch", "mips", "nvvm", "ppc", "r600",
     "riscv", "s390", "spv", "sve", "ve", "wasm", "x86", "xcore",
 }  # fmt: skip
-"""What the names of intrinsics of one family of processors begin with, after `llvm.`."""
+"""The beginnings of names of intrinsics for one family of processors, after `llvm.`."""
 
 
 def check_inline(

@@ -33,10 +33,10 @@ from compiler.llvm.processors import VARIABLE, Processor, named
 from compiler.settings.options import Cache
 
 ENTRY = "kernel"
-"""What the function of every program is called in its object code, so that equal kernels are equal
+"""The name of every program's function in its object code, so that equal kernels are equal
 code, whatever they are called in their program."""
 TASK = ".task"
-"""What is added to the name of a kernel for the function that calls it; it keeps that."""
+"""The end of the name of the function that calls a kernel; the kernel itself keeps its name."""
 FORMAT = 1
 """Another number for object code that is made or called in another way."""
 _idle: defaultdict[int, list[Any]] = defaultdict(list)
@@ -171,7 +171,7 @@ def _free(passes: Any) -> None:
 
 @functools.cache
 def _host() -> str:
-    """What machine code depends on besides its text and level."""
+    """Everything that machine code depends on besides its text and level."""
     _prepare()
     versions = FORMAT, llvmlite.__version__, *llvm.llvm_version_info
     target = llvm.get_process_triple(), host_name(), host_features()

@@ -8,7 +8,7 @@
 
 `Options.optimize` is the most that may be done, `Options.mode` who needs it:
 
-    fast     what pays: loops that are vector code already, or take few turns, need almost no
+    fast     what pays: loops that are vector code already, or of few iterations, need almost no
              passes; loops left to LLVM's vectoriser need its pipeline, of level 2: level 3 made no
              kernel faster and up to twice as much machine code. Code is generated at level 2 in
              both cases: level 1 made register tiles 2.6 times slower
@@ -29,13 +29,13 @@ from compiler.settings.options import Mode
 Passes: TypeAlias = Literal["few", "pipeline"]
 FAST = 2
 """The most that pays."""
-FEW_TURNS = 64
-"""A loop that takes at most so many turns is not worth LLVM's vectoriser."""
+FEW_TRIPS = 64
+"""The trip count up to which a loop is not worth LLVM's vectoriser."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What LLVM does to one kernel; `number` is 0 … 3, `because` the reason in words.
+    """The work of LLVM on one kernel; `number` is 0 … 3, `because` the reason in words.
 
     few       calls are inlined; then code of level `number`
     pipeline  LLVM's whole pipeline of level `number`, then code of that level
@@ -47,7 +47,7 @@ class Level:
 
     @property
     def done(self) -> str:
-        """What LLVM does, in words."""
+        """The work of LLVM, in words."""
         what = "few passes" if self.passes == "few" else "LLVM's pipeline"
         return f"{what}, level {self.number}"
 
@@ -56,7 +56,7 @@ class Level:
 
 
 def level_of(instructions: Sequence[Instruction], optimize: int, mode: Mode) -> Level:
-    """What to do to the kernel of these instructions."""
+    """The level for the kernel of these instructions."""
     if optimize == 0:
         return Level(0, "pipeline", "no optimisation was asked for")
     if mode == "explain":
@@ -65,26 +65,26 @@ def level_of(instructions: Sequence[Instruction], optimize: int, mode: Mode) -> 
     is_vector_code = any(map(_has_lanes, instructions))
     most = 0.0
     for loop in _inner_loops(instructions):
-        # what vector code leaves over takes few turns each time; other loops LLVM may unroll
-        turns = loop.extent if is_vector_code else loop.turns
-        if turns > FEW_TURNS and not loop.has_lanes:
+        # what vector code leaves over has few iterations each time; other loops LLVM may unroll
+        trips = loop.extent if is_vector_code else loop.trips
+        if trips > FEW_TRIPS and not loop.has_lanes:
             words = f"loop {loop.name} is left to LLVM's vectoriser"
-            seen = Number(f"turns of {loop.name}", turns, "", "at most", FEW_TURNS)
+            seen = Number(f"trip count of {loop.name}", trips, "", "at most", FEW_TRIPS)
             return Level(number, "pipeline", Reason(words, seen))
-        most = max(most, turns if not loop.has_lanes else 0)
-    seen = Number("turns of an inner loop without lanes", most, "", "at most", FEW_TURNS)
+        most = max(most, trips if not loop.has_lanes else 0)
+    seen = Number("trip count of an inner loop without lanes", most, "", "at most", FEW_TRIPS)
     if is_vector_code:
         return Level(number, "few", Reason("every long inner loop is vector code already", seen))
-    return Level(number, "few", Reason(f"no inner loop takes more than {FEW_TURNS} turns", seen))
+    return Level(number, "few", Reason(f"no inner loop has more than {FEW_TRIPS} iterations", seen))
 
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop: its turns, those with all loops around it, and what stands in it."""
+    """A loop: its trip count, that of all loops around it together, and what stands in it."""
 
     name: str
     extent: float
-    turns: float
+    trips: float
     has_lanes: bool = False
     is_inner: bool = True
 
@@ -97,7 +97,7 @@ def _inner_loops(instructions: Sequence[Instruction]) -> Iterator[_Loop]:
         match each:
             case Range(bound=bound):
                 extent = bounds.get(bound, float("inf"))
-                around = stack[-1].turns if stack else 1
+                around = stack[-1].trips if stack else 1
                 if stack:
                     stack[-1].is_inner = False
                 stack.append(_Loop(each.name, extent, around * extent))

@@ -32,12 +32,12 @@ X86: dict[str, tuple[str, ...]] = {
 }
 """Features by LLVM's name of the processor, the least able first."""
 BASELINE = "generic"
-"""What every processor of another architecture can be taken for: what all of that one have."""
+"""A processor that every one of another architecture can be taken for: what all of them have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """What LLVM is told of a processor: its name, its features as LLVM's feature string."""
+    """A processor as LLVM is told of it: its name, its features as LLVM's feature string."""
 
     name: str
     features: str

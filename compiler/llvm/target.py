@@ -1,4 +1,4 @@
-"""What the processor of this host has that the text of a kernel makes use of."""
+"""Features of this host's processor that the text of a kernel makes use of."""
 
 import functools
 

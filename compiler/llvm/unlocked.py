@@ -20,7 +20,7 @@ from compiler.core import forking
 Functions = tuple[Any, Any]
 _GATE = forking.Gate()
 ASSEMBLY, OBJECT = 0, 1
-"""What LLVM calls the two forms of machine code."""
+"""LLVM's numbers for the two forms of machine code."""
 
 
 @functools.cache

@@ -73,7 +73,7 @@ def per_lane(
     name: str,
     scalar: Callable[[list[str], str], str],
 ) -> str:
-    """What `scalar(operands, name)` writes, in each lane; operands as (scalar type, value)."""
+    """The text of `scalar(operands, name)`, in each lane; operands as (scalar type, value)."""
     if lanes == 1:
         return scalar([value for _, value in operands], name)
     results = []
@@ -153,7 +153,7 @@ def _memory_suffix(dtype: DType, lanes: int) -> str:
 def _in_register(
     writer: Writer, dtype: DType, lanes: int, name: str, write: Callable[[str], str]
 ) -> str:
-    """What `write(name)` has read from memory, as a register holds it: bools are bytes there."""
+    """A value `write(name)` has read from memory, as a register holds it: bools are bytes there."""
     if dtype != bool_:
         return write(name)
     zero = splat(0, "i8", lanes)

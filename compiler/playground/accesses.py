@@ -5,11 +5,11 @@
       store out[i0*16] = %1
 
 An address follows from loop counters and variables alone, so whole loops are evaluated at once,
-each counter along a NumPy axis of its own, and the accesses of a turn stand side by side. The order
-is that of `lowered/interpret.py` in serial mode, and what is accessed is the same; but an access of
-n lanes is one here, and scratch memory is seen as well; so is what a load fetches ahead, in front
-of it, where there is such an element. Where data decide an address, a gate or a
-branch, `DataError` says so.
+each counter along a NumPy axis of its own, and the accesses of an iteration stand side by side. The
+order is that of `lowered/interpret.py` in serial mode, and what is accessed is the same; but an
+access of n lanes is one here, and scratch memory is seen as well; so is what a load fetches ahead,
+in front of it, where there is such an element. Where data decide an address, a gate or a branch,
+`DataError` says so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ CHUNK = 2**18
 SHIFT = 44
 """An access is one number: its site in the high bits, its address in the low ones."""
 NONE = -1
-"""What stands where a gate or a branch keeps an access from happening."""
+"""The mark where a gate or a branch keeps an access from happening."""
 
 
 class Accesses:
@@ -51,7 +51,7 @@ class Accesses:
 
     @property
     def sites(self) -> list[Site]:
-        """What accesses memory; a number in `chunks` names one by its position."""
+        """The places that access memory; a number in `chunks` names one by its position."""
         return self._sites.rows
 
     @property
@@ -84,7 +84,7 @@ class _Run:
         self.plan, self.sites, self.given = plan, known, given
         self.ones = (1,) * (known.deepest + 1)
         self.shape: list[int] = []
-        """How many turns of each open loop are evaluated at once."""
+        """How many iterations of each open loop are evaluated at once."""
         self.values: dict[int, Array] = {}
         self.mask: Array | None = None
 
@@ -93,7 +93,7 @@ class _Run:
         yield from self._stream(0, len(self.plan.instructions))
 
     def _stream(self, begin: int, end: int) -> Iterator[Array]:
-        """The accesses of instructions `begin` to `end`, of one turn of the loops around them."""
+        """The accesses of instructions `begin` to `end`, in one iteration of the loops around."""
         waiting: list[Array] = []
         number = begin
         while number < end:
@@ -114,19 +114,19 @@ class _Run:
             yield np.concatenate(waiting)
 
     def _loop(self, number: int) -> Iterator[Array]:
-        """The accesses of a loop: as many turns at once as make a chunk, or turn by turn."""
+        """The accesses of a loop: as many iterations at once as make a chunk, or one by one."""
         extent, length = self.plan.extents[number], self.sites.lengths[number]
         step = max(1, CHUNK // max(length, 1))
         for start in range(0, extent if length else 0, step):
             if length <= CHUNK:
-                yield self._turns(number, start, min(start + step, extent)).reshape(-1)
+                yield self._iterations(number, start, min(start + step, extent)).reshape(-1)
                 continue
             self._count(number, start, start + 1)
             yield from self._stream(number + 1, self.plan.ends[number])
             self.shape.pop()
 
-    def _turns(self, number: int, start: int, stop: int) -> Array:
-        """The accesses of some turns of a loop, side by side, for each turn of those around it."""
+    def _iterations(self, number: int, start: int, stop: int) -> Array:
+        """The accesses of some iterations of a loop, side by side, for each one of those around."""
         self._count(number, start, stop)
         inside = self._span(number + 1, self.plan.ends[number])
         self.shape.pop()
@@ -141,14 +141,14 @@ class _Run:
         self.shape.append(stop - start)
 
     def _span(self, begin: int, end: int) -> Array:
-        """What `_stream` gives, for all turns evaluated at once: these along axes of their own."""
+        """The same as `_stream`, for all iterations evaluated at once, each loop along an axis."""
         pieces: list[Array] = [np.empty((*self.shape, 0), np.int64)]
         number = begin
         while number < end:
             instruction = self.plan.instructions[number]
             match instruction:
                 case Range() if self.sites.lengths[number]:
-                    pieces.append(self._turns(number, 0, self.plan.extents[number]))
+                    pieces.append(self._iterations(number, 0, self.plan.extents[number]))
                 case Range():
                     pass
                 case If():
@@ -196,7 +196,7 @@ class _Run:
         return self._code(site, where, gate)
 
     def _fetch(self, site: int, instruction: Instruction) -> Array:
-        """What a load asks for further on, where there is such an element."""
+        """The access that a load asks for further on, where there is such an element."""
         assert isinstance(instruction, Load)
         where = _lane(self._known(instruction.index, "an address"), 0) + instruction.ahead
         gate = (where >= 0) & (where < self.sites.rows[site].region.size)
@@ -212,7 +212,7 @@ class _Run:
         return instruction.buffer not in self.sites.pointers
 
     def _code(self, site: int, index: Array, gate: Array | None) -> Array:
-        """The accesses of a site at each index, for all turns evaluated at once."""
+        """The accesses of a site at each index, for all iterations evaluated at once."""
         region = self.sites.rows[site].region
         code = (site << SHIFT) + region.start + index * region.itemsize
         if gate is not None:

@@ -40,7 +40,7 @@ def caches_of(model: MachineModel) -> tuple[Cache, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What one cache was asked for."""
+    """The requests to one cache."""
 
     cache: Cache
     asked: int
@@ -72,7 +72,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CacheReport:
-    """What the accesses of one kernel found in the caches.
+    """The findings of one kernel's accesses in the caches.
 
     `accesses` were simulated of `total`: the first ones, where there are more than the limit.
     Each of `tasks` runs has caches of its own. `streamed` lines went past them. `fetches` lines

@@ -16,14 +16,14 @@ from compiler.ops.table import OPS
 def count_flops(instructions: Sequence[Instruction]) -> int:
     """The operations of one run, or of one of the tasks that share its work."""
     plan = Plan(instructions, True, 1)
-    total, turns = 0, [1]
+    total, trips = 0, [1]
     for number, instruction in enumerate(instructions):
         if isinstance(instruction, Range):
-            turns.append(turns[-1] * plan.extents[number])
+            trips.append(trips[-1] * plan.extents[number])
         elif isinstance(instruction, EndRange):
-            turns.pop()
+            trips.pop()
         else:
-            total += turns[-1] * _flops(instruction, plan.dtypes)
+            total += trips[-1] * _flops(instruction, plan.dtypes)
     return total
 
 

@@ -61,7 +61,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What some accesses that follow each other touched: runs of cells for each memory."""
+    """The cells touched by some accesses that follow each other: runs of cells for each memory."""
 
     accesses: int
     misses: int

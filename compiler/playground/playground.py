@@ -39,7 +39,7 @@ from compiler.tune.workbench import Workbench
 SECONDS = 0.25
 """How long samples of a point are taken, by turns with the compiler's own choices."""
 LONGEST = 4.0
-"""What is estimated to take more seconds than that does not run."""
+"""Seconds: a point that is estimated to take more does not run."""
 LIMIT = 40_000_000
 """Accesses of a point that are simulated."""
 Told = Callable[[str], None]
@@ -70,7 +70,7 @@ class Playground:
         # what the compiler made itself has names of no meaning, and numbers below 0
         named = ((slot, b) for slot, b in enumerate(operation.arguments) if b.unique >= 0)
         self.labels = {slot: b.name for slot, b in named if b.name}
-        """What the user calls the arguments, by slot."""
+        """The user's names of the arguments, by slot."""
 
     @cached_property
     def options(self) -> Options:
@@ -81,7 +81,7 @@ class Playground:
 
     @property
     def own(self) -> Choices:
-        """What the compiler chose, or found by measuring, or was told."""
+        """The compiler's choices: its own, found by measuring, or told to it."""
         return self.compilation.choices[self.name]
 
     @cached_property
@@ -96,7 +96,7 @@ class Playground:
 
     @cached_property
     def space(self) -> Space:
-        """What choices can speak about."""
+        """The axes and machine that choices can speak about."""
         return space(self.plain.loops, self.options.model)
 
     @property

@@ -37,7 +37,7 @@ class Timing:
 
 
 def timing(pairs: Sequence[tuple[float, float]]) -> Timing:
-    """What samples of the compiler's own choices, and of others, say."""
+    """The times by samples of the compiler's own choices, and of others."""
     usual, mine = ([pair[side] for pair in pairs] for side in (0, 1))
     low, middle, high = statistics.quantiles(mine, n=4, method="inclusive")
     return Timing(middle, low, high, len(pairs), statistics.median(usual))

@@ -19,7 +19,7 @@ from compiler.device.limits import Kernels
 from compiler.llvm import jit
 from compiler.settings.machine import LEVELS
 
-TURNS = 2**17
+TRIPS = 2**17
 """Of multiply-adds in one sample: some milliseconds."""
 READ = 2**24
 """Elements read in one sample: more than most caches hold."""
@@ -52,7 +52,7 @@ class Roofs:
 
 
 _BEST: dict[int, Roofs] = {}
-"""What was measured so far, by threads."""
+"""The roofs measured so far, by threads."""
 
 
 def measure_roofs(threads: int) -> Roofs:
@@ -62,7 +62,7 @@ def measure_roofs(threads: int) -> Roofs:
     give each thread as much as they give one.
     """
     kernels = _kernels(threads)
-    peak = kernels.operations(TURNS) / _least(kernels.turns(TURNS)) * 1e-9
+    peak = kernels.operations(TRIPS) / _least(kernels.multiply_adds(TRIPS)) * 1e-9
     one = [bandwidth(nbytes)[0] for nbytes in SIZES]
     speeds = (*(speed * threads for speed in one[:3]), max(one[3], _memory(kernels)))
     before = _BEST.get(threads)

@@ -32,7 +32,7 @@ def simulate_cache(
     variables: Mapping[str, int] | None = None,
     limit: int = LIMIT,
 ) -> CacheReport:
-    """What a kernel's accesses find in `caches`; of many tasks each has caches of its own.
+    """The report of a kernel's accesses to `caches`; of many tasks each has caches of its own.
 
     Raises `DataError` where data decide what is accessed.
     """
@@ -115,7 +115,7 @@ class Simulation:
         return np.array([site.is_fetch for site in self.accesses.sites], np.bool_)
 
     def report(self, name: str, tasks: int) -> CacheReport:
-        """What was counted."""
+        """The report of all counts."""
         by_level = [int(n) for n in self._counts.sum(0)]
         asked = [sum(by_level[depth:]) for depth in range(len(self._caches))]
         fetched = [int(self._fetched[depth + 1 :].sum()) for depth in range(len(self._caches))]

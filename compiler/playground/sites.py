@@ -73,8 +73,8 @@ def refused(why: str) -> DataError:
 class Sites:
     """All sites of a kernel; `of` has those of each instruction, as positions in `rows`.
 
-    `lengths` says for each Range how many accesses and fetches one of its turns has, gates all
-    open; `total` counts accesses alone.
+    `lengths` says for each Range how many accesses and fetches one of its iterations has, gates
+    all open; `total` counts accesses alone.
     """
 
     rows: list[Site] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Sites:
                 return []
 
     def _fetched(self, number: int, load: Load) -> list[Site]:
-        """What a load asks for further on."""
+        """The sites of what a load asks for further on."""
         ahead = Site(number, self.regions[load.buffer], 1, False, is_fetch=True)
         return [ahead] if load.ahead else []
 

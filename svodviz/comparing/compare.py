@@ -57,7 +57,7 @@ def compare(
 
 
 def _names(a: "Compilation", b: "Compilation") -> Names:
-    """What both are called; where that is the same, first and second."""
+    """The names of both; where they are the same, first and second."""
     first, second = visible(name_of(a)), visible(name_of(b))
     return (first, second) if first != second else (f"{first} (first)", f"{second} (second)")
 
@@ -70,7 +70,7 @@ def _stages(
         try:
             mine, theirs = (list(units(it, BY_ID[stage])) for it in (a, b))
         except Exception as error:
-            # What LLVM makes is computed on demand and may fail by itself.
+            # The texts that LLVM makes are computed on demand and may fail by themselves.
             if not BY_ID[stage].on_demand:
                 raise
             missing[stage] = visible(f"{type(error).__name__}: {error}")

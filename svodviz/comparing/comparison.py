@@ -1,4 +1,4 @@
-"""What two compilations have in common and what not: the data of `compare`.
+"""Two compilations, in what they have in common and what not: the data of `compare`.
 
     Comparison   figures, passes, kernels, and the pairs of every stage
     Figure       one number of both: how many nodes, bytes, instructions, nanoseconds
@@ -60,7 +60,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class PassSide:
-    """What one pass did: its rewrites by rule, and where it stands among all.
+    """The work of one pass: its rewrites by rule, and where it stands among all.
 
     Where the compilation was not traced no rewrites are known, only whether something changed.
     """
@@ -179,7 +179,7 @@ class Comparison(ShownAsText):
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """What differs, in aligned columns; one line where nothing does."""
+    """The differences, in aligned columns; one line where nothing does."""
     first, second = comparison.names
     head = [f"a  {first}", f"b  {second}"]
     if comparison.is_same:
@@ -237,7 +237,7 @@ def _passes(comparison: Comparison) -> list[str]:
 
 
 def did(side: PassSide | None) -> str:
-    """What a pass did, in two words."""
+    """The work of a pass, in two words."""
     if side is None:
         return "–"
     if not side.is_traced:
@@ -271,7 +271,7 @@ def _kernel_mark(pair: KernelPair) -> str:
 
 
 def kernel_words(pair: KernelPair) -> str:
-    """What differs between two kernels, or what the one alone has."""
+    """The differences between two kernels, or the properties that one alone has."""
     if pair.a is None or pair.b is None:
         return ", ".join(
             f"{it.name} {written(it.b if pair.a is None else it.a, it.unit)}"

@@ -38,7 +38,7 @@ def still_of_two(comparison: Comparison, theme: Theme = "light") -> str:
 
 
 def _chosen(comparison: Comparison) -> UnitPair | None:
-    """What is drawn: of what can be read, the first pair that differs, else the first."""
+    """The pair that is drawn: of those that can be read, the first that differs, else the first."""
     pairs = [pair for stage in STAGES for pair in comparison.stages.get(stage, ())]
     small = [it for it in pairs if it.a and it.b and 0 < _size(it) <= MOST]
     return next((it for it in small if not it.pairing.is_same), small[0] if small else None)

@@ -36,7 +36,7 @@ def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> "list[DiffBloc
     head = sum(1 for _ in takewhile(_are_equal, zip(mine, theirs, strict=False)))
     rest = zip(reversed(mine[head:]), reversed(theirs[head:]), strict=False)
     tail = sum(1 for _ in takewhile(_are_equal, rest))
-    # What both begin and end with needs no search; that takes the square of the lines' number.
+    # Lines that both begin and end with need no search; that takes the square of their number.
     middle = _blocks(mine[head : len(mine) - tail], theirs[head : len(theirs) - tail])
     first: DiffBlock = ("equal", 0, head, 0, head)
     last: DiffBlock = (
@@ -104,7 +104,7 @@ def _range(start: int, end: int) -> str:
 
 
 def _hunks(blocks: "list[DiffBlock]") -> "list[list[DiffBlock]]":
-    """What differs with a few equal lines around it; near ones together."""
+    """The differences with a few equal lines around it; near ones together."""
     hunks: list[list[DiffBlock]] = []
     for position, (tag, i, j, m, n) in enumerate(blocks):
         if tag == "equal":

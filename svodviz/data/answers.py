@@ -1,4 +1,4 @@
-"""What a page asks Python for, and exports record, as types (see `records`)."""
+"""The answers that a page asks of Python, and exports record, as types (see `records`)."""
 
 from typing import Annotated, Literal, TypeAlias, TypedDict
 
@@ -8,7 +8,7 @@ from svodviz.data.records import Digits, Flow, Number, Perhaps, Position, Source
 
 
 class Time(TypedDict):
-    """What one item took, in nanoseconds."""
+    """The time of one item, in nanoseconds."""
 
     ns: Number
     """The median of the rounds."""
@@ -27,7 +27,7 @@ class Time(TypedDict):
 
 
 class Measurement(TypedDict):
-    """What one run takes, in nanoseconds."""
+    """The time of one run, in nanoseconds."""
 
     items: list[Time | None]
     """In the order of the schedule's items; null where the time did not suffice."""
@@ -39,7 +39,7 @@ class Measurement(TypedDict):
     rounds: Position
     machine: str
     notes: list[str]
-    """What was left out or done otherwise."""
+    """Notes on what was left out or done otherwise."""
     results: list[Value]
     seconds: Number
 
@@ -95,7 +95,7 @@ class Assembly(TypedDict):
 
 
 class Matches(TypedDict):
-    """What the rule of a rewrite bound, and the nanoseconds of one run of it."""
+    """The names that the rule of a rewrite bound, and the nanoseconds of one run of it."""
 
     bindings: list[tuple[str, str]]
     ns: Position
@@ -136,7 +136,7 @@ class Taken(TypedDict):
 
 
 class Cache(TypedDict):
-    """What accesses found in the simulated caches."""
+    """The findings of accesses in the simulated caches."""
 
     accesses: Position
     total: Position | None
@@ -191,7 +191,7 @@ class TriedPoint(TypedDict):
 
 
 class KernelSpace(TypedDict):
-    """What can be chosen for a kernel in the playground."""
+    """The choices there are for a kernel in the playground."""
 
     name: str
     own: str
@@ -222,7 +222,7 @@ class Roofs(TypedDict):
 
 
 class Tuning(TypedDict):
-    """What a search over loop choices tried."""
+    """The trials of a search over loop choices."""
 
     words: str
     best: Position
@@ -230,7 +230,7 @@ class Tuning(TypedDict):
 
 
 class Playground(TypedDict):
-    """What was tried."""
+    """The kernels and points that were tried."""
 
     kernels: dict[str, TriedKernel]
     roofs: dict[Digits, Roofs]

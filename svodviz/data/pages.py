@@ -1,4 +1,4 @@
-"""What a page carries, and a stage that is exported, as types (see `records`)."""
+"""The data of a page, and of a stage that is exported, as types (see `records`)."""
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
@@ -25,7 +25,7 @@ from svodviz.data.records import (
 # -- pages -----------------------------------------------------------------------------------------
 
 Needs: TypeAlias = Literal["", "scene", "text", "schedule"]
-"""What a stage must have for a view."""
+"""The part that a stage must have for a view."""
 KindRow: TypeAlias = tuple[str, str, str, str]
 """Of nodes: kind, outline, words, glyph."""
 EdgeKind: TypeAlias = tuple[str, str, str]
@@ -37,7 +37,7 @@ Machine: TypeAlias = tuple[str, str, str]
 
 
 class Later(TypedDict):
-    """What follows the explorer of a large program in a notebook: stages that take the place of
+    """The rest that follows the explorer of a large program in a notebook: stages in the place of
     those that are "later", and what is added at the end of its tables."""
 
     stages: list[Stage]
@@ -71,7 +71,7 @@ class Wire(TypedDict):
     edges: list[EdgeKind]
     kernels: list[KernelRow]
     operations: dict[str, str]
-    """What each operation means."""
+    """The meaning of each operation."""
     schedule: ScheduleRows | None
     views: list[View]
     machines: list[Machine]
@@ -79,9 +79,9 @@ class Wire(TypedDict):
     """Whose assembly the stage asm has: x86, arm, riscv, empty where not known."""
     playground: Playground
     notes: list[str]
-    """What was left out, and why."""
+    """Notes on what was left out, and why."""
     entities: list[str]
-    """What all others refer to by position, e.g. "graph:12"."""
+    """The names that all others refer to by position, e.g. "graph:12"."""
     parents: list[list[Position]]
     """For each entity, what it descends from directly."""
     recorded: NotRequired[Recorded]
@@ -167,7 +167,7 @@ class QuizWire(TypedDict):
 
 
 Page: TypeAlias = Wire | ComparisonWire | QuizWire
-"""What a page shows."""
+"""The data of a page: an explorer, a comparison or a quiz."""
 
 # -- what a stage is exported as -------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class StageNode(TypedDict):
     parents: list[str]
     """The entities of earlier stages that the node descends from."""
     argument: NotRequired[str]
-    """What the operation is told beside its operands."""
+    """Facts that the operation is told beside its operands."""
     dtype: NotRequired[str]
     """Type of the elements, e.g. "f32"; may be empty."""
     shape: NotRequired[str]
@@ -202,7 +202,7 @@ class StageNode(TypedDict):
     name: NotRequired[str]
     """A name given by the program or the compiler; may be empty."""
     group: NotRequired[str]
-    """What the node is drawn in together with others; may be empty."""
+    """The frame that the node is drawn in together with others; may be empty."""
     text: NotRequired[str]
     """Of a block of instructions: its lines."""
     device: NotRequired[str]

@@ -29,7 +29,7 @@ Number: TypeAlias = float | Literal["inf", "-inf", "nan"]
 Digits: TypeAlias = Annotated[str, "pattern ^[0-9]+$"]
 """A number as a key."""
 Numbers: TypeAlias = list[list[str]]
-"""What a reason looked at: name, value, sign, limit, name of the limit."""
+"""The numbers that a reason looked at: name, value, sign, limit, name of the limit."""
 
 # -- drawings --------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ Delta = TypedDict(
     },
     total=False,
 )
-"""What changes from one frame to the next: nodes and edges that come, go, and now read
+"""The changes from one frame to the next: nodes and edges that come, go, and now read
 differently."""
 
 
@@ -185,7 +185,7 @@ class Statistics(TypedDict):
 
 
 class Head(TypedDict):
-    """What an array is, and its first elements."""
+    """An array's properties and its first elements."""
 
     dtype: str
     shape: str
@@ -221,7 +221,7 @@ PlainRow: TypeAlias = tuple[str, str, Numbers, list[Position]]
 
 
 class Pass(TypedDict):
-    """What one pass did."""
+    """The work of one pass."""
 
     stage: str
     kernel: str
@@ -267,7 +267,7 @@ class KernelRow(TypedDict):
     choices: list[ChoiceRow]
     refused: list[RefusedRow]
     text: str
-    """What Options(loops=…) takes."""
+    """The choices as Options(loops=…) takes them."""
     level: str
     because: str
     numbers: Numbers
@@ -320,7 +320,7 @@ class ItemRow(TypedDict):
     ns: float
     """Estimated time of its work."""
     bound: str
-    """What most of the estimate is: "launch", "computing", or the level that data come from."""
+    """The largest part of the estimate: "launch", "computing", or the level that data come from."""
     cost: float
     """Estimated time with what comes before and after it."""
     start: float
@@ -333,7 +333,7 @@ class ItemRow(TypedDict):
 
 
 class LoopItems(TypedDict):
-    """The turns of one call that a loop repeats."""
+    """The iterations of one call that a loop repeats."""
 
     label: str
     items: list[Position]
@@ -418,4 +418,4 @@ class ScheduleRows(TypedDict):
     fusions: list[FusionRow]
     buffers: list[BufferRow]
     moved: list[str]
-    """What one run copies between devices, in words."""
+    """The copies of one run between devices, in words."""

@@ -1,4 +1,4 @@
-"""What the reader of a page has chosen, which page and Python share. Each name stands here once:
+"""The choices of a page's reader, which page and Python share. Each name stands here once:
 `tools.wire_types` makes of it what the modules of js/ know.
 """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Facts: TypeAlias = Mapping[str, object]
-"""What a stage says of a node or an edge of its graph."""
+"""The facts that a stage gives of a node or an edge of its graph."""
 
 ADVANCE = 7.3  # pixels per column of a 12 px monospace font; the widest common ones have 7.25
 SMALL_ADVANCE = 6.7

@@ -106,7 +106,7 @@ def stop(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str,
 
 
 def _ended(number: int) -> bytes:
-    """What a worker wrote; it is stopped where it still runs."""
+    """The output of a worker, which is stopped where it still runs."""
     job = _JOBS.pop(number)
     if job.process.poll() is None:
         job.process.kill()

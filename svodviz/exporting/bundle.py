@@ -58,5 +58,5 @@ def _declaration(name: str, text: str) -> str:
 
 
 def _pattern(names: str) -> str:
-    """What is imported as the pattern of a declaration."""
+    """The names imported, as the pattern of a declaration."""
     return names.removeprefix("* as ").replace(" as ", ": ")

@@ -1,4 +1,4 @@
-"""What leaves the notebook: the explorer as one HTML file, and any stage as SVG, DOT and others."""
+"""Files to take elsewhere: the explorer as one HTML file, any stage as SVG, DOT and others."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -143,7 +143,7 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
 def _add_schedule(
     data: "pages.StageGraph", compilation: "Compilation", stage: "Stage"
 ) -> None:
-    """What the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
+    """Adds what the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
     from compiler.ask.measurement import Measurement
 
     entities = Entities()

@@ -1,4 +1,4 @@
-"""What the widgets of this package have in common: the browser's part, its data, and their end."""
+"""The base of this package's widgets: the browser's part, its data, and their end."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from svodviz.exporting.script import style_sheet, widget_module
 from svodviz.foundation.packing import packed_trait
 
 MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]
-"""What a notebook shows of something, by its type of text, and what there is to say of that."""
+"""The data a notebook shows of something, by type of text, and what there is to say of them."""
 
 
 class PageWidget(anywidget.AnyWidget):
@@ -29,7 +29,7 @@ class PageWidget(anywidget.AnyWidget):
         super().__init__(_esm=widget_module(), _css=style_sheet(), **traits)
 
     def _bundle(self, **arguments: object) -> "MimeBundle":
-        """What anywidget shows of the widget; where it shows nothing, an empty bundle."""
+        """The data that anywidget shows of the widget; where it shows nothing, an empty bundle."""
         show: Callable[..., object] = super()._repr_mimebundle_
         answer = show(**arguments)
         data, metadata = answer if isinstance(answer, tuple) else (answer or {}, {})

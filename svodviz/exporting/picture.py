@@ -24,7 +24,7 @@ MARGIN = 12
 BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 MARKS = {"+": "added", "−": "removed", "~": "related"}
-"""What may stand at a node's corner, with its colour."""
+"""The signs that may stand at a node's corner, with its colour."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def still(compilation: "Compilation", theme: Theme = "light") -> str:
 
 
 def stand_ins(words: str, picture: str, caption: str) -> dict[str, str]:
-    """What a notebook shows where no widget can run: the words, and the SVG by itself and in HTML.
+    """The stand-in where no widget can run: the words, and the SVG by itself and in HTML.
 
     Some front ends show SVG only as an image of an HTML output.
     """

@@ -24,7 +24,7 @@ def pack_text(text: str) -> str:
 
 
 def unpacked(text: str) -> Any:
-    """What `packed` made a text of."""
+    """The data that `packed` made a text of."""
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 

@@ -1,4 +1,4 @@
-"""What the page asks of Python while a kernel is there: to measure, to compile again, to show more.
+"""Requests of the page while a kernel is there: to measure, to compile again, to show more.
 
     page    {"kind": "request", "id": n, "name": name, "arguments": {…}}
     Python  {"kind": "progress", "id": n, "words": text}      any number of times
@@ -27,7 +27,7 @@ A = TypeVar("A", bound=Answerer)
 
 
 class Asked(Protocol):
-    """What a page that asks is of: an explorer, or two compilations side by side."""
+    """The subject of a page that asks: an explorer, or two compilations side by side."""
 
     @property
     def compilation(self) -> "Compilation":

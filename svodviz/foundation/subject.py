@@ -1,4 +1,4 @@
-"""What can be explored: tensors, compilations, and functions with example inputs."""
+"""Subjects that can be explored: tensors, compilations, and functions with example inputs."""
 
 from typing import TYPE_CHECKING, NoReturn, TypeGuard
 
@@ -36,7 +36,7 @@ def is_explorable(value: object) -> bool:
 
 
 def name_of(compilation: "Compilation") -> str:
-    """What a compilation is called: its own name, or the program it was written in."""
+    """The name of a compilation: its own, or the program it was written in."""
     is_named = compilation.name != "program"
     return compilation.name if is_named else compilation.user_source.title
 

@@ -170,7 +170,7 @@ def _around(graph: "nx.DiGraph[str]", node: str) -> list[str]:
 def _rank(
     graph: "nx.DiGraph[str]", node: str, other: str, order: dict[str, int]
 ) -> tuple[int, int]:
-    """What is read directly stands next to the node."""
+    """The order of nodes around another: one read directly stands next to it."""
     return (int(graph.has_edge(other, node)), order[other])
 
 
@@ -207,7 +207,7 @@ def _kernels(compilation: "Compilation", random: Random) -> Iterator[Question]:
 
 
 def _fusions(compilation: "Compilation") -> list[str]:
-    """What went through memory, and why; then what was fused."""
+    """The values that went through memory, and why; then those fused."""
     graph = compilation.optimized_graph
     texts = {graph.entity(node): graph.definition(node) for node in graph.nodes}
     rows = [it for it in compilation.decisions if it.kind == "fuse"]
@@ -229,7 +229,7 @@ def _critical(compilation: "Compilation", random: Random) -> Iterator[Question]:
     on_path = set(schedule.critical_path) if items else set()
     critical = [place for place, it in enumerate(items) if it.item_id in on_path]
     times = schedule.times
-    # What has no time to spare beside the path, on one as long, would be right as well.
+    # An item without slack beside the path, on one as long, would be right as well.
     others = [place for place in range(len(items)) if _slack(times[place]) > 0]
     if not critical or not others:
         return
@@ -318,8 +318,8 @@ def _lanes(
         f"Kernel {loops.name}, with its axes in the order of their names. Which axis do "
         "its passes make the lanes of vectors?",
         shown, right, wrong,
-        ["an axis is good for lanes where its turns do not wait for each other and lie side by "
-         "side in memory"],
+        ["an axis is good for lanes where its iterations do not wait for each other and lie side "
+         "by side in memory"],
         entity=loops.lines[0].entity or "",
     )  # fmt: skip
 
@@ -327,7 +327,7 @@ def _lanes(
 def _said(axis: "Range") -> str:
     """How an axis that is no lanes is run."""
     words = f"{'serial' if axis.role == 'serial' else ''}{turns_run(axis)}".strip()
-    return f"it is {words}" if words else "it is a loop, one turn after the other"
+    return f"it is {words}" if words else "it is a loop, one iteration after the other"
 
 
 _MAKERS: "dict[str, Callable[[Compilation, Random], Iterator[Question]]]" = {

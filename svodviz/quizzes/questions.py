@@ -20,7 +20,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, what there is to look at, the choices, and the reasons behind the answer.
+    """Its words, what there is to look at, the choices, and the reasons behind the answer.
 
     `answer` is the position of the right choice, `entity` where the answer is to be seen.
     """
@@ -57,7 +57,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Grade:
-    """What came of an answer."""
+    """The outcome of an answer."""
 
     question: Question
     chosen: int

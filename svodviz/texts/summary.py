@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What a summary tells; `rewrites` is None where they were not recorded."""
+    """The figures of a summary; `rewrites` is None where they were not recorded."""
 
     name: str
     operations: list[str]

@@ -1,4 +1,4 @@
-"""What a notebook does between showing the result of a cell and its end."""
+"""The work of a notebook between showing the result of a cell and its end."""
 
 import contextlib
 from collections.abc import Callable

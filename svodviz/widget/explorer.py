@@ -82,7 +82,7 @@ class Explorer(PageWidget):
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
     def _begun(self, checks: Checks | None) -> "pages.Wire":
-        """What the page opens with: all of it, unless that takes long and the rest can follow."""
+        """The page's first data: all, unless that takes long and the rest can follow."""
         if not (is_large(self.compilation) and after_cell(self._after_cell)):
             return wire(self.compilation, checks)
         data, self._rest = opening(self.compilation, checks)
@@ -135,7 +135,7 @@ class Explorer(PageWidget):
             raise traitlets.TraitError(f"state: {name} is {wanted[name]!r}; expected one of {few}")
 
     def _arrive_for(self, *entities: object) -> None:
-        """What is named must be there: stages that are on their way are waited for."""
+        """Waits for stages on their way, so that what is named is there."""
         if any(isinstance(it, str) and is_later(it) for it in entities):
             self.arrive()
 

@@ -37,7 +37,7 @@ class Live:
         self._found: dict[str, dict[str, Thing]] = {}
 
     def object(self, entity: str) -> Thing:
-        """What an entity names; None for "". An entity without an object stands for itself."""
+        """The object of an entity; None for "". An entity without an object stands for itself."""
         if not entity:
             return None
         stage = entity.partition(":")[0]

@@ -63,7 +63,7 @@ class ExplorerMagics(Magics):
         return shown
 
     def _remembered(self, now: "Compilation", is_diff: bool) -> "Compilation | None":
-        """What this cell gave before, if that is asked for; from now on it is `now`."""
+        """The compilation of this cell before, if that is asked for; from now on it is `now`."""
         cell = _cell_id(self._in)
         before = self._before.get(cell)
         self._before[cell] = now
@@ -103,7 +103,7 @@ def _beside(before: "Compilation", now: "Compilation", state: dict[str, object])
 
 
 def _cell_id(shell: InteractiveShell) -> str:
-    """What the front end calls the cell that is running; "" where it has no name for it."""
+    """The front end's name for the cell that is running; "" where it has no name for it."""
     # A shell of a terminal has no kernel, and one of another front end no messages.
     asked = getattr(getattr(shell, "kernel", None), "get_parent", None)
     parent = asked("shell") if asked else None

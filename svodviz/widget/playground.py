@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compiler.playground.point import Point
 
 USUAL = ("plain", "own")
-"""What is tried first: the loops as they are, and what the compiler chose."""
+"""The points tried first: the loops as they are, and what the compiler chose."""
 
 
 def playground(
@@ -61,7 +61,7 @@ def try_loops(subject: object, choices: str, kernel: str = "") -> "Point":
 def simulate_cache(
     subject: object, kernel: str = "", choices: str = "own", limit: int | None = None
 ) -> "CacheReport":
-    """What a kernel's accesses find in the caches of `Options.model`, by simulation; nothing runs.
+    """The report of a kernel's accesses to the caches of `Options.model`, simulated: nothing runs.
 
     Of very many accesses the first 40 million, or `limit`, are simulated. Raises `CompileError`
     where the choices are not possible, or data decide what is accessed.

@@ -22,7 +22,7 @@ SECONDS = 3.0
 """How long rewrites are checked one by one."""
 RUNS = ("native steps", "threads", "memory plan", "numpy()", "prepare().run()",
         "prepare().run(inputs)")  # fmt: skip
-"""What the compiler's report calls the steps from machine code to what users run."""
+"""The names in the compiler's report of the steps from machine code to what users run."""
 STAGES = {"kernels": ("kernels",), "schedule": ("transfers", "schedule"), "loops": ("loops",),
           "lowered": ("lowered",), "asm": ("machine code",), "run": RUNS}  # fmt: skip
 """The stages of the ribbon that run, with their rows in the compiler's report."""
@@ -30,7 +30,7 @@ AS_USERS = "; what numpy() and prepare().run() give"
 AS_IT_RUNS = ("llvm", "optimized")
 """Stages that run only as the machine code made from them."""
 AFTER_REWRITE = " after rewrite "
-"""What is in the titles of runs that followed a rewrite of a pass."""
+"""The words in the titles of runs that followed a rewrite of a pass."""
 
 
 @dataclass

@@ -29,7 +29,7 @@ def _no_change() -> "records.Delta":
 
 @dataclass
 class PassFilm:
-    """What the film keeps of one pass: its deltas, and all rows that are ever on screen in it."""
+    """The film's record of one pass: its deltas, and all rows that are ever on screen in it."""
 
     start: "records.Delta" = field(default_factory=_no_change)
     steps: "list[records.Delta]" = field(default_factory=list)
@@ -50,7 +50,7 @@ class Film:
         self.passes: list[PassFilm] = []
         self.budget = NODE_BUDGET
         self.seen: Seen = {}
-        """What passes told of nodes, which they need not tell each other again."""
+        """The facts that passes told of nodes, which they need not tell each other again."""
         self._attributes: dict[str, Facts] = {}
         self._operands: dict[str, tuple[str, ...]] = {}
         self._incoming: dict[str, tuple[int, ...]] = {}
@@ -80,7 +80,7 @@ class Film:
         return len(shot.steps)
 
     def _advance(self, change: "Change", removed: list[str]) -> "records.Delta":
-        """What leads from the frame before to this one, in which `removed` are no more."""
+        """The delta from the frame before to this one, in which `removed` are no more."""
         known = self._attributes
         rows = [
             self._take(box_of(key, attributes))
@@ -160,7 +160,7 @@ class Film:
 
 
 def without_empty(delta: "records.Delta") -> "records.Delta":
-    """What changes, without the lists in which nothing stands."""
+    """The changes, without the lists in which nothing stands."""
     return cast("records.Delta", {name: rows for name, rows in delta.items() if rows})
 
 

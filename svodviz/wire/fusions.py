@@ -2,8 +2,8 @@
 
 One that was taken has its value computed in the one item that both are. Items are referred to by
 position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
-of its items, so selecting it lights both. What every turn of a loop repeats is one row, that of
-the first turn; `times` says how often.
+of its items, so selecting it lights both. What every iteration of a loop repeats is one row, that
+of the first one; `times` says how often.
 """
 
 from typing import TYPE_CHECKING
@@ -34,10 +34,10 @@ def fusion_rows(schedule: "Schedule", entities: Entities) -> "list[records.Fusio
 
 
 def _names(schedule: "Schedule") -> dict[int, str | int]:
-    """What all turns of an item in a loop have in common; of any other item its number."""
-    turns = {position for loop in loop_rows(schedule) for position in loop["items"]}
+    """The name that all iterations of an item in a loop share; of any other item its number."""
+    repeated = {position for loop in loop_rows(schedule) for position in loop["items"]}
     return {
-        item.item_id: item.operation.name if position in turns else item.item_id
+        item.item_id: item.operation.name if position in repeated else item.item_id
         for position, item in enumerate(schedule.items)
     }
 

@@ -89,7 +89,7 @@ def grounds_of(compilation: "Compilation") -> Grounds:
 
 
 def recorded(compilation: "Compilation") -> "answers.Playground":
-    """What was tried so far."""
+    """The points tried so far."""
     held: Grounds = vars(compilation).get(KEPT_AS) or Grounds(compilation)
     return held.recorded()
 
@@ -101,7 +101,7 @@ def recorded(compilation: "Compilation") -> "answers.Playground":
 def open_kernel(
     explorer: Asked, arguments: Arguments, progress: Progress
 ) -> "answers.TriedKernel":
-    """What can be chosen for a kernel, and its points so far."""
+    """The choices there are for a kernel, and its points so far."""
     grounds = grounds_of(explorer.compilation)
     progress("looking at the kernel's loops")
     name = str(arguments["kernel"])

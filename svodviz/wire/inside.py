@@ -1,4 +1,4 @@
-"""What loops and instructions of kernels compute, as data for the page, and what was not looked at.
+"""Values inside kernels, of loops and instructions, as data for the page, and what was left out.
 
 The stage "" is all inside kernels, the kernel -1 all of them. Interpreters are slow, so large
 kernels are left out; the notes and the inspector say so.
@@ -36,7 +36,7 @@ def seen_inside(
 
 
 def _notes(rows: "list[records.Unseen]", compilation: "Compilation") -> list[str]:
-    """What was left out, each by itself where it is little."""
+    """Notes on what was left out, each by itself where it is little."""
     if len(rows) > MOST_NOTES:
         kernels = len({number for _, number, _ in rows})
         return [f"no values inside {kernels:,} kernels: the inspector says of each why"]

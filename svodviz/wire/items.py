@@ -1,8 +1,8 @@
 """The items of a schedule as data for the page: operations in lanes, what they wait for, loops.
 
 Buffers, items and lanes are referred to by position; times are nanoseconds from the start of the
-program, `bound` is what most of the estimate is. What the turns of a loop repeat of one call is a
-loop of the page.
+program, `bound` is what most of the estimate is. The items of one call that a loop repeats
+are a loop of the page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HOST = "host"
 Fact: TypeAlias = str | int | float | Sequence[int] | Sequence[str] | None
-"""What the inspector lists of an operation or its analysis."""
+"""A value that the inspector lists of an operation or its analysis."""
 
 
 class Buffers:
@@ -58,7 +58,7 @@ def _buffer(entity: int, buffer: "Buffer") -> "records.BufferRow":
 
 
 def word_of(operation: "Operation") -> str:
-    """What the page calls an operation: kernel, transfer, sync, callback."""
+    """The page's word for an operation: kernel, transfer, sync, callback."""
     from compiler.schedule.items import WORDS
 
     return WORDS[type(operation)]
@@ -141,7 +141,7 @@ def _use(is_read: bool, is_written: bool) -> "records.Use":
 
 
 def _facts(operation: "Operation") -> list[tuple[str, str]]:
-    """What else there is to say of an operation: what it is told beside its buffers."""
+    """Further facts of an operation: those it is told beside its buffers."""
     told = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
     return [(name, visible(_words(it))) for name, it in told if _is_told(it)]
 
@@ -239,9 +239,9 @@ def loop_rows(schedule: "Schedule") -> "list[records.LoopItems]":
 
 
 def _label(counters: "list[Fixed]") -> str:
-    """`i = 0 … 9` or, where no counter is bound, `turns 0 … 9`."""
+    """`i = 0 … 9` or, where no counter is bound, `iterations 0 … 9`."""
     if not counters[0]:
-        return f"turns {_range(tuple(range(len(counters))))}"
+        return f"iterations {_range(tuple(range(len(counters))))}"
     names = [name for name, _ in counters[0]]
     columns = list(zip(*([value for _, value in row] for row in counters), strict=True))
     return ", ".join(

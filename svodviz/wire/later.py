@@ -1,4 +1,4 @@
-"""What arrives at a page after it has opened: values, and what the machine is told to do.
+"""Data that arrive at a page after it has opened: values, and what the machine is told to do.
 
 The explorer of a large program opens without them in a notebook: its stages from the instructions
 on say "later", and name only their kernels. When the cell has shown its result they are made, and
@@ -30,7 +30,7 @@ UNMADE = "it had not been made when this was saved: run its cell again, and wait
 
 @dataclass(frozen=True)
 class Rest:
-    """What makes the rest of a page, of which `begun` is the beginning."""
+    """The rest of a page, to be made, of which `begun` is the beginning."""
 
     compilation: "Compilation"
     entities: Entities
@@ -38,7 +38,7 @@ class Rest:
     begun: "pages.Wire"
 
     def made(self) -> "pages.Later":
-        """What arrives later. It waits for LLVM."""
+        """The data that arrive later. It waits for LLVM."""
         self.compilation.begin_listings()
         with put_off():
             return self._made()
@@ -65,7 +65,7 @@ class Rest:
     def _values(
         self, notes: list[str]
     ) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
-        """What nodes compute, and what loops and instructions inside of kernels do."""
+        """The values of nodes, and of loops and instructions inside of kernels."""
         inside, unseen = seen_inside(self.compilation, self.entities, notes)
         shown = previews(self.compilation, self.begun["stages"], self.entities, notes)
         return shown | inside, unseen
@@ -117,6 +117,6 @@ class Arriving(Asked, Protocol):
 
 @request("arrive")
 def answer(explorer: Arriving, arguments: Arguments, progress: Progress) -> dict[str, object]:
-    """What the page opened without: it is sent as a trait, so that notebooks save it."""
+    """The part that the page opened without: it is sent as a trait, so that notebooks save it."""
     explorer.arrive()
     return {}

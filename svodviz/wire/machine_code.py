@@ -1,4 +1,4 @@
-"""What the page asks about machine code: LLVM's passes, and the assembly of other machines.
+"""The page's questions about machine code: LLVM's passes, and the assembly of other machines.
 
     llvm_passes   {"kernel": name, "level": 0 … 3 or -1 for the kernel's own}
     assembly_for  {"machine": id}

@@ -1,4 +1,4 @@
-"""What the rule of a rewrite bound, and its time: asked from the page, and recorded in exports.
+"""Names that the rule of a rewrite bound, and its time: asked by the page, recorded in exports.
 
 A question names the position of the pass and the number of the rewrite, from 1. There are no
 bindings for what is no rule; for a choice about loops what it acted on, and 0 ns.
@@ -21,7 +21,7 @@ SECONDS = 0.3
 
 @request("matched", is_kept=True)
 def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Matches":
-    """What the rule of one rewrite bound."""
+    """The names that the rule of one rewrite bound."""
     place, step = whole(arguments, "pass"), whole(arguments, "step")
     passes = explorer.compilation.passes
     if not (0 <= place < len(passes) and 0 < step <= len(passes[place].rewrites)):

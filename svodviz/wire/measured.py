@@ -1,4 +1,4 @@
-"""What one run takes, measured: what the page asks, what exports carry, and the same in Python.
+"""The time of one run, measured: what the page asks, what exports carry, and the same in Python.
 
 Items are in the order of the schedule's, null where the time did not suffice; times are
 nanoseconds, `start` and `late` when an item could start and must, by the times measured. Where the

@@ -1,4 +1,4 @@
-"""What each operation means, for the inspector: from the compiler's own tables and classes."""
+"""The meaning of each operation, for the inspector: from the compiler's own tables and classes."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ MOST_LINES = 600
 
 
 def kernel_row(play: Playground, with_points: bool = True) -> "answers.TriedKernel":
-    """What the controls need, and what was tried so far."""
+    """The data that the controls need, and the points tried so far."""
     known = play.space
     return {
         "name": visible(play.name),
@@ -88,7 +88,7 @@ def lines_of(lines: "Sequence[Line]") -> list[str]:
 def cache_row(
     play: Playground, report: CacheReport | None
 ) -> "answers.Cache | None":
-    """What was found in caches."""
+    """The findings in caches."""
     if report is None:
         return None
     labels = labels_of(play)
@@ -108,7 +108,7 @@ def cache_row(
 
 
 def labels_of(play: Playground) -> dict[str, str]:
-    """What the user calls the kernel's arguments, by their names in the kernel."""
+    """The user's names of the kernel's arguments, by their names in the kernel."""
     rows = play.plain.linear.instructions
     names = {row.name: row.slot for row in rows if isinstance(row, DefineGlobal)}
     return {name: visible(play.labels.get(slot, "")) for name, slot in names.items()}

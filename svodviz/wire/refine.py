@@ -1,6 +1,6 @@
 """Graphs of kernels and items as the pictures need them: kinds told apart, loops as groups.
 
-    kernel graph   each op gets its own kind, what a loop repeats becomes a group with its turns
+    kernel graph   each op gets its own kind, what a loop repeats is a group that says how often
     schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups
     LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
@@ -141,7 +141,7 @@ def _members(counter: "Range", users: "list[Node]") -> "Iterator[Node]":
 def _loop_label(
     graph: "Picture", stage: "KernelGraph", counter: "Range", users: "list[Node]"
 ) -> str:
-    """`loop %1: i = 0 … 2, 3 turns`"""
+    """`loop %1: i = 0 … 2, 3 iterations`"""
     from compiler.schedule.kinds import Bind, DefineVar
 
     bound = (source for user in users if isinstance(user, Bind) for source in user.sources)
@@ -149,9 +149,9 @@ def _loop_label(
     facts, low, high = graph.nodes[stage.entity(counter)], counter.low, counter.high
     bounds = facts["argument"]
     if isinstance(low, int) and isinstance(high, int):
-        turns = f"{max(0, high - low)} turn{'' if high - low == 1 else 's'}"
-        facts["argument"] = f"{bounds}, {turns}"
-        bounds = f"{low} … {high - 1}, {turns}"
+        trips = f"{max(0, high - low)} iteration{'' if high - low == 1 else 's'}"
+        facts["argument"] = f"{bounds}, {trips}"
+        bounds = f"{low} … {high - 1}, {trips}"
     name = ", ".join(sorted(names)) or "counter"
     return f"loop %{stage.numbers[counter]}: {name} = {bounds}"
 
@@ -182,13 +182,13 @@ def _together(schedule: "Schedule") -> Iterator[tuple[list[str], str, list[int]]
     """Names, label and items of each loop; calls that take turns with each other are one loop."""
     names: list[str] = []
     positions: list[int] = []
-    label, turns = "", 0
+    label, trips = "", 0
     for loop in sorted(loop_rows(schedule), key=lambda it: min(it["items"])):
         items = loop["items"]
-        if not positions or min(items) > max(positions) or len(items) != turns:
+        if not positions or min(items) > max(positions) or len(items) != trips:
             if positions:
                 yield names, label, positions
-            names, positions, label, turns = [], [], loop["label"], len(items)
+            names, positions, label, trips = [], [], loop["label"], len(items)
         names.append(schedule.items[items[0]].operation.name)
         positions.extend(items)
     if positions:

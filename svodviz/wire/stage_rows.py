@@ -44,7 +44,7 @@ def stage_row(
 
 
 def later_row(row: StageRow, compilation: "Compilation") -> "records.Stage":
-    """What stands for a stage until it arrives: the names of its units, nothing in them."""
+    """The row of a stage until it arrives: the names of its units, nothing in them."""
     return {**_empty(row), "later": True, "units": _names(row, compilation)}
 
 

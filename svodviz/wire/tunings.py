@@ -1,4 +1,4 @@
-"""What a search over loop choices tried, as data for the page, by name of kernel.
+"""The trials of a search over loop choices, as data for the page, by name of kernel.
 
 A compilation that was not tuned has none.
 """

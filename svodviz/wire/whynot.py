@@ -40,7 +40,7 @@ def rulebook(compilation: "Compilation") -> "list[records.RuleSet]":
 
 @request("why not")
 def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> WhyNot:
-    """What `compiler.why_not` says about a rule and an entity, in printable parts."""
+    """The answer of `compiler.why_not` about a rule and an entity, in printable parts."""
     from compiler.ask.why_not import why_not
     from compiler.core.errors import CompileError
 

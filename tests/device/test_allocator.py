@@ -147,8 +147,8 @@ def test_threads_allocate_and_free_at_once() -> None:
     wrong: list[int] = []
 
     def work(number: int) -> None:
-        for turn in range(300):
-            made = memory.allocate(100 + turn % 7, int64)
+        for number in range(300):
+            made = memory.allocate(100 + number % 7, int64)
             made[:] = number
             if (made != number).any():
                 wrong.append(number)

@@ -1,4 +1,4 @@
-"""What is derived from loops that are shared out to tasks, or that have scratch memory."""
+"""Metadata derived from loops that are shared out to tasks, or that have scratch memory."""
 
 from compiler.device.metadata import Variable, derive
 from compiler.loops.nodes import Const

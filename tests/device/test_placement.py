@@ -19,7 +19,7 @@ X = np.arange(12, dtype="f4").reshape(4, 3)
 
 
 def operations(tensor: Tensor) -> list[Kernel | MemoryTransfer]:
-    """What a program does, in order."""
+    """The operations of a program, in order."""
     made = Compilation([tensor.node], Options(), "test")
     return [item.operation for item in made.schedule.items]
 

@@ -18,7 +18,7 @@ PRINTED = {
     2: ("shape of the vectors: 4s", "shape of the vectors: 2d"),
     3: ("level 0 has vector code: False", "level 2 has vector code: True"),
 }
-# What the exercises find: cells that define something they use.
+# The setting of the exercises: cells that define something they use.
 SETTING = (
     "from compiler.llvm.looking.watch", "plain = Options", "def is_vector_code", "strict = watch",
 )  # fmt: skip

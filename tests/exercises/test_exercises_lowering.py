@@ -81,7 +81,7 @@ def test_the_answer_is_what_the_change_prints(
 
 
 def _claims(answer: str, *asked: str) -> list[str]:
-    """What an answer quotes, and its figures of four digits or more."""
+    """The parts that an answer quotes, and its figures of four digits or more."""
     quoted = re.findall(r"`([^`]+)`", answer)
     first = answer.partition("twice")[0]  # the sums that explain a figure are not printed
     figures = re.findall(r"\d{1,3}(?:,\d{3})+ (?:loads|bytes)", first)

@@ -11,7 +11,7 @@ NOTEBOOK = "08_write_your_own_pass"
 
 
 def _written(tmp_path: Path, code: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the exercise prints, with the notebook's imports and its tensor before it."""
+    """The output of the exercise, with the notebook's imports and its tensor before it."""
     codes = [text for kind, text in cells_of(NOTEBOOK) if kind == "code"]
     tensor = next(line for text in codes for line in text.splitlines() if line.startswith("x = "))
     path = tmp_path / "exercise.py"

@@ -15,7 +15,7 @@ def cells(kind: str) -> list[str]:
 
 
 def names() -> dict[str, Any]:
-    """What the first cell and that of the exercise define."""
+    """The names that the first cell and that of the exercise define."""
     code, known = cells("code"), dict[str, Any]()
     for text in (code[0], next(it for it in code if "def check(" in it)):
         exec(compile(text, "cell", "exec"), known)
@@ -34,7 +34,7 @@ def test_the_check_checks() -> None:
 
 
 def guessed(words: str, before: str, after: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What the cell with a guess prints as it is written, and with another guess."""
+    """The output of the cell with a guess as it is written, and with another guess."""
     code, known = cells("code"), dict[str, Any]()
     exec(compile(code[0], "cell", "exec"), known)
     asked = next(it for it in code if words in it)

@@ -23,7 +23,7 @@ FILES = sorted(HERE.rglob("*.test.mjs"))
 TYPESCRIPT = "typescript@5.9.3"
 CACHE = HERE.parent.parent / "build" / "typescript"
 MODULES = dict(modules())
-# What a module that touches a page has: it makes elements, or works and paints on those that it is
+# Signs of a module that touches a page: it makes elements, or works and paints on those that it is
 # given.
 OF_PAGES = re.compile(
     r"\bdocument\.|\bwindow\.|createElement|querySelector|addEventListener|getRootNode|getContext"
@@ -121,7 +121,7 @@ NAMELESS = re.compile(r"error TS(2304|2305|2307|2552|2614|2724|18004): .*")
 
 
 def nameless(folder: Path) -> list[str]:
-    """What modules of a folder, those without types too, name that is nowhere."""
+    """Names that modules of a folder, those without types too, use and that are nowhere."""
     options = ["--allowJs", "--checkJs", "--noEmit", "--skipLibCheck", "--strict", "false",
                "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler",
                "--lib", "es2023,dom,dom.iterable"]  # fmt: skip

@@ -166,12 +166,12 @@ from pathlib import Path
 from compiler.llvm.cache import Folder
 
 folder = Folder(Path(sys.argv[1]), bound=20_000)
-for turn in range(400):
-    key = hashlib.sha256(b"%d" % (turn % 20)).digest()
+for number in range(400):
+    key = hashlib.sha256(b"%d" % (number % 20)).digest()
     held = folder.get(key)
     assert held in (None, key * 50), "half an entry, or another"
     folder.put(key, key * 50)
-    if turn % 50 == 0:
+    if number % 50 == 0:
         folder.trim()
 print("done")
 """
@@ -218,14 +218,14 @@ def test_code_depends_on_text_and_level_not_on_the_name(tmp_path: Path) -> None:
 
 def test_code_from_disk_runs_and_damaged_code_is_made_again(tmp_path: Path) -> None:
     x, options = np.arange(3000.0), Options(cache=tmp_path)
-    for turn in range(3):
+    for number in range(3):
         compiler.cache_clear()
         (out,) = compiler.compile(Tensor(x) * 2.5 + 1, options).run()
         np.testing.assert_array_equal(out, x * 2.5 + 1)
         info = compiler.cache_info(tmp_path)
-        assert (info.disk.hits, info.objects.misses) == ((0, 1) if turn != 1 else (1, 0))
+        assert (info.disk.hits, info.objects.misses) == ((0, 1) if number != 1 else (1, 0))
         assert info.disk.files == 1 and info.disk.bytes == only(tmp_path).stat().st_size
-        if turn == 1:
+        if number == 1:
             only(tmp_path).write_bytes(MAGIC)
             warnings.simplefilter("ignore")
     compiler.cache_clear(disk=tmp_path)

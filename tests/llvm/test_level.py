@@ -1,4 +1,4 @@
-"""What LLVM does to a kernel, and that every mode and level computes the same."""
+"""The level of LLVM's work on a kernel, and that every mode and level computes the same."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import compiler
 from compiler import Options, Tensor
 from compiler.core import dtypes
 from compiler.core.errors import DataError
-from compiler.llvm.level import FEW_TURNS, Level, level_of
+from compiler.llvm.level import FEW_TRIPS, Level, level_of
 from compiler.lowered.instructions import (
     Const,
     DefineGlobal,
@@ -50,8 +50,8 @@ def nest(start: int, extents: tuple[int | None, ...], lanes: int) -> list[Instru
 few, pipeline = "few", "pipeline"
 KERNELS = {
     "no loop": ([], few, "no inner loop"),
-    "a short loop": (loops(FEW_TURNS), few, "no inner loop"),
-    "a long loop": (loops(FEW_TURNS + 1), pipeline, "loop i0 is left"),
+    "a short loop": (loops(FEW_TRIPS), few, "no inner loop"),
+    "a long loop": (loops(FEW_TRIPS + 1), pipeline, "loop i0 is left"),
     "short loops that are long together": (loops(9, 9), pipeline, "loop i1 is left"),
     "a loop of unknown length": (loops(None), pipeline, "loop i0 is left"),
     "vector code": (loops(None, 1000, lanes=16), few, "every long inner loop is vector code"),

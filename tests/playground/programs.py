@@ -22,7 +22,7 @@ def product(
 
 
 def choices(loops: str) -> object:
-    """What `Options(loops=…)` takes: a word, or choices for k0."""
+    """Choices as `Options(loops=…)` takes them: a word, or choices for k0."""
     return loops if loops in ("auto", "plain") else {"k0": loops}
 
 

@@ -50,7 +50,7 @@ def noted(instructions: Sequence[Instruction], **given: int) -> list[Note]:
 KERNELS: dict[str, tuple[Any, str]] = {
     "a product": (lambda: ones(5, 4) @ ones(4, 6), "plain"),
     "chosen by the compiler": (lambda: ones(40, 16) @ ones(16, 70), "auto"),
-    "tiles, vectors, turns side by side":
+    "tiles, vectors, iterations side by side":
         (lambda: ones(10, 12) @ ones(12, 40), TILED),
     "scratch memory": (lambda: ones(6, 4) @ ones(4, 8), "tile i0 2; pack 2 i0.0"),
     "gates": (padded_sums, "plain"),

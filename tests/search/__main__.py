@@ -71,7 +71,7 @@ class _Progress:
         self.kinds: Counter[str] = Counter()
 
     def __call__(self, found: Outcome) -> bool:
-        """What came out so far; the first failures of each kind at once."""
+        """Prints what came out so far; the first failures of each kind at once."""
         for failure in found.failures[self.seen :]:
             self.kinds[_kind(failure)] += 1
             if self.kinds[_kind(failure)] <= SHOWN:

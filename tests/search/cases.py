@@ -42,7 +42,7 @@ CHOSEN, PLAIN, RUN, ROUNDED = "chosen", "left plain", "run", "run, rounded"
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong, and how to see it again."""
+    """A failure: its words, and how to see it again."""
 
     case: str
     text: str
@@ -55,7 +55,7 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What came out of some cases."""
+    """The outcome of some cases."""
 
     counts: Counter[Key] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What repeats it."""
+        """The name that repeats it."""
         return f"{self.seed}.{self.number}"
 
     @property

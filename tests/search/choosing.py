@@ -41,7 +41,7 @@ class Machine:
 
     @property
     def model(self) -> MachineModel:
-        """What the compiler takes it to be."""
+        """The machine model that the compiler takes it to be."""
         made = replace(
             DEFAULT, vector_bytes=self.vector_bytes, cores=self.cores,
             registers=32 if self.vector_bytes == 64 else 16,
@@ -97,7 +97,7 @@ class Chosen:
 
 
 def chosen(loops: Body, wanted: Sequence[Machine]) -> Iterator[Chosen]:
-    """What is chosen for each machine, and what becomes of it; same choices are made once."""
+    """The choices for each machine, and what becomes of them; same choices are made once."""
     verify(loops)
     known: dict[Choices, Chosen] = {}
     for machine in wanted:

@@ -1,4 +1,4 @@
-"""What random programs are drawn from: extents at the edges, types of each width."""
+"""The ground that random programs are drawn from: extents at the edges, types of each width."""
 
 import math
 import random

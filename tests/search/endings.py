@@ -1,4 +1,4 @@
-"""What follows a result: bias, residual, other axes, other types, another fold."""
+"""Operations that follow a result: bias, residual, other axes, other types, another fold."""
 
 from collections.abc import Callable
 

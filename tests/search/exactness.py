@@ -114,12 +114,12 @@ def _bound(node: ScalarNode, most: dict[ScalarNode, float]) -> float:
 
 
 def _folded(node: Reduce, each: float) -> float:
-    turns = math.prod(r.extent for r in node.ranges)
+    trip_count = math.prod(r.extent for r in node.ranges)
     match node.op:
         case "sum":
-            return each * turns
+            return each * trip_count
         case "prod":
-            return each**turns if turns < 60 or each <= 1 else math.inf
+            return each**trip_count if trip_count < 60 or each <= 1 else math.inf
         case _:
             return each
 

@@ -26,7 +26,7 @@ from tests.search.exactness import LARGEST, Settled
 Array = np.ndarray[Any, Any]
 Level = Literal[0, 2]
 FILL = 0x5B
-"""What the output holds before a run, in every byte."""
+"""The content of every byte of the output before a run."""
 
 
 def machine_code(body: Sink, loops: Body, level: Level) -> Program:
@@ -63,7 +63,7 @@ def variables(body: Sink, source: random.Random) -> dict[str, int]:
 
 
 def difference(found: Array, expected: Array, how: Settled, allowed: float = 0.0) -> str:
-    """What is wrong with a result, in words; empty where it is right.
+    """The fault of a result, in words; empty where it is right.
 
     What is rounded may differ by the share `allowed` of the greatest value.
     """

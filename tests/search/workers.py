@@ -42,7 +42,7 @@ def searched(
     progress: Callable[[Outcome], bool],
     try_one: Trial = tried,
 ) -> Outcome:
-    """What came out of all cases that were tried in that time.
+    """The outcome of all cases that were tried in that time.
 
     `progress` is told now and then what there is, and ends the search where it returns True.
     """
@@ -110,7 +110,7 @@ def _wrong(worker: _Worker, is_over: bool) -> str:
 
 
 def _failure(seed: int, number: int, error: str) -> Failure:
-    """What a case did that its own process could not tell any more."""
+    """The failure of a case whose own process could not tell any more."""
     case = Case(seed, number)
     try:
         text = case.program.text
@@ -140,7 +140,7 @@ def _work(
 def _by_time(
     those: Iterator[Case], at: Any, known: set[bytes], end: float, try_one: Trial
 ) -> Iterator[Outcome]:
-    """What came out of the cases of about a second each."""
+    """The outcome of the cases of about a second each."""
     while time.monotonic() < end:
         made, until = Outcome(), min(time.monotonic() + REPORTED, end)
         while time.monotonic() < until:

@@ -34,7 +34,7 @@ def fetch(folder: Path) -> str:
 
 
 def findings(page: Any, script: str) -> list[dict[str, Any]]:
-    """What axe finds on a page: rows of id, impact and nodes."""
+    """The findings of axe on a page: rows of id, impact and nodes."""
     if page.evaluate("typeof window.axe") == "undefined":
         page.evaluate(script)
     return list(page.evaluate(_RUN))

@@ -22,7 +22,7 @@ PATIENCE = 60_000  # milliseconds: a machine under load is slow, not wrong
 # Errors of the applications' own scripts are not ours to mend; our modules are blobs.
 OWN = re.compile("/static/(lab|notebook)/")
 READY = ".svodviz[data-ready=true]"
-# What the applications are told in files, as Notebook hears nothing of JupyterLab's command line.
+# Settings of the applications, in files: Notebook hears nothing of JupyterLab's command line.
 APPLICATIONS = {
     "jupyter_lab_config": {"LabApp": {"expose_app_in_browser": True, "news_url": None}},
     "jupyter_notebook_config": {"JupyterNotebookApp": {"expose_app_in_browser": True}},
@@ -170,7 +170,7 @@ class Shown:
         return self.page.locator(f'.jp-Notebook-cell[data-windowed-list-index="{number}"]:visible')
 
     def widget(self, number: int) -> Any:
-        """What the cell shows."""
+        """The output of the cell."""
         return self.cell(number).locator(".svodviz")
 
     def command(self, name: str, **arguments: Any) -> None:

@@ -25,7 +25,7 @@ POISONS = (
     "} * { display: none } --page: url(http://127.0.0.1:9/); /*",
 )
 TEXTS = ("op", "argument", "name", "group", "dtype", "shape", "kind", "device")
-# What must not reach a reader as it is: it ends lines, moves text about, or speaks to terminals.
+# Characters that must not reach a reader: they end lines, move text, or speak to terminals.
 UNPRINTABLE = (*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)),
                *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f",
                "\ud800")  # fmt: skip
@@ -117,7 +117,7 @@ def unprintable(text: str, allowed: str = "") -> str:
     return "".join(it for it in UNPRINTABLE if it in text and it not in allowed)
 
 
-# What the page tells one thing from another by: names of ours, never text of a program. All other
+# Keys that the page tells things apart by: names of ours, never text of a program. All other
 # text on its way to the page is made hostile; so what a new view shows is covered without a word.
 OURS = (
     "format", "entities.*", "stages.*.id", "stages.*.view", "stages.*.units.*.name",

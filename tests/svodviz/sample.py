@@ -280,7 +280,7 @@ HOSTILE = (
 
 
 UNSEEN = "no values inside kernels: data, or values of variables, are missing"
-"""What a page of a sample says: there is nothing to run."""
+"""The words of a page of a sample: there is nothing to run."""
 
 
 def as_json(data: object) -> Any:

@@ -116,7 +116,7 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Change:
-    """What leads from one frame to the next, as the compiler's records say it."""
+    """A step from one frame to the next, as the compiler's records say it."""
 
     nodes: dict[str, dict]
     operands: dict[str, tuple[str, ...]]
@@ -154,7 +154,7 @@ class NoChoices(dict[str, Choices]):
 
 @dataclass(repr=False)
 class Compilation(compiler.Compilation):
-    """What `compiler.compile` returns, as far as svodviz reads it; what it lacks is empty here."""
+    """The result of `compiler.compile`, as far as svodviz reads it; what it lacks is empty here."""
 
     choices, levels = NoChoices(), {}
     transfers = tuning = ()

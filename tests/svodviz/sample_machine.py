@@ -1,4 +1,4 @@
-"""What LLVM does to the sample's kernels, made up: passes, remarks, assembly of other machines."""
+"""LLVM's work on the sample's kernels, made up: passes, remarks, assembly of other machines."""
 
 from typing import Any
 

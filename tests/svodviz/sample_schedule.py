@@ -1,7 +1,7 @@
 """Schedules made by hand: every operation, dependency and decision that a schedule can have.
 
 `plain` is the schedule of the sample network (see sample.py). `rich` runs on two devices: a copy
-there, a loop of three turns, a barrier, a copy back and a function on the host.
+there, a loop of three iterations, a barrier, a copy back and a function on the host.
 """
 
 from dataclasses import dataclass, replace
@@ -144,8 +144,8 @@ def rich(suffix: str = "") -> Schedule:
         MemoryTransfer(f"copy x{suffix}", x, there, "CPU", "CPU:1", (256, 64), (64, 1),
                        nbytes=65536),
         kernel(f"scale{suffix}", (x,), (local,)),
-        *(kernel(f"step{suffix}", (there, state), (state,), "CPU:1", ((f"i{suffix}", turn),))
-          for turn in range(3)),
+        *(kernel(f"step{suffix}", (there, state), (state,), "CPU:1", ((f"i{suffix}", number),))
+          for number in range(3)),
         kernel(f"mean{suffix}", (local,), (mean,)),
         Synchronization(f"join{suffix}", "barrier", devices=("CPU", "CPU:1")),
         MemoryTransfer(f"copy back{suffix}", state, back, "CPU:1", "CPU", (256, 64), nbytes=65536),
@@ -188,18 +188,18 @@ def rich(suffix: str = "") -> Schedule:
     )  # fmt: skip
 
 
-def long(count: int, turns: int = 0) -> Schedule:
-    """A chain of `count` kernels, of which the first `turns` are the turns of one loop."""
+def long(count: int, trips: int = 0) -> Schedule:
+    """A chain of `count` kernels, of which the first `trips` are the iterations of one loop."""
     made = [buffer(-1 - number, f"b{number}", 16) for number in range(count)]
     operations = [
-        kernel("turn" if number < turns else f"k{number}", (made[number - 1],) if number else (),
-               (made[number],), fixed=(("i", number),) if number < turns else ())
+        kernel("step" if number < trips else f"k{number}", (made[number - 1],) if number else (),
+               (made[number],), fixed=(("i", number),) if number < trips else ())
         for number in range(count)
     ]  # fmt: skip
     edges = [(it, it + 1, "data", (made[it],)) for it in range(count - 1)]
     return _stage(
         "schedule", operations, edges, [(10 * it, 10, 0) for it in range(count)],
-        [("kernels:0",) if it < turns else (f"kernels:{it}",) for it in range(count)],
+        [("kernels:0",) if it < trips else (f"kernels:{it}",) for it in range(count)],
         lifetimes=tuple(Lifetime(it, n, min(n + 1, count - 1)) for n, it in enumerate(made)),
     )  # fmt: skip
 
@@ -217,10 +217,10 @@ def kernel_graph() -> KernelGraph:
     x, out = b.input("x", np.zeros(4, np.float32)), b.buffer("out", (4,), float32)
     y = b.input("y", np.zeros(4, np.float32), "CPU:1")
     scratch = b.local(16, float32)
-    turn, i = b.loop(3), b.variable("i", 0, 2)
+    steps, i = b.loop(3), b.variable("i", 0, 2)
     old = b.parameter(0, (4,), float32)
-    step = b.call("step", b.body((old, old)), x, scratch, b.bind(i, turn))
-    stepped = b.after(x, b.end(step, turn))
+    step = b.call("step", b.body((old, old)), x, scratch, b.bind(i, steps))
+    stepped = b.after(x, b.end(step, steps))
     lane = b.select(b.stack(stepped, y), 1)
     joined = b.call("join", b.body((old, old)), out, stepped, lane)
     there = b.buffer("there", (4,), float32)

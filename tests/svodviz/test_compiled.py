@@ -81,7 +81,7 @@ def test_values_are_those_of_the_program(data: dict[str, Any], compilation: Any)
 
 
 def loop_on_two_devices() -> Tensor:
-    """Four turns of a step, and a kernel on another device that needs a copy."""
+    """Four iterations of a step, and a kernel on another device that needs a copy."""
     matrix = Tensor(np.ones((6, 6), dtype=np.float32), name="matrix")
     vector = Tensor(np.ones(6, dtype=np.float32), name="vector")
     last = compiler.repeat(4, lambda i, v: matrix @ v * 0.1, vector)
@@ -100,7 +100,7 @@ def test_a_loop_and_a_copy_are_seen() -> None:
     kinds = {node["kind"] for node in kernels["scene"]["nodes"]}
     assert {"transfer", "loop", "order", "call", "buffer"} <= kinds
     ((label, *_),) = kernels["scene"]["layouts"][0]["groups"]
-    assert label.endswith("= 0 … 3, 4 turns")
+    assert label.endswith("= 0 … 3, 4 iterations")
     buffers = [it for it in found["buffers"] if data["parents"][it["e"]]]
     assert len(buffers) == len(found["buffers"])
 

@@ -56,7 +56,7 @@ def browser_tests(name: str) -> frozenset[str]:
 
 
 def wrong(row: Row) -> list[str]:
-    """What a row names that is not there."""
+    """Names in a row of things that are not there."""
     found = [f"no file {it}" for it in row.files if not (ROOT / it).is_file()]
     found += ["no file is named"] * (not row.files)
     for test in row.tests:

@@ -190,7 +190,7 @@ def assert_inert(page: Any, width: int, where: str) -> None:
     assert page.evaluate("document.documentElement.scrollHeight") <= 800, f"{where}: too high"
 
 
-# What must be caught: [what is wrong, JavaScript that does it, the words of the failure].
+# Attacks that must be caught: [what is wrong, JavaScript that does it, the words of the failure].
 PLANTS = (
     ("a script", "window.hacked = 1", "a script ran"),
     ("an image", "document.querySelector('.pane').append(new Image())", "<img"),

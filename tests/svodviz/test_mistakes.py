@@ -91,7 +91,7 @@ def shell(started: Any) -> Any:
 
 
 def shown(shell: Any, cell: str) -> str:
-    """What a cell shows that ends in an error."""
+    """The output of a cell that ends in an error."""
     chunks: list[str] = []
     shell._showtraceback = lambda kind, error, told: chunks.extend(told)
     shell.run_cell(cell, store_history=True)

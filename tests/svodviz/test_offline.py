@@ -139,7 +139,7 @@ def test_the_page_is_interactive_and_asks_for_nothing(chromium: Any, page_path: 
     page.goto(page_path.as_uri())
     frames = [page.frame_locator(".svodviz-page").nth(it) for it in range(3)]
     for position, frame in enumerate(frames):
-        # What is not in view is not painted.
+        # Only what is in view is painted.
         page.locator(".svodviz-page").nth(position).scroll_into_view_if_needed()
         frame.locator(".svodviz[data-ready=true]").wait_for(timeout=15_000)
     frames[0].locator(".stage", has_text="Kernels").click()

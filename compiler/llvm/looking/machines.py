@@ -7,7 +7,7 @@ _LINUX = "unknown-linux-gnu"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What LLVM has to know of a machine to write its assembly, and what a reader should.
+    """A machine, as LLVM has to know it to write its assembly, and as a reader should.
 
     `attributes` are added to the kernel's function; `convention` is how it is called; `note` says
     what to have in mind when reading.

@@ -1,4 +1,4 @@
-"""What LLVM's passes did to one kernel: the text before and after each one that changed something.
+"""Changes by LLVM's passes to one kernel: the text before and after each that changed something.
 
     PassRun   one kernel: its text as LLVM reads it, the changes in order, the remarks
     Change    one pass: the text after it, and how that differs from the one before

@@ -1,4 +1,4 @@
-"""What each of LLVM's passes is for, in one line of plain words."""
+"""The purpose of each of LLVM's passes, in one line of plain words."""
 
 UNKNOWN = "a pass of LLVM's that has no words here yet"
 _WORDS = {
@@ -24,18 +24,18 @@ _WORDS = {
     "LoopSimplify": "gives every loop one entry, one jump back and exits of its own",
     "LCSSA": "names the values that leave a loop, at its exit",
     "LoopRotate": "puts the test of a loop behind its body",
-    "LICM": "moves what is the same in every turn in front of the loop",
+    "LICM": "moves what is the same in every iteration in front of the loop",
     "LoopInstSimplify": "replaces instructions in loops by values that are there already",
     "LoopSimplifyCFG": "joins blocks inside loops",
-    "SimpleLoopUnswitch": "puts a test that is the same in every turn around the loop",
-    "IndVarSimplify": "counts with few counters, and finds the number of turns",
+    "SimpleLoopUnswitch": "puts a test that is the same in every iteration around the loop",
+    "IndVarSimplify": "counts with few counters, and finds the trip count",
     "LoopIdiomRecognize": "replaces loops that fill or copy memory by calls",
     "LoopDeletion": "removes loops that do nothing",
-    "LoopFullUnroll": "writes out all turns of a short loop",
-    "LoopUnroll": "writes several turns one after another",
+    "LoopFullUnroll": "writes out all iterations of a short loop",
+    "LoopUnroll": "writes several iterations one after another",
     "LoopDistribute": "cuts a loop in two so that one can be vector code",
     "LoopVectorize": "makes a loop work on several elements at a time",
-    "LoopLoadElimination": "keeps what one turn stores for the next that loads it",
+    "LoopLoadElimination": "keeps what one iteration stores for the next that loads it",
     "SLPVectorizer": "joins equal operations side by side into one on vectors",
     "VectorCombine": "chooses cheaper operations on vectors",
     "InferAlignment": "finds out at which multiples addresses lie",
@@ -126,5 +126,5 @@ _WORDS = {
 
 
 def purpose_of(name: str) -> str:
-    """What a pass is for; `UNKNOWN` where no words are known."""
+    """The purpose of a pass; `UNKNOWN` where no words are known."""
     return _WORDS.get(name, UNKNOWN)

@@ -1,4 +1,4 @@
-"""What LLVM says about its decisions, in plain words: vectors, unrolling, registers.
+"""LLVM's remarks about its decisions, in plain words: vectors, unrolling, registers.
 
 LLVM's own sentence is kept beside ours. One that is not known here stays as LLVM said it.
 """
@@ -84,7 +84,7 @@ def _vectorized(match: "re.Match[str]") -> str:
         what = f"in vectors as long as the processor's, a multiple of {each} elements"
     else:
         what = f"{width} elements at a time"
-    more = f", {count} such vectors in each turn" if count > 1 else ""
+    more = f", {count} such vectors in each iteration" if count > 1 else ""
     return f"made vector code by LLVM: {what}{more}"
 
 
@@ -118,14 +118,14 @@ REASONS = {
     "reorder floating-point": "floats would have to be added in another order",
     "return type cannot": "an instruction in it has no form for vectors",
     "instruction cannot be vectorized": "an instruction in it has no form for vectors",
-    "induction variable could not": "LLVM found no counter that goes up by the same each turn",
-    "uncountable loop": "the number of turns is not known before it begins",
-    "number of loop iterations": "the number of turns is not known before it begins",
+    "induction variable could not": "LLVM found no counter that goes up by the same each time",
+    "uncountable loop": "the trip count is not known before it begins",
+    "number of loop iterations": "the trip count is not known before it begins",
     "control flow is not understood": "its branches are of a form LLVM does not take on",
     "not be identified as reduction": "a value leaves it that is no sum, product, maximum …",
     "call instruction": "it calls a function that has no form for vectors",
     "array bounds": "it is not known how far its accesses reach",
-    "unsafe dependent memory": "a turn may read what an earlier one writes",
+    "unsafe dependent memory": "an iteration may read what an earlier one writes",
     "loop is not the innermost": "another loop is inside",
     "not in simplified form": "it is not of the simple form LLVM asks for",
     "optimization for size": "the code was to be small",
@@ -137,11 +137,11 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
         (r"^vectorized (?:outer )?loop \(vectorization width: (?P<width>[^,]+), "
          r"interleaved count: (?P<count>\d+)\)", _vectorized, True),
         (r"^interleaved loop \(interleaved count: (\d+)\)",
-         lambda m: f"{m[1]} turns are done side by side, without vectors", True),
+         lambda m: f"{m[1]} iterations are done side by side, without vectors", True),
         (r"^loop not vectorized: (?P<reason>.*)", _not_vectorized, False),
         (r"^loop not vectorized$", _NOT_DONE, False),
         (r"cost-model indicates that interleaving is not beneficial",
-         "one vector in each turn is enough: more would not be faster", None),
+         "one vector in each iteration is enough: more would not be faster", None),
         (r"cost-model indicates that vectorization is not beneficial",
          "not made vector code: by LLVM's estimate of costs that would not be faster", False),
         (r"^Vectorized horizontal reduction with cost (-?\d+)",
@@ -155,9 +155,9 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
         (r"[Cc]annot SLP vectorize (?:list|type)", "no vectors here: operations side by side "
          "that fit together were not found", False),
         (r"^completely unrolled loop with (\d+) iterations",
-         lambda m: f"no loop is left: its {_turns(int(m[1]))} written out", True),
+         lambda m: f"no loop is left: its {_iterations_were(int(m[1]))} written out", True),
         (r"^unrolled loop by a factor of (\d+)",
-         lambda m: f"unrolled: {m[1]} turns are written one after another", True),
+         lambda m: f"unrolled: {m[1]} iterations are written one after another", True),
         (r"^.*(?:spills|reloads|virtual registers copies).* generated in.*", _registers, None),
         (r"^hoisting (.*)", lambda m: f"moved in front of the loop: {m[1]}", True),
         (r"^sinking (.*)", lambda m: f"moved behind the loop: {m[1]}", True),
@@ -170,11 +170,11 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
 )  # fmt: skip
 
 
-def _turns(count: int) -> str:
-    return "only turn was" if count == 1 else f"{count} turns were"
+def _iterations_were(count: int) -> str:
+    return "only iteration was" if count == 1 else f"{count} iterations were"
 
 
 def _saved(match: "re.Match[str]") -> str:
-    """What LLVM's negative cost means."""
+    """The meaning of LLVM's negative cost."""
     saved = -int(match[1])
     return f"{saved} of LLVM's units of cost"

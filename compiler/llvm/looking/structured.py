@@ -89,7 +89,7 @@ def _ends(rows: Sequence[str]) -> dict[int, int]:
 
 
 def _label(rows: Sequence[str], place: int) -> str:
-    """What a place that is branched to is called: by its label, or `loop, line 12`."""
+    """The name of a place that is branched to: by its label, or `loop, line 12`."""
     label = _LABEL.match(rows[place])
     return label.group(1) if label else f"{_word(rows[place])}, line {place + 1}"
 

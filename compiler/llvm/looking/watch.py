@@ -51,7 +51,7 @@ _BEHIND = re.compile(r",? debug-location ![\w(): ,!]+?(?= ::|;|$)| :: \(.*\)")
 
 
 def watch(source: Source, level: Level) -> PassRun:
-    """What LLVM's passes of `level` do to a kernel on this host.
+    """The run of LLVM's passes of `level` over a kernel on this host.
 
     Raises `InternalError` where LLVM gave up.
     """

@@ -46,7 +46,7 @@ UNARY = {f.__name__: f for f in (exp, exp2, log, log2, sin, cos, tan, tanh, erf)
 BINARY = {pow.__name__: pow}
 OPERATIONS = frozenset(UNARY | BINARY)
 """The names under which rows of the table ask for a function."""
-# What stands in a body for the operands, and for the block that it begins in.
+# Placeholders in a body: for the operands, and for the block that it begins in.
 PARAMETERS = ("\x01", "\x02")
 ENTRY = "\x03"
 

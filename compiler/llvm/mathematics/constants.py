@@ -12,11 +12,11 @@ ROWS = 31  # covers float64 significands times 2**0 … 2**971
 def inverse_series(divisor: int, sign: int) -> int:
     """atan(1 / divisor) for sign -1, atanh(1 / divisor) for sign 1, in units of 2**-BITS."""
     power, total, odd = (1 << BITS) // divisor, 0, 1
-    turn = 1
+    now = 1
     while power:
-        total += turn * (power // odd)
+        total += now * (power // odd)
         power //= divisor * divisor
-        odd, turn = odd + 2, turn * sign
+        odd, now = odd + 2, now * sign
     return total
 
 

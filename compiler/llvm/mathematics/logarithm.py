@@ -73,7 +73,7 @@ def positive_parts(x: Value) -> tuple[Value, Value]:
 
 
 def exponent_excess(x: Value) -> float:
-    """What `normal_parts` subtracts from a biased exponent joined to the bits of 2**mantissa."""
+    """The excess that `normal_parts` takes from a biased exponent joined to bits of 2**mantissa."""
     return 2.0**x.format.mantissa + x.format.bias
 
 

@@ -54,7 +54,7 @@ export class GraphsTab {
     return found[0] === at ? found[1] : this.comparison.partners[found[0]].get(found[1]) ?? -1;
   }
 
-  /** What is known of the selected node on both sides. */
+  /** Everything known of the selected node on both sides. */
   rows(found) {
     if (!found) return [legend(), h("p", { class: "hint" },
       "Select a node: its partner is selected in the other graph.")];

@@ -1,4 +1,4 @@
-// What the model keeps with rows of the data that it was made from: no part of the data themselves.
+// Fields that the model keeps with rows of its data: no part of the data themselves.
 
 import type { Arrow } from "../kit/geometry.js";
 import type { Point } from "./wire.js";

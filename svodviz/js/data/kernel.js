@@ -3,7 +3,7 @@
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
 /**
- * What notebooks tell of their kernel beside what anywidget promises; any of it may be missing.
+ * The kernel as notebooks tell of it, beside what anywidget promises; any of it may be missing.
  * @typedef {Object} Kernel
  * @property {string} [status]
  * @property {{connect: (slot: any) => void, disconnect: (slot: any) => void}} [statusChanged]

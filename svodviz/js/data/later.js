@@ -1,5 +1,5 @@
-// What arrives after the page has opened (see later.py): it is asked for, taken in, and until then
-// its stages say what they wait for. Pure but for the model.
+// Data that arrive after the page has opened (see later.py): asked for, taken in, and until then
+// their stages say what they wait for. Pure but for the model.
 
 import { COMING } from "./model.js";
 import { unpacked } from "./packed.js";
@@ -7,7 +7,7 @@ import { unpacked } from "./packed.js";
 const MISSED = "This had not been made yet.";
 
 /**
- * What has arrived of a widget's `later`; null while there is nothing.
+ * The data arrived of a widget's `later`; null while there is nothing.
  * @param {any} given
  * @returns {Promise<import("./wire.js").Later | null>}
  */

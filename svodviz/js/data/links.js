@@ -37,7 +37,7 @@ export function climb(start, next, stageOf, isBeyond) {
 }
 
 /**
- * What can be reached from `start` by the steps that `mayPass` allows.
+ * The entities that can be reached from `start` by the steps that `mayPass` allows.
  * @param {number} start
  * @param {number[][]} next
  * @param {(from: number, to: number) => boolean} mayPass

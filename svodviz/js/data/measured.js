@@ -1,5 +1,5 @@
-// What one run took (see measured.py): asked for when somebody wants it, kept with the schedule's
-// items. Pure but for the requests.
+// The times of one run (see measured.py): asked for when somebody wants them, kept with the items
+// of the schedule. Pure but for the requests.
 
 /**
  * @typedef {{ns: number, low: number, high: number, rounds: number, start: number, late: number,

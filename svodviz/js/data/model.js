@@ -71,7 +71,7 @@ export class Model {
     this.modules = null;
     /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
     this.itemsByEntity = null;
-    /** What stages that are to arrive later wait for, in words; whether they may still come. */
+    /** The words for what later stages wait for; whether they may still come. */
     this.waiting = COMING;
     this.isComing = true;
     /** How often what is shown of a stage has changed. */
@@ -190,7 +190,7 @@ export class Model {
   }
 
   /**
-   * What an entity turned into, rewrite by rewrite.
+   * The entities that an entity turned into, rewrite by rewrite.
    * @param {number} entity
    */
   successors(entity) {
@@ -203,7 +203,7 @@ export class Model {
   }
 
   /**
-   * What turned into any of some entities, rewrite by rewrite, and is nothing else any more.
+   * Entities that turned into any of some, rewrite by rewrite, and are nothing else any more.
    * @param {Set<number>} entities
    */
   predecessors(entities) {

@@ -1,4 +1,4 @@
-// What is typed into the search field: words, or fields such as "op:mul dtype:f32 line:12". Pure.
+// The query typed into the search field: words, or fields such as "op:mul dtype:f32 line:12". Pure.
 
 const FIELDS = ["op", "dtype", "shape", "name", "line", "kind", "arg"];
 

@@ -80,7 +80,7 @@ export class ScheduleData {
   }
 
   /**
-   * What an entity of the schedule that is neither drawn nor printed is called.
+   * The name of an entity of the schedule that is neither drawn nor printed.
    * @param {number} entity
    */
   caption(entity) {

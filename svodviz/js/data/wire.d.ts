@@ -16,7 +16,7 @@ export type Number = number | "inf" | "-inf" | "nan";
 /** A number as a key */
 export type Digits = string;
 
-/** What a reason looked at: name, value, sign, limit, name of the limit */
+/** The numbers that a reason looked at: name, value, sign, limit, name of the limit */
 export type Numbers = string[][];
 
 /** Across and down, or width and height, in pixels */
@@ -72,7 +72,7 @@ export interface Scene extends Graph {
 }
 
 /**
- * What changes from one frame to the next: nodes and edges that come, go, and now read differently
+ * The changes from one frame to the next: nodes and edges that come, go, and now read differently
  */
 export interface Delta {
   "n+"?: Position[];
@@ -144,7 +144,7 @@ export interface Statistics {
   mean?: string;
 }
 
-/** What an array is, and its first elements */
+/** An array's properties and its first elements */
 export interface Head {
   dtype: string;
   shape: string;
@@ -178,7 +178,7 @@ export type DecisionRow = [Position, string, boolean, string, Numbers];
 /** Kind, reason, what was looked at, the nodes that left no choice */
 export type PlainRow = [string, string, Numbers, Position[]];
 
-/** What one pass did */
+/** The work of one pass */
 export interface Pass {
   stage: string;
   kernel: string;
@@ -266,7 +266,7 @@ export interface ItemRow {
   tasks: Position;
 }
 
-/** The turns of one call that a loop repeats */
+/** The iterations of one call that a loop repeats */
 export interface LoopItems {
   label: string;
   items: Position[];
@@ -341,7 +341,7 @@ export interface ScheduleRows {
   moved: string[];
 }
 
-/** What one item took, in nanoseconds */
+/** The time of one item, in nanoseconds */
 export interface Time {
   ns: Number;
   low: Number;
@@ -354,7 +354,7 @@ export interface Time {
   bound: string;
 }
 
-/** What one run takes, in nanoseconds */
+/** The time of one run, in nanoseconds */
 export interface Measurement {
   items: (Time | null)[];
   path: Position[];
@@ -405,7 +405,7 @@ export interface Assembly {
   seconds: Number;
 }
 
-/** What the rule of a rewrite bound, and the nanoseconds of one run of it */
+/** The names that the rule of a rewrite bound, and the nanoseconds of one run of it */
 export interface Matches {
   bindings: [string, string][];
   ns: Position;
@@ -436,7 +436,7 @@ export interface Taken {
   samples: Position;
 }
 
-/** What accesses found in the simulated caches */
+/** The findings of accesses in the simulated caches */
 export interface Cache {
   accesses: Position;
   total: Position | null;
@@ -482,7 +482,7 @@ export interface TriedPoint {
   film: AccessFilm | null;
 }
 
-/** What can be chosen for a kernel in the playground */
+/** The choices there are for a kernel in the playground */
 export interface KernelSpace {
   name: string;
   own: string;
@@ -509,21 +509,21 @@ export interface Roofs {
   levels: [string, number][];
 }
 
-/** What a search over loop choices tried */
+/** The trials of a search over loop choices */
 export interface Tuning {
   words: string;
   best: Position;
   trials: TrialRow[];
 }
 
-/** What was tried */
+/** The kernels and points that were tried */
 export interface Playground {
   kernels: Record<string, TriedKernel>;
   roofs: Record<string, Roofs>;
   tunings: Record<string, Tuning>;
 }
 
-/** What a stage must have for a view */
+/** The part that a stage must have for a view */
 export type Needs = "" | "scene" | "text" | "schedule";
 
 /** Of nodes: kind, outline, words, glyph */
@@ -539,7 +539,7 @@ export type View = [string, string, string[], Needs];
 export type Machine = [string, string, string];
 
 /**
- * What follows the explorer of a large program in a notebook: stages that take the place of those
+ * The rest that follows the explorer of a large program in a notebook: stages in the place of those
  * that are "later", and what is added at the end of its tables
  */
 export interface Later {
@@ -654,7 +654,7 @@ export interface QuizWire {
   questions: QuestionRow[];
 }
 
-/** What a page shows */
+/** The data of a page: an explorer, a comparison or a quiz */
 export type Page = Wire | ComparisonWire | QuizWire;
 
 /** Of an item of the schedule: estimated cost */

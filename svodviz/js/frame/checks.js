@@ -15,7 +15,7 @@ export function checkMark(check) {
     SIGNS.get(ok));
 }
 
-/** What a check says, as the end of a label; "" where nothing was checked. */
+/** The outcome of a check, as the end of a label; "" where nothing was checked. */
 export function checkWords(check) {
   return check ? `, ${SIGNS.get(check[0])} ${check[1]}` : "";
 }

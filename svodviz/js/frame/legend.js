@@ -1,4 +1,4 @@
-// What the colours, outlines and signs of the present picture mean.
+// The meaning of the colours, outlines and signs of the present picture.
 
 import { h, s } from "../kit/dom.js";
 import { outline } from "../kit/geometry.js";

@@ -187,7 +187,7 @@ export class Passes {
     return ok === undefined ? null : checkLine([ok, first ? `${words} (${first})` : words]);
   }
 
-  /** What was chosen for the kernel and is done by this pass. */
+  /** The choices for the kernel that this pass makes true. */
   choices(record) {
     const { model } = this.store;
     const rows = record.stage === "loops" ? model.kernelByName.get(record.kernel)?.choices : null;

@@ -8,7 +8,7 @@ const OURS = /^svodviz\./;
 const KEEPS = Symbol.for("svodviz keeps widgets");
 
 /**
- * What JupyterLab and Notebook give beside what anywidget promises; any of it may be missing.
+ * The notebook, which Lab and Notebook give beside what anywidget promises; all may be missing.
  * @typedef {{state: Record<string, {state?: Record<string, any>}>, [other: string]: any}} Saved
  * @typedef {Object} Notebook
  * @property {() => {cells: {outputs?: {data?: Record<string, any>}[]}[]}} toJSON

@@ -139,7 +139,7 @@ export class Inspector {
       line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
   }
 
-  /** What the operation does, in the compiler's own words. */
+  /** The meaning of the operation, in the compiler's own words. */
   meaning(row) {
     const words = this.store.model.operations[row.op];
     return words ? h("p", { class: "hint" }, words) : null;
@@ -262,7 +262,7 @@ function factsOf(row) {
   return rows.filter(([, value]) => value);
 }
 
-/** What the extents or bounds of a node depend on. */
+/** The variables that the extents or bounds of a node depend on. */
 function variablesOf({ variables }) {
   return Array.isArray(variables) ? variables.join(", ") : variables;
 }

@@ -1,4 +1,4 @@
-// What the inspector says of items, buffers and fusion opportunities of the schedule.
+// The inspector's sections on items, buffers and fusion opportunities of the schedule.
 
 import { rateOf, ratioOf } from "../data/measured.js";
 import { share } from "../data/schedule.js";
@@ -54,7 +54,7 @@ function item(inspector, schedule, row) {
   ].filter(Boolean);
 }
 
-/** What it took, beside the estimate; where it was not measured, why. */
+/** The time it took, beside the estimate; where it was not measured, why. */
 function measured(inspector, row) {
   const { measured: known } = inspector.store;
   if (!known.isPossible) return null;

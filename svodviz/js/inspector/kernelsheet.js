@@ -1,4 +1,4 @@
-// What the inspector says of one kernel: how its loops were transformed, and what LLVM did to it.
+// The inspector's section on one kernel: how its loops were transformed, and what LLVM did to it.
 
 import { ratioOf, timesOf } from "../data/measured.js";
 import { button, bytes, counted, h, nanoseconds } from "../kit/dom.js";
@@ -26,7 +26,7 @@ export function kernelSections(inspector, row, item = null) {
     times(inspector, row, item)].filter(Boolean);
 }
 
-/** What all items that run the kernel take together: estimated and, where it is known, measured. */
+/** The times of all items that run the kernel together: estimated and, where known, measured. */
 function times(inspector, { name }, item) {
   const { model, measured } = inspector.store;
   const sum = measured.isPossible && timesOf(model.schedule, name);

@@ -1,4 +1,4 @@
-// What the rule of a rewrite bound when it matched, and its time. Python knows (see matched.py).
+// The names that a rewrite's rule bound, and its time. Python knows (see matched.py).
 
 import { h, nanoseconds } from "../kit/dom.js";
 

@@ -34,7 +34,7 @@ export function decisionRow([, kind, taken, reason, numbers], about = null) {
 }
 
 /**
- * What is decided about an entity: its own first, then that of what it is elsewhere, what left no
+ * The decisions about an entity: its own first, then those on what it is elsewhere, what left no
  * choice last. Pure.
  * @param {any} model
  * @param {number} entity

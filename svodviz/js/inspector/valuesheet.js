@@ -63,8 +63,8 @@ function knownSection(inspector, entity) {
     ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
     ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
     ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
-    !value.shape && ["computed", `${value.size.toLocaleString("en")} elements, one turn after ` +
-      "the other, on the inputs given"],
+    !value.shape && ["computed", `${value.size.toLocaleString("en")} elements, one iteration ` +
+      "after the other, on the inputs given"],
   ].filter(Boolean);
   return inspector.section(
     "Value",

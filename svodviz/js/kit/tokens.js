@@ -1,7 +1,7 @@
 // Keywords, numbers, strings, registers and comments of a line, as its language has them. Pure.
 
 /**
- * What stands for something in one language. Languages without comments or strings have none: `;`
+ * The signs of one language. Languages without comments or strings have none: `;`
  * ends an instruction of PTX, and `//` divides in Python and in our loops.
  * @typedef {{comment?: string, string?: string, register?: string, keywords?: string}} Language
  */

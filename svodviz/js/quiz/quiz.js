@@ -134,7 +134,7 @@ function signOf(answer, question) {
   return answer === question.answer ? "✓" : "✗";
 }
 
-/** What there is to say to an answer. */
+/** The words on an answer. */
 function verdict(question, answer) {
   const [text, reply] = question.choices[question.answer];
   const isRight = answer === question.answer;

@@ -1,4 +1,4 @@
-// What arrives after the page has opened, on the sample's data in two parts.
+// Data that arrive after the page has opened, on the sample's data in two parts.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Store } from "../../../svodviz/js/data/store.js";
 
 const WIRE = readFileSync(process.env.SVODVIZ_SAMPLE, "utf-8");
 const PARTS = readFileSync(process.env.SVODVIZ_PARTS, "utf-8");
-const TURNS = 20;
+const LOOKS = 20;
 const PAUSE = 10; // ms: unpacking takes a while on a busy machine
 
 /** The sample's data as a page opens with it, and what follows. */
@@ -58,7 +58,7 @@ function opened(reply, saved = {}, isConnected = true) {
 }
 
 async function settled() {
-  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((it) => setTimeout(it, PAUSE));
+  for (let look = 0; look < LOOKS; look += 1) await new Promise((it) => setTimeout(it, PAUSE));
 }
 
 test("what arrives makes the page as if it had opened with it", () => {

@@ -1,4 +1,4 @@
-// What is the same thing at several stages.
+// Links between what is the same thing at several stages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ const MISSING = {
   // A line that names its own node is not linked to the others of its kernel, nor back.
   "llvm:0:1": ["source:2", "graph:2", "loops:0:2", "loops:0:head"],
   "graph:2": ["source:1", "graph:1", "loops:0:1", "loops:0:head", "llvm:0:1"],
-  // What names only the whole kernel is linked to all above it, and a kernel to everything.
+  // An entity of the whole kernel is linked to all above it, and a kernel to everything.
   "loops:0:head": ["loops:0:1", "loops:0:2", "llvm:0:1"],
   "schedule:0": [],
   "kernels:1": [],

@@ -1,4 +1,4 @@
-// What one run took, without a page: recorded, asked for, refused, asked for again.
+// The times of one run, without a page: recorded, asked for, refused, asked for again.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

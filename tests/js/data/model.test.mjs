@@ -1,4 +1,4 @@
-// What is one value: what rewrites took away included, in both directions.
+// Entities that are one value: what rewrites took away included, in both directions.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

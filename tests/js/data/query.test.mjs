@@ -1,4 +1,4 @@
-// What is typed into the search field.
+// Queries typed into the search field.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What is decided about an entity, in the order in which the inspector tells it.
+// The decisions about an entity, in the order in which the inspector tells it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -139,8 +139,8 @@ REMARKS = (
     ("loop not vectorized: cannot prove it is safe to reorder floating-point operations", False,
      "another order"),
     ("loop not vectorized: something new", False, "something new"),
-    ("completely unrolled loop with 10 iterations", True, "its 10 turns were"),
-    ("unrolled loop by a factor of 4 with run-time trip count", True, "4 turns"),
+    ("completely unrolled loop with 10 iterations", True, "its 10 iterations were"),
+    ("unrolled loop by a factor of 4 with run-time trip count", True, "4 iterations"),
     ("Stores SLP vectorized with cost -9 and with tree size 4", True, "saves 9"),
     ("2 spills 1.0e+01 total spills cost 3 folded reloads 2.0e+00 total folded reloads cost "
      "generated in loop", None, "2 values put on the stack"),

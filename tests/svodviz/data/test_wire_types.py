@@ -26,7 +26,7 @@ Row: TypeAlias = tuple[str, int] | tuple[str, int, str]
 Sizes: TypeAlias = dict[Digits, Box | None]
 Digits: TypeAlias = Annotated[str, "pattern ^[0-9]+$"]
 Delta = TypedDict("Delta", {"n+": list[int]}, total=False)
-"""What comes."""
+"""Nodes that come."""
 
 
 class More(Box):

@@ -1,4 +1,4 @@
-"""What leaves the notebook can be read by the programs it is for."""
+"""Everything that leaves the notebook can be read by the programs it is for."""
 
 import base64
 import gzip

@@ -42,7 +42,7 @@ def test_visible_shows_what_cannot_be_seen() -> None:
 def test_hostile_schedules_keep_the_lines_of_the_text() -> None:
     text = schedule_text(hostile()).partition("\nlanes\n")[2]
     plain = schedule_text(rich()).partition("\nlanes\n")[2]
-    # Every item has a name of its own there, so the loop of three turns is none.
+    # Every item has a name of its own there, so the loop of three iterations is none.
     assert len(text.splitlines()) == len(plain.splitlines()) - 3
     assert not [it for it in text if it < " " and it != "\n"]
     assert "\u202e" not in text

@@ -1,4 +1,4 @@
-"""What the page asks of Python, without a page."""
+"""Questions of the page to Python, without a page."""
 
 from typing import Any
 

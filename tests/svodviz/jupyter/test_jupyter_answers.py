@@ -1,4 +1,4 @@
-"""What Python answers to pages in a real JupyterLab: LLVM's passes, other loops, comparisons."""
+"""Python's answers to pages in a real JupyterLab: LLVM's passes, other loops, comparisons."""
 
 from collections.abc import Iterator
 from typing import Any

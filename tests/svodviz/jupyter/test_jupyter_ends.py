@@ -20,7 +20,7 @@ CELLS = (
 EXPLORE, CLOSE, TELL, COMPARE = range(len(CELLS))
 SAVED = ("import svodviz\nfrom tests.svodviz.sample import hostile\nsvodviz.explore(hostile())",)
 RESTART = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
-# What a crash does to the page, without waiting until the server has seen it.
+# The effect of a crash on the page, without waiting until the server has seen it.
 CRASH = """() => {
     const { kernel } = window.jupyterapp.shell.currentWidget.context.sessionContext.session;
     kernel.requestExecute({ code: 'import os; os._exit(1)', silent: true }).done.catch(() => {});

@@ -19,7 +19,7 @@ CONTROLS = {
     "button", "checkbox", "combobox", "slider", "spinbutton", "searchbox", "textbox", "radio",
     "switch", "tab", "link", "menuitem", "listbox", "DisclosureTriangle", "dialog",
 }  # fmt: skip
-# What the keyboard should reach: whatever takes the focus, is enabled, and is seen.
+# Elements that the keyboard should reach: whatever takes the focus, is enabled, and is seen.
 REACHABLE = """() => {
     const wanted = "button, input, select, textarea, summary, a[href], [tabindex='0']";
     // Of several radio buttons Tab comes to one, arrows to the others.

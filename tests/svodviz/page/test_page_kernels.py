@@ -38,7 +38,8 @@ def test_a_choice_leads_to_its_pass(page: Any) -> None:
 def test_levels_are_in_the_legend(page: Any) -> None:
     page.evaluate("svodviz.model.set('state', {stage: 'loops', view: 'graph'})")
     legend = page.locator(".legend").inner_text()
-    for words in ("turns side by side", "lanes of a vector", "shared by cores", "scratch memory"):
+    for words in ("iterations side by side", "lanes of a vector", "shared by cores",
+                  "scratch memory"):
         assert words in legend
 
 

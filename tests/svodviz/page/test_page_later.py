@@ -41,7 +41,7 @@ def page(explorer: Explorer, open_page: Open, tmp_path: Path) -> Any:
 
 
 def arrive(page: Any, explorer: Explorer) -> None:
-    """What a notebook does with the trait."""
+    """Sets the trait as a notebook does."""
     explorer.arrive()
     page.evaluate("(it) => window.svodviz.model.set('later', it)", packed(explorer.later))
     waits = "document.querySelector('.ribbon').textContent.match(/being made|not made/)"

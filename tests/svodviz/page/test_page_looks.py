@@ -1,4 +1,4 @@
-"""What a reader sees at first sight, by geometry: words are free, and the next step shows."""
+"""The page at first sight, by geometry: words are free, and the next step shows."""
 
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def test_links_leave_out_the_place_but_not_the_shape(page: Any, compiled_page: P
     assert not any(".py:" in it for it in links)
 
 
-def test_a_loop_shows_what_its_turns_do(open_page: Open, tmp_path: Path) -> None:
+def test_a_loop_shows_what_its_iterations_do(open_page: Open, tmp_path: Path) -> None:
     w = Tensor(np.eye(4, dtype=np.float32) * 0.5, name="w")
     made = compiler.compile(compiler.repeat(5, lambda i, h: (h @ w).tanh(), Tensor.ones(4)))
     Explorer(made).export_html(tmp_path / "loop.html")

@@ -1,4 +1,4 @@
-"""What a node of the graph says, how it looks, and what a selection or the pointer lights."""
+"""The words of a node of the graph, its looks, and what a selection or the pointer lights."""
 
 import re
 from pathlib import Path

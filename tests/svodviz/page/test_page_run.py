@@ -100,20 +100,20 @@ def test_a_kernels_sheet_has_the_times_of_all_its_items(
     assert "Time of k0" not in text and len(re.findall(r"measured .*×\)", text)) == 1
 
 
-def test_turns_of_a_long_loop_are_one_row(open_page: Open, tmp_path: Path) -> None:
+def test_iterations_of_a_long_loop_are_one_row(open_page: Open, tmp_path: Path) -> None:
     made = with_schedule(rich(), sample_schedule.long(3000, 1000))
     explorer = Explorer(made, stage="run")
     explorer.record_run()
     explorer.export_html(tmp_path / "long.html")
     page = open_page(tmp_path / "long.html")
     loop = page.locator(".run-row[data-loop]")
-    assert "kernel turn × 1,000" in loop.inner_text() and "a turn" in loop.inner_text()
+    assert "kernel step × 1,000" in loop.inner_text() and "an iteration" in loop.inner_text()
     assert "and 1,701 shorter items" in page.locator(".run-section .more").inner_text()
-    page.get_by_label("List the turns of kernel turn × 1,000").click()
-    assert page.locator(".run-row.turn").count() == 299
+    page.get_by_label("List the iterations of kernel step × 1,000").click()
+    assert page.locator(".run-row.iteration").count() == 299
     assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
     page.keyboard.press("Enter")
-    assert page.locator(".run-row.turn").count() == 0
+    assert page.locator(".run-row.iteration").count() == 0
 
 
 @pytest.mark.parametrize("view", ["run", "fusion"])
@@ -171,12 +171,12 @@ def test_the_critical_path_by_either(page: Any) -> None:
     assert page.locator(".dependency.critical").count() == arrows
 
 
-def test_folded_turns_have_both_bars(page: Any) -> None:
+def test_folded_iterations_have_both_bars(page: Any) -> None:
     set_state(page, view="timeline")
     settle(page)
     page.get_by_label("Fold the loop step").click()
-    assert page.locator(".loop-row .turn:not(.measured)").count() == 3
-    assert page.locator(".loop-row .turn.measured").count() == 3
+    assert page.locator(".loop-row .iteration:not(.measured)").count() == 3
+    assert page.locator(".loop-row .iteration.measured").count() == 3
 
 
 @pytest.mark.parametrize("stage", ["schedule", "kernels"])

@@ -71,13 +71,13 @@ def test_dependencies_are_drawn_apart(page: Any) -> None:
     assert "control (order only)" in legend(page)
 
 
-def test_loops_fold_and_turns_are_labelled(page: Any) -> None:
+def test_loops_fold_and_iterations_are_labelled(page: Any) -> None:
     assert texts(page, ".in-loop") == ["◆i = 0", "◆i = 1", "◆i = 2"]
     page.get_by_label("Fold the loop step × 3: i = 0, 1, 2").click()
     assert page.locator(".in-loop").count() == 0
-    assert page.locator(".loop-row .turn").count() == 3
+    assert page.locator(".loop-row .iteration").count() == 3
     assert "3 folded into 1 loop" in page.locator(".status-text").inner_text()
-    page.locator(".loop-row .turn").nth(1).click()
+    page.locator(".loop-row .iteration").nth(1).click()
     assert state(page)["selected"] == "schedule:3"
     page.get_by_label("Unfold the loop step").click()
     assert page.locator(".in-loop").count() == 3
@@ -177,7 +177,7 @@ def test_the_kernel_graph_shows_all_its_kinds(page: Any) -> None:
     kinds = page.locator(".node").evaluate_all("(all) => all.map((it) => it.dataset.kind)")
     assert {"callback", "local", "order", "loop", "variable", "lanes", "call", "transfer",
             "sync"} <= set(kinds)  # fmt: skip
-    assert page.locator(".group text").text_content() == "loop %5: i = 0 … 2, 3 turns"
+    assert page.locator(".group text").text_content() == "loop %5: i = 0 … 2, 3 iterations"
     for words in ("≡ device lanes", "▫ scratch memory", "loop counter", "⇣ ordering"):
         assert words in legend(page)
 
@@ -202,12 +202,12 @@ def test_thousands_of_items_stay_usable(open_page: Open, tmp_path: Path) -> None
     assert drawn
     assert page.locator(".item, .loop-row").count() == int(drawn[1]) < 60
     loop = page.locator(".loop-row")
-    assert "turn × 1,000: " in loop.inner_text()
-    assert texts(page, ".loop-row .item-time") == ["10 µs"]  # a thousand turns of 10 ns
+    assert "step × 1,000: " in loop.inner_text()
+    assert texts(page, ".loop-row .item-time") == ["10 µs"]  # a thousand iterations of 10 ns
     assert loop.locator(".loop-sign").inner_text().strip() == "◆"
     assert page.locator(".curve-scale").all_text_contents()[-2:] == ["item 0", "item 2,999"]
-    assert page.locator(".turn").count() < 400
-    page.get_by_label("Unfold the loop turn").click()
+    assert page.locator(".iteration").count() < 400
+    page.get_by_label("Unfold the loop step").click()
     assert page.locator(".in-loop").count() > 10
     page.locator(".timeline").evaluate("(it) => { it.scrollTop = it.scrollHeight; }")
     page.wait_for_timeout(50)

@@ -44,7 +44,7 @@ def closed(schema: Any) -> Any:
 
 @cache
 def validator(name: str) -> Any:
-    """What checks data against one definition."""
+    """A validator of data against one definition."""
     schemas = [closed(PAGE), closed(STAGE)]
     resources = [(it["$id"], referencing.Resource.from_contents(it)) for it in schemas]
     registry = referencing.Registry().with_resources(resources)
@@ -53,7 +53,7 @@ def validator(name: str) -> Any:
 
 
 def faults(name: str, data: Any) -> list[str]:
-    """What of the data is not as described."""
+    """The faults of the data against the description."""
     found = validator(name).iter_errors(json.loads(json.dumps(data)))
     return [f"{'.'.join(map(str, it.absolute_path))}: {it.message[:300]}" for it in found]
 

@@ -1,4 +1,4 @@
-"""What stands in for the explorer: a picture without scripts, files of each stage, texts, data."""
+"""Stand-ins for the explorer: a picture without scripts, files of each stage, texts, data."""
 
 import json
 import re

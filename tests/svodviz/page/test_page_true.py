@@ -1,4 +1,4 @@
-"""What the page states of times, costs, slack, rewrites and fusions is what was recorded."""
+"""Times, costs, slack, rewrites and fusions on the page are those recorded."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `explorer.selected` gives: the compiler's own objects, by entity and back."""
+"""`explorer.selected` is the compiler's own objects, by entity and back."""
 
 from typing import Any
 

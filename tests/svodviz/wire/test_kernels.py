@@ -1,4 +1,4 @@
-"""What the page is told of kernels: choices that read back, levels, tasks, scratch memory."""
+"""The page's data of kernels: choices that read back, levels, tasks, scratch memory."""
 
 import numpy as np
 

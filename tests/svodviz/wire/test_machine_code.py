@@ -29,7 +29,7 @@ def ask(explorer: Any, name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def applied(before: list[Any], edits: list[Any]) -> list[Any]:
-    """What the page does with edits."""
+    """The text after edits, as the page makes it."""
     rows = list(before)
     for at, removed, added in reversed(edits):
         rows[at : at + removed] = added

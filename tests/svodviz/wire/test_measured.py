@@ -1,4 +1,4 @@
-"""What the page learns of a run, and the same in Python, on the command line and in files."""
+"""The page's data of a run, and the same in Python, on the command line and in files."""
 
 import json
 from dataclasses import replace

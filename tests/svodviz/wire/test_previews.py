@@ -22,7 +22,7 @@ def program() -> Compilation:
 
 
 def asked(compilation: Any, entity: str) -> Any:
-    """What a page is answered."""
+    """The answer to a page."""
     sent: list[Any] = []
     message = {"kind": "request", "id": 1, "name": "value", "arguments": {"entity": entity}}
     respond(SimpleNamespace(compilation=compilation), message, sent.append)

@@ -38,17 +38,17 @@ def test_every_kind_of_the_kernel_graph_is_told_apart(graph: Any) -> None:
     assert set(kinds.values()) <= set(BY_NAME)
 
 
-def test_what_a_loop_repeats_is_a_group_with_its_turns(graph: Any) -> None:
+def test_what_a_loop_repeats_is_a_group_with_its_iterations(graph: Any) -> None:
     groups = {facts["group"] for _, facts in graph.nodes(data=True)} - {""}
     (group,) = groups
-    assert group == "loop %5: i = 0 … 2, 3 turns"
+    assert group == "loop %5: i = 0 … 2, 3 iterations"
     inside = [facts["op"] for _, facts in graph.nodes(data=True) if facts["group"]]
     assert sorted(inside) == ["bind", "call", "end", "range"]
 
 
 def test_glyphs_stand_before_the_words(graph: Any) -> None:
     labels = [box.label[0] for box in draw(graph).boxes]
-    assert "↻ range 0 … 3, 3 turns" in labels
+    assert "↻ range 0 … 3, 3 iterations" in labels
     assert "ƒ customcall report" in labels
     assert "buffer x" in labels
 
@@ -86,7 +86,7 @@ def test_links_join_items_that_nothing_else_joins() -> None:
     assert drawn.edges["schedule:1", "schedule:5"]["fusion"] == "scaled is read by combine too"
 
 
-def test_turns_of_the_schedule_are_a_group() -> None:
+def test_iterations_of_the_schedule_are_a_group() -> None:
     drawn = pictured(rich().schedule)
     grouped = [entity for entity, group in drawn.nodes(data="group") if group]
     assert grouped == ["schedule:2", "schedule:3", "schedule:4"]
@@ -102,7 +102,7 @@ def test_calls_that_take_turns_are_one_group() -> None:
     parents = (*((f"kernels:{n % 2}",) for n in range(6)), ("kernels:9",))
     drawn = pictured(replace(made, items=items, parents=parents))
     groups = [group for _, group in drawn.nodes(data="group")]
-    assert groups == ["loop 0 of even, odd: turns 0, 1, 2"] * 6 + [None]
+    assert groups == ["loop 0 of even, odd: iterations 0, 1, 2"] * 6 + [None]
 
 
 def test_the_stages_own_graph_is_left_alone() -> None:

@@ -54,18 +54,18 @@ def test_fields_of_operations_are_listed(row: dict[str, Any]) -> None:
     assert (step["start"], step["late"], step["ns"]) == (7500, 7500, 3500)
 
 
-def test_turns_of_a_loop_are_found(row: dict[str, Any]) -> None:
+def test_iterations_of_a_loop_are_found(row: dict[str, Any]) -> None:
     assert row["loops"] == [{"label": "i = 0, 1, 2", "items": [2, 3, 4]}]
     long = with_schedule(sample(), sample_schedule.long(30, 20))
     (loop,) = schedule_row(long, Entities())["loops"]
     assert (loop["label"], len(loop["items"])) == ("i = 0 … 19", 20)
 
 
-def test_turns_without_a_counter_are_found_by_their_call() -> None:
+def test_iterations_without_a_counter_are_found_by_their_call() -> None:
     made = sample_schedule.long(5, 4)
     items = tuple(replace(it, operation=replace(it.operation, fixed=())) for it in made.items)
     row = schedule_row(with_schedule(sample(), replace(made, items=items)), Entities())
-    assert row["loops"] == [{"label": "turns 0, 1, 2, 3", "items": [0, 1, 2, 3]}]
+    assert row["loops"] == [{"label": "iterations 0, 1, 2, 3", "items": [0, 1, 2, 3]}]
 
 
 def test_dependencies_keep_kind_buffers_and_bytes(row: dict[str, Any]) -> None:
@@ -100,7 +100,7 @@ def test_places_name_what_they_take_over(row: dict[str, Any]) -> None:
 
 def test_only_the_last_owner_of_memory_is_named() -> None:
     made = [buffer(-1 - it, f"b{it}", 16) for it in range(3)]
-    places = tuple(Place(it, 0, 64, n, n, "turn by turn") for n, it in enumerate(made))
+    places = tuple(Place(it, 0, 64, n, n, "place by place") for n, it in enumerate(made))
     plan = MemoryPlan(places, 3, 192, 64, 0, 64)
     schedule = replace(sample_schedule.long(3), memory_plan=plan)
     row = schedule_row(with_schedule(sample(), schedule), Entities())
@@ -167,7 +167,7 @@ def test_the_schedule_leaves_in_every_format() -> None:
     assert all(f'stroke-dasharray="{it}"' in svg for it in ("7 4", "9 3 2 3", "2 3", "1 5"))
 
 
-def test_the_turns_of_a_loop_are_one_row_of_the_fusions() -> None:
+def test_the_iterations_of_a_loop_are_one_row_of_the_fusions() -> None:
     x = Tensor(np.ones((8, 8)), name="x")
 
     def step(i: Tensor, v: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-// What a graph is drawn as: parts that have a place, the picture made of them, and how it was asked
+// A graph as it is drawn: parts that have a place, the picture made of them, and how it was asked
 // for. The rows of the data keep what was made of them. Only the checker of types reads this file.
 
 import type { Arrow, Box } from "../../kit/geometry.js";
@@ -33,7 +33,7 @@ export interface PictureEdge {
 export type Beside = { inputs: PictureEdge[]; users: PictureEdge[] };
 export type Frame = [string, number, number, number, number]; // of a group: label, corner, size
 
-/** What a picture is made from. */
+/** The data that a picture is made from. */
 export interface Drawn {
   key: string; // names scene and layout: pictures of one key hold still
   nodes: PictureNode[];

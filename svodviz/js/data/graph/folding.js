@@ -163,7 +163,7 @@ export function stretchesOf(count, edges) {
 }
 
 /**
- * What is drawn: groups that are not open as one part, all other nodes by themselves.
+ * The parts that are drawn: groups that are not open as one part, all other nodes by themselves.
  * @param {number} count
  * @param {Group[]} groups
  * @param {Set<string>} open names of groups whose nodes are drawn

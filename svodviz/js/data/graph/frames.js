@@ -5,7 +5,7 @@
  * @typedef {Pick<import("../wire.js").Film, "passes">} Film
  */
 
-/** What stands on screen: which rows of the film's tables, and rows that now read differently. */
+/** The frame on screen: which rows of the film's tables, and rows that now read differently. */
 class Frame {
   constructor() {
     /** @type {Set<number>} */

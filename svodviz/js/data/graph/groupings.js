@@ -9,7 +9,7 @@ import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./foldin
  */
 
 /**
- * What nodes can be grouped by: [id, words], the first that helps is taken where one must be.
+ * The ways to group nodes: [id, words], the first that helps is taken where one must be.
  * @type {[string, string][]}
  */
 export const FOLDINGS = [
@@ -113,7 +113,7 @@ function commonest(entities, values) {
 }
 
 /**
- * What an entity was made from, rewrite by rewrite.
+ * The entities that an entity was made from, rewrite by rewrite.
  * @param {Model} model @param {number} entity
  */
 function ancestors(model, entity) {

@@ -1,8 +1,8 @@
 // A layered layout: producers above their users, few crossings, straight long edges. Pure.
 //
-// What Python lays out with Graphviz comes with its places; this is for what the reader makes in
-// the page (folded groups, a neighbourhood) and for graphs too large to wait for. The same graph
-// gives the same places everywhere, in time that grows little faster than the graph.
+// Graphs that Python lays out with Graphviz come with their places; this is for what the reader
+// makes in the page (folded groups, a neighbourhood) and for graphs too large to wait for. The same
+// graph gives the same places everywhere, in time that grows little faster than the graph.
 
 /**
  * @typedef {[number, number]} Point

@@ -18,7 +18,7 @@ const flops = (number) => `${scaled(number)} flop`;
 const perByte = (number) => `${Number(number.toPrecision(3))} flop/B`;
 
 /**
- * What can be laid over a graph: [id, words, value of an item or null, how a sum is written].
+ * Measures to lay over a graph: [id, words, value of an item or null, how a sum is written].
  * @type {Overlay[]}
  */
 export const OVERLAYS = [
@@ -92,9 +92,9 @@ function sumsOf(model, scene, picture, id) {
   }));
 }
 
-/** What takes no time by itself: it is there before anything runs, or a place in memory. */
+/** Kinds that take no time by themselves: there before anything runs, or a place in memory. */
 const AT_REST = new Set(["buffer", "const", "variable"]);
-/** What only says where elements are to be found; it costs where nothing else is done. */
+/** Kinds that only say where elements are found; they cost where nothing else is done. */
 const IN_PLACE = new Set(["movement", "control", "order", "index"]);
 
 /** @param {string} kind */

@@ -1,4 +1,4 @@
-// What the graph view draws of a step of a pass: its frame, or groups of the frame's nodes. Pure.
+// The drawing of a step of a pass: its frame, or groups of the frame's nodes. Pure.
 
 import { counted } from "../../kit/words.js";
 import { stepOf, unionOf } from "./frames.js";

@@ -1,4 +1,4 @@
-// What the graph view has to draw for a state: the scene of a stage, whole or in part. Pure.
+// The picture that the graph view draws for a state: the scene of a stage, whole or in part. Pure.
 
 import { union } from "../../kit/geometry.js";
 import { arrowIn, layoutIn, placesIn } from "../model.js";

@@ -96,7 +96,7 @@ export class GraphView {
     return stage.units[state.unit]?.scene ?? null;
   }
 
-  /** What the scene on screen is part of: films have the stage of their program. */
+  /** The stage of the scene on screen: films have the stage of their program. */
   get program() {
     const { pass, state } = this.store;
     return state.stage === "passes" ? pass?.stage ?? "" : state.stage;

@@ -4,7 +4,7 @@
 import { Camera, fit, holds, union } from "../../kit/geometry.js";
 
 /**
- * What has to change so that the neighbours of an entity are drawn: folded groups that open, and,
+ * The changes that make the neighbours of an entity drawn: folded groups that open, and,
  * where only a part of the graph is drawn, one more node whose neighbours are. Pure.
  * @param {any} picture see picture.js
  * @param {any} chosen the node of the picture in which the entity is seen

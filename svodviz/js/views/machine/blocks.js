@@ -6,7 +6,7 @@
  * @typedef {{blocks: Block[], jumps: Jump[]}} Flow
  */
 
-/** What a jump is called, with a sign of its own. */
+/** The name of a jump, with a sign of its own. */
 export function wordsOf(/** @type {Jump} */ [, , way, isBack]) {
   if (isBack) return ["↻", "back to"];
   if (way === "next") return ["↓", "goes on with"];

@@ -1,4 +1,4 @@
-// What the simulated caches found, as bars and in words.
+// The findings of the simulated caches, as bars and in words.
 
 import { bytes, count, counted, h } from "../../kit/dom.js";
 
@@ -65,7 +65,7 @@ function sentence(cache, old, before) {
   return parts.join(" ");
 }
 
-/** What was asked for ahead of its use. Pure. */
+/** The words on what was asked for ahead of its use. Pure. */
 export function fetchedAhead({ fetches, fetched }) {
   const missing = count(fetched[0] ?? 0);
   return `${counted(fetches, "line")} asked for ahead, ${missing} of them not yet in the first `

@@ -175,13 +175,13 @@ function vectors(rows, [axis, extent], lanes) {
   return [...withTile(rows, axis, lanes), { kind: "vectorize", values: [`${axis}.1`] }];
 }
 
-/** What kinds can be added, with the words of the menu. */
+/** The kinds that can be added, with the words of the menu. */
 export const ADDABLE = [
   ["tile", "a tile: cut a loop in two"],
-  ["vectors", "vectors: turns as lanes"],
+  ["vectors", "vectors: iterations as lanes"],
   ["reorder", "an order of the loops"],
-  ["unroll", "turns side by side"],
-  ["parallelize", "turns over threads"],
+  ["unroll", "iterations side by side"],
+  ["parallelize", "iterations over threads"],
   ["pack", "an argument packed"],
   ["accumulate", "sums kept near"],
   ["keep", "values kept, not computed again"],

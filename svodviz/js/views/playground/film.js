@@ -69,7 +69,7 @@ export function stepAt(film, position) {
   return { line, memory, lanes, isStore: Boolean(isStore), element, missed: Boolean(missed) };
 }
 
-/** What a picture shows, for each memory: paths of what was before, is touched, and missed. */
+/** The picture at a position, for each memory: paths of what was before, is touched, and missed. */
 export function pictureAt(film, mode, position) {
   return mode === "steps" ? stepPicture(film, position) : framePicture(film, position);
 }
@@ -101,7 +101,7 @@ function stepPicture(film, position) {
   });
 }
 
-/** What a picture shows, in words. */
+/** The picture at a position, in words. */
 export function wordsAt(film, mode, position, lines) {
   if (mode === "steps") {
     const step = stepAt(film, position);

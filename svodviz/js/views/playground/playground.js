@@ -261,7 +261,7 @@ export class PlaygroundView {
       "aria-label": "Code of this point" }, lines.join("\n")));
   }
 
-  /** What `Options(tune=…)` tried for the kernel; null where nothing was searched. */
+  /** The trials of `Options(tune=…)` for the kernel; null where nothing was searched. */
   tuning() {
     const tuning = this.recorded.tunings[this.name];
     if (!tuning) return null;
@@ -312,7 +312,7 @@ function timeWords({ time, refused, unmeasured }) {
   return refused ? "✗ not possible" : unmeasured ? "not measured" : "";
 }
 
-/** What came out, in a line or two. */
+/** The outcome, in a line or two. */
 function headline(point, kernel) {
   const name = point.label || `point ${point.number}`;
   if (point.refused) return h("h3", { class: "play-head" }, `${kernel.name}: ${name}`);

@@ -171,7 +171,7 @@ export function sourceOf(point, level) {
   return point.cache.levels[level + 1]?.[0] ?? "memory";
 }
 
-/** What a point is held back by, in a sentence; empty where that is not known. */
+/** The limit that holds a point back, in a sentence; empty where that is not known. */
 export function verdict(point, roofs, level) {
   const [across, up] = [intensity(point, level), speed(point)];
   if (!across || !up) return "";

@@ -66,7 +66,7 @@ export class RunView {
       ? [this.table.draw(this.ran), ...this.rest(answer)] : []));
   }
 
-  /** The table with other turns listed; the button that was pressed keeps the focus. */
+  /** The table with other iterations listed; the button that was pressed keeps the focus. */
   refold(loop) {
     this.fill(this.store.measured);
     this.light();
@@ -145,7 +145,7 @@ function section(title, ...children) {
   return h("section", { class: "run-section" }, h("h4", {}, title), ...children);
 }
 
-/** What came out: type, shape, least and greatest, the first elements, a picture. */
+/** A result: type, shape, least and greatest, the first elements, a picture. */
 function result(value, number) {
   const facts = [
     ["dtype", value.dtype], ["shape", value.shape],

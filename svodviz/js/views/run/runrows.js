@@ -1,17 +1,17 @@
-// The rows of a measured run: items in order of time, the turns of a long loop as one row. Pure.
+// The rows of a measured run: items in order of time, the iterations of a long loop as one. Pure.
 
-import { FEW_TURNS } from "../schedule/rows.js";
+import { FEW_TRIPS } from "../schedule/rows.js";
 
 /**
  * @typedef {{critical: boolean, bound: string, low?: number, high?: number}} Run
  * @typedef {{position: number, measured: number, ns: number, cost: number, read: number,
  *   written: number, flops: number, run: Run}} Item
  * @typedef {{loops: {items: number[], label: string}[], loopOf: Map<number, number>}} Loops
- * @typedef {Item & {turns: Item[], loop: number}} LoopRow what all measured turns take together
+ * @typedef {Item & {iterations: Item[], loop: number}} LoopRow all measured iterations together
  */
 
 /**
- * The rows in order of time; loops in `opened` have their turns after them.
+ * The rows in order of time; loops in `opened` have their iterations after them.
  * @param {Loops} schedule
  * @param {Item[]} items those that were measured
  * @param {Set<number>} opened
@@ -19,19 +19,19 @@ import { FEW_TURNS } from "../schedule/rows.js";
  */
 export function runRows(schedule, items, opened) {
   /** @type {Map<number, Item[]>} */
-  const turns = new Map();
+  const iterations = new Map();
   const alone = items.filter((item) => {
     const loop = schedule.loopOf.get(item.position);
-    if (loop === undefined || schedule.loops[loop].items.length <= FEW_TURNS) return true;
-    if (!turns.has(loop)) turns.set(loop, []);
-    /** @type {Item[]} */ (turns.get(loop)).push(item);
+    if (loop === undefined || schedule.loops[loop].items.length <= FEW_TRIPS) return true;
+    if (!iterations.has(loop)) iterations.set(loop, []);
+    /** @type {Item[]} */ (iterations.get(loop)).push(item);
     return false;
   });
-  const loops = [...turns].map(([loop, found]) => together(loop, found));
+  const loops = [...iterations].map(([loop, found]) => together(loop, found));
   /** @type {(Item | LoopRow)[]} */
   const rows = [...alone, ...loops];
   return byTime(rows).flatMap((row) =>
-    ("turns" in row && opened.has(row.loop) ? [row, ...byTime(row.turns)] : [row]));
+    ("iterations" in row && opened.has(row.loop) ? [row, ...byTime(row.iterations)] : [row]));
 }
 
 /**
@@ -43,28 +43,28 @@ function byTime(rows) {
 }
 
 /**
- * @param {number} loop @param {Item[]} turns
+ * @param {number} loop @param {Item[]} iterations
  * @returns {LoopRow}
  */
-function together(loop, turns) {
+function together(loop, iterations) {
   const sum = (/** @type {(item: Item) => number} */ of) =>
-    turns.reduce((total, it) => total + of(it), 0);
+    iterations.reduce((total, it) => total + of(it), 0);
   return {
-    position: turns[0].position, loop, turns,
+    position: iterations[0].position, loop, iterations,
     measured: sum((it) => it.measured), ns: sum((it) => it.ns), cost: sum((it) => it.cost),
     read: sum((it) => it.read), written: sum((it) => it.written), flops: sum((it) => it.flops),
-    run: { critical: turns.some((it) => it.run.critical), bound: boundOf(turns) },
+    run: { critical: iterations.some((it) => it.run.critical), bound: boundOf(iterations) },
   };
 }
 
 /**
- * What bounds most of the time.
- * @param {Item[]} turns
+ * The bound of most of the time.
+ * @param {Item[]} iterations
  */
-function boundOf(turns) {
+function boundOf(iterations) {
   /** @type {Map<string, number>} */
   const time = new Map();
-  turns.forEach(({ run, measured }) =>
+  iterations.forEach(({ run, measured }) =>
     time.set(run.bound, (time.get(run.bound) ?? 0) + measured));
   return byTime([...time].map(([bound, measured]) => ({ bound, measured })))[0].bound;
 }

@@ -1,4 +1,4 @@
-// The table of a measured run: each item, or the turns of a loop together, beside the estimate.
+// The table of a measured run: items, or the iterations of a loop together, beside the estimate.
 
 import { rateOf, ratioOf } from "../../data/measured.js";
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
@@ -34,12 +34,12 @@ export class RunTable {
     const rows = runRows(schedule, items, this.opened);
     const left = rows.slice(MOST);
     return h("section", { class: "run-section" },
-      h("div", { class: `figures run-table${rows.some((it) => it.turns) ? " with-loops" : ""}`,
+      h("div", { class: `figures run-table${rows.some((it) => it.iterations) ? " with-loops" : ""}`,
         tabindex: "0", role: "region", "aria-label": "Items by time" },
       h("table", {},
         h("thead", {}, h("tr", {}, ...HEADS.map(([name, title, kind]) =>
           h("th", { scope: "col", title, class: kind }, name)))),
-        h("tbody", {}, ...rows.slice(0, MOST).map((it) => (it.turns ? this.loop(it)
+        h("tbody", {}, ...rows.slice(0, MOST).map((it) => (it.iterations ? this.loop(it)
           : this.item(it)))))),
       left.length > 0 && h("p", { class: "more" }, this.rest(left)));
   }
@@ -52,28 +52,29 @@ export class RunTable {
   item(item) {
     const { run, position } = item;
     const name = `${position} ${this.store.model.schedule.nameOf(item)}`;
-    const isTurn = this.opened.has(this.store.model.schedule.loopOf.get(position));
+    const isIteration = this.opened.has(this.store.model.schedule.loopOf.get(position));
     return this.row(item, `${nanoseconds(run.low)} … ${nanoseconds(run.high)}`, {
-      class: isTurn ? "run-row turn" : "run-row", "data-entity": item.e, "data-position": position,
+      class: isIteration ? "run-row iteration" : "run-row",
+      "data-entity": item.e, "data-position": position,
     }, h("span", { class: "run-fold" }), button(name, () => {}, { class: "entity-link", title: name,
       "aria-label": run.critical ? `${name}, critical by time` : null }));
   }
 
-  /** The turns of a loop in one row, with a button that lists them below. */
+  /** The iterations of a loop in one row, with a button that lists them below. */
   loop(row) {
     const { schedule } = this.store.model;
     const isOpen = this.opened.has(row.loop);
     const first = schedule.items[row.position];
-    const name = `${first.op} ${first.name} × ${count(row.turns.length)}`;
+    const name = `${first.op} ${first.name} × ${count(row.iterations.length)}`;
     const toggle = () => {
       if (!this.opened.delete(row.loop)) this.opened.add(row.loop);
       this.redraw(row.loop);
     };
-    return this.row(row, `${nanoseconds(row.measured / row.turns.length)} a turn`, {
+    return this.row(row, `${nanoseconds(row.measured / row.iterations.length)} an iteration`, {
       class: "run-row", "data-loop": row.loop, title: schedule.loops[row.loop].label,
     }, h("span", { class: "run-fold" }, button(isOpen ? "▾" : "▸", toggle, {
       class: "fold-button", "aria-expanded": String(isOpen),
-      "aria-label": `${isOpen ? "Hide" : "List"} the turns of ${name}` })),
+      "aria-label": `${isOpen ? "Hide" : "List"} the iterations of ${name}` })),
     h("span", { class: "run-loop" }, `↻ ${name}`));
   }
 

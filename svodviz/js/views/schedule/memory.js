@@ -136,7 +136,7 @@ export class MemoryView {
     );
   }
 
-  /** What a box says: on two lines, on one, or upright where it is narrow and high. */
+  /** The words in a box: on two lines, on one, or upright where it is narrow and high. */
   label(place, name, origin) {
     const { x, y, w, h: high } = this.boxOf(place);
     const both = [name, `${bytes(place.size)} ← ${origin}`];
@@ -245,7 +245,7 @@ export function addressTicks(arena) {
   return Array.from({ length: arena ? Math.floor(arena / step) + 1 : 0 }, (_, n) => n * step);
 }
 
-/** What of a text fits into `width` pixels. */
+/** The part of a text that fits into `width` pixels. */
 function cut(text, width) {
   const most = Math.floor((width - 6) / 7);
   if (text.length <= most) return text;

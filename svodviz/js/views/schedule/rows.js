@@ -3,7 +3,7 @@
 export const ROW = 34;
 export const HEAD = 30; // height of the axis above the first row
 export const LANE = 26;
-export const FEW_TURNS = 8; // loops of more turns start folded
+export const FEW_TRIPS = 8; // loops of more iterations start folded
 const BARS = 400; // bars of one folded row that are drawn apart
 
 /**
@@ -45,11 +45,12 @@ export function rowsOf(schedule, folded) {
       if (loop === undefined) enter(position);
       if (loop === undefined || headed.has(loop)) continue;
       headed.add(loop);
-      const turns = schedule.loops[loop].items;
-      rows.push({ type: "loop", loop, lane, top: 0, height: ROW, items: turns });
-      // Turns stand under their head, whatever runs between them.
+      const iterations = schedule.loops[loop].items;
+      rows.push({ type: "loop", loop, lane, top: 0, height: ROW, items: iterations });
+      // Iterations stand under their head, whatever runs between them.
       if (!folded.has(loop)) {
-        turns.filter((it) => schedule.items[it].lane === lane).forEach((it) => enter(it, loop));
+        iterations.filter((it) => schedule.items[it].lane === lane)
+          .forEach((it) => enter(it, loop));
       }
     }
   });
@@ -82,7 +83,7 @@ export function rowOfItem(rows) {
  */
 export function foldedAtFirst(schedule) {
   const long = schedule.loops.map((loop, number) => [loop.items.length, number]);
-  return new Set(long.filter(([turns]) => turns > FEW_TURNS).map(([, number]) => number));
+  return new Set(long.filter(([trips]) => trips > FEW_TRIPS).map(([, number]) => number));
 }
 
 /**

@@ -161,15 +161,16 @@ export class TimelineView {
     return this.bar(row, this.schedule.items[row.items[0]]);
   }
 
-  /** A loop: all its turns in one row where it is folded, else a head above them. */
+  /** A loop: all its iterations in one row where it is folded, else a head above them. */
   loop(row) {
     const { loop, items } = row;
     const isFolded = this.folded.has(loop);
-    const turns = items.map((position) => this.schedule.items[position]);
+    const iterations = items.map((position) => this.schedule.items[position]);
     const label = labelOf(this.schedule, row);
-    const kind = turns[0].op;
-    const measured = turns.filter((it) => it.run).map((it) => ({ ...it, ...it.run, run: it.run }));
-    const bars = isFolded ? barsOf(turns, (time) => this.x(time)) : [];
+    const kind = iterations[0].op;
+    const measured = iterations.filter((it) => it.run)
+      .map((it) => ({ ...it, ...it.run, run: it.run }));
+    const bars = isFolded ? barsOf(iterations, (time) => this.x(time)) : [];
     const runs = isFolded ? barsOf(measured, (time) => this.x(time)) : [];
     return h(
       "div", { class: "loop-row", style: `top:${HEAD + row.top}px`, "data-kind": kind },
@@ -178,34 +179,34 @@ export class TimelineView {
         "aria-label": `${isFolded ? "Unfold" : "Fold"} the loop ${label}`,
       }),
       h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
-        title: label }, isFolded && turns.some((it) => this.when(it).critical)
+        title: label }, isFolded && iterations.some((it) => this.when(it).critical)
         && h("span", { class: "loop-sign", title: "critical: no slack" }, "◆ "), `↻ ${label}`),
-      ...bars.map((bar) => this.turnBar(bar, "")),
-      ...runs.map((bar) => this.turnBar(bar, " measured")),
-      ...(isFolded ? this.loopTimes(turns) : []),
+      ...bars.map((bar) => this.iterationBar(bar, "")),
+      ...runs.map((bar) => this.iterationBar(bar, " measured")),
+      ...(isFolded ? this.loopTimes(iterations) : []),
     );
   }
 
-  /** What all turns take together, behind the last of them. */
-  loopTimes(turns) {
-    const sum = (of) => turns.reduce((total, it) => total + of(it), 0);
-    const last = (of) => turns.reduce((end, it) => Math.max(end, of(it)), 0);
+  /** The time of all iterations together, behind the last of them. */
+  loopTimes(iterations) {
+    const sum = (of) => iterations.reduce((total, it) => total + of(it), 0);
+    const last = (of) => iterations.reduce((end, it) => Math.max(end, of(it)), 0);
     const cost = sum((it) => it.finish - it.start);
     const took = this.time(0, last((it) => it.finish), nanoseconds(cost), 0, "");
-    if (!turns.every((it) => it.run)) return [took];
+    if (!iterations.every((it) => it.run)) return [took];
     const measured = sum((it) => it.measured);
     const words = `${nanoseconds(measured)}, ${ratioOf({ cost, measured })}`;
     return [took, this.time(0, last((it) => it.run.finish), words, 0, " measured")];
   }
 
-  turnBar({ start, finish, items }, kind) {
+  iterationBar({ start, finish, items }, kind) {
     const width = Math.max(2, this.x(finish) - this.x(start));
-    const words = (items.length > 1 ? `${counted(items.length, "turn")} together`
+    const words = (items.length > 1 ? `${counted(items.length, "iteration")} together`
       : `${this.schedule.nameOf(items[0])}, ${nanoseconds(finish - start)}`) + kind;
     const isDrawn = (kind ? "measured" : "estimated") === this.by;
     const isCritical = isDrawn && items.some((it) => this.when(it).critical);
     return h("span", {
-      class: `bar turn${kind}${isCritical ? " critical" : ""}`, title: words,
+      class: `bar iteration${kind}${isCritical ? " critical" : ""}`, title: words,
       "data-entity": items.length > 1 ? null : items[0].e,
       style: `left:${this.x(start)}px;width:${width}px`,
     });
@@ -278,7 +279,7 @@ export class TimelineView {
     const focus = isOurs(hovered) ? hovered : selected;
     const related = model.related(focus);
     const isDim = items.some((it) => related.has(it.e));
-    for (const node of this.body.querySelectorAll(".item, .turn[data-entity]")) {
+    for (const node of this.body.querySelectorAll(".item, .iteration[data-entity]")) {
       const entity = Number(node.dataset.entity);
       const isRelated = related.has(entity);
       node.classList.toggle("selected", entity === selected);

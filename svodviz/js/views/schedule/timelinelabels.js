@@ -1,4 +1,4 @@
-// What the rows of the timeline are called. Pure.
+// The labels of the rows of the timeline. Pure.
 
 import { count } from "../../kit/words.js";
 
@@ -28,16 +28,16 @@ export function labelOf(schedule, row) {
   if (row.type === "lane") return "";
   const item = schedule.items[row.items[0]];
   if (row.type !== "loop") {
-    return row.loop === undefined ? caption(item) : turn(schedule, item, row.loop);
+    return row.loop === undefined ? caption(item) : iteration(schedule, item, row.loop);
   }
   const { label, items } = schedule.loops[/** @type {number} */ (row.loop)];
   return `${item.name} × ${count(items.length)}: ${label}`;
 }
 
 /** @param {Schedule} schedule @param {Item} item @param {number} loop */
-function turn(schedule, item, loop) {
+function iteration(schedule, item, loop) {
   const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");
-  return counters || `turn ${schedule.loops[loop].items.indexOf(item.position)}`;
+  return counters || `iteration ${schedule.loops[loop].items.indexOf(item.position)}`;
 }
 
 /** @param {Item} item */

@@ -36,7 +36,7 @@ export class TimelineTools {
   }
 }
 
-/** What the times on screen are. */
+/** The kind of the times on screen, in words. */
 export function timeWords({ hasTimes, isMeasured, store }) {
   const { measured } = store;
   if (!hasTimes) return "no estimates of time";

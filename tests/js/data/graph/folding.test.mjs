@@ -108,7 +108,7 @@ test("what is in a group is said", () => {
 });
 
 test("an input that several groups of one key read stands beside them", () => {
-  // two turns of the same function, one after the other, which read one constant
+  // two iterations of the same function, one after the other, which read one constant
   const keys = ["", "f", "f", "", "f", "f", "f"];
   const edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [6, 1], [6, 4]];
   const groups = folding.groupsOf(keys, edges).map((it) => it.nodes);

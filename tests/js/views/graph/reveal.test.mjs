@@ -1,4 +1,4 @@
-// What opens so that neighbours are drawn, and the camera that shows them.
+// Groups that open so that neighbours are drawn, and the camera that shows them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

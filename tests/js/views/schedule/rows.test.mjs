@@ -19,12 +19,12 @@ test("loops have a head, folded ones nothing else", () => {
   assert.equal(types(rowsOf(SCHEDULE, new Set([0, 1]))), "lillli");
 });
 
-test("turns stand under their own head where loops take turns", () => {
+test("iterations stand under their own head where loops take turns", () => {
   const both = [{ items: [1, 3, 5] }, { items: [2, 4, 6] }];
   const of = new Map(both.flatMap((loop, number) => loop.items.map((it) => [it, number])));
   const rows = rowsOf({ ...SCHEDULE, loops: both, loopOf: of }, new Set());
-  const turns = rows.filter((row) => row.type === "item" && row.loop !== undefined);
-  assert.deepEqual(turns.map((row) => row.items[0]), [1, 3, 5, 2, 4, 6]);
+  const iterations = rows.filter((row) => row.type === "item" && row.loop !== undefined);
+  assert.deepEqual(iterations.map((row) => row.items[0]), [1, 3, 5, 2, 4, 6]);
   assert.equal(types(rows).slice(0, 10), "liliiiliii");
 });
 
@@ -52,7 +52,7 @@ test("the rows between two heights are those that touch them", () => {
   }
 });
 
-test("loops of many turns start folded", () => {
+test("loops of many iterations start folded", () => {
   assert.deepEqual(foldedAtFirst(SCHEDULE), new Set());
   const long = { ...SCHEDULE, loops: [{ items: [1] }, { items: Array.from({ length: 9 }) }] };
   assert.deepEqual(foldedAtFirst(long), new Set([1]));

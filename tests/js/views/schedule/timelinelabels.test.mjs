@@ -1,4 +1,4 @@
-// What the rows of the timeline are called.
+// The labels of the rows of the timeline.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,14 +21,14 @@ test("shared work is counted in words", () => {
   assert.equal(alone(item({})), "kernel k0");
 });
 
-test("loops count their turns, and turns their counters or themselves", () => {
+test("loops count their iterations, and iterations their counters or themselves", () => {
   const items = Array.from({ length: 1200 }, (_, position) => item({ position }));
   items[1].fixed = [["i", 1]];
-  const schedule = { items, loops: [{ label: "turns 0 … 1199", items: items.map((it) =>
+  const schedule = { items, loops: [{ label: "iterations 0 … 1199", items: items.map((it) =>
     it.position) }] };
   const row = { type: "loop", loop: 0, items: [0] };
-  assert.equal(labelOf(schedule, row), "k0 × 1,200: turns 0 … 1199");
+  assert.equal(labelOf(schedule, row), "k0 × 1,200: iterations 0 … 1199");
   assert.equal(labelOf(schedule, { type: "item", loop: 0, items: [1] }), "i = 1");
-  assert.equal(labelOf(schedule, { type: "item", loop: 0, items: [7] }), "turn 7");
+  assert.equal(labelOf(schedule, { type: "item", loop: 0, items: [7] }), "iteration 7");
   assert.ok(labelWidth(schedule, row) > 200);
 });
