@@ -26,7 +26,7 @@ from tools.shots import SHOTS, SUBJECTS, Shot, results
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-MOST, COLOURS = 200_000, 128
+MOST_BYTES, COLOURS = 200_000, 128
 _PAINTED = "new Promise((it) => requestAnimationFrame(() => requestAnimationFrame(it)))"
 
 
@@ -90,9 +90,9 @@ def main() -> int:
             data = take(running, SHOTS[name])
             (FOLDER / f"{name}.png").write_bytes(data)
             print(f"docs/pictures/{name}.png: {len(data) / 1000:.0f} kB", flush=True)
-            too_large += [name] * (len(data) >= MOST)
+            too_large += [name] * (len(data) >= MOST_BYTES)
     if too_large:
-        print(f"larger than {MOST // 1000} kB: {', '.join(too_large)}", file=sys.stderr)
+        print(f"larger than {MOST_BYTES // 1000} kB: {', '.join(too_large)}", file=sys.stderr)
     return bool(too_large)
 
 

@@ -43,7 +43,7 @@ class MemoryUse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class MemoryBlock:
     """`size` bytes from `address`, which is a multiple of `ALIGNMENT`; `memory` owns them."""
 
     size: int
@@ -56,7 +56,9 @@ class Lease:
 
     __slots__ = ("__array_interface__", "_block", "_freed", "address")
 
-    def __init__(self, block: Block, freed: "deque[Block]", size: int, dtype: DType) -> None:
+    def __init__(
+        self, block: MemoryBlock, freed: "deque[MemoryBlock]", size: int, dtype: DType
+    ) -> None:
         self._block = block
         self._freed = freed
         self.address = block.address
@@ -124,8 +126,8 @@ class Allocator:
         self.budget = budget
         self.kept = kept
         self._lock = forking.lock()
-        self._freed: deque[Block] = deque()
-        self._free: OrderedDict[int, list[Block]] = OrderedDict()
+        self._freed: deque[MemoryBlock] = deque()
+        self._free: OrderedDict[int, list[MemoryBlock]] = OrderedDict()
         self._live = self._peak = self._cached = 0
         self._poisoners = 0
 
@@ -160,7 +162,7 @@ class Allocator:
             made.view(np.uint8)[...] = 0xFF
         return made
 
-    def _just_freed(self, wanted: int) -> Block | None:
+    def _just_freed(self, wanted: int) -> MemoryBlock | None:
         """The block that was freed last, if it has this size: most runs follow one like them.
 
         It counts as live still, which a budget must not see.
@@ -217,7 +219,7 @@ class Allocator:
             expected=f"at most {self.budget:,} bytes, of which {self._live:,} are in use",
         )
 
-    def _reused(self, wanted: int) -> Block | None:
+    def _reused(self, wanted: int) -> MemoryBlock | None:
         """The free block of this size that was used last: it may still be in the caches."""
         blocks = self._free.get(wanted)
         if not blocks:
@@ -228,7 +230,7 @@ class Allocator:
             del self._free[wanted]
         return block
 
-    def _fresh(self, wanted: int, nbytes: int, name: str) -> Block:
+    def _fresh(self, wanted: int, nbytes: int, name: str) -> MemoryBlock:
         """A new block; free ones of other sizes make room for it where they must."""
         if self.budget is not None:
             self._drop(max(self.budget - self._live - wanted, 0))
@@ -246,12 +248,12 @@ class Allocator:
             ) from error
 
 
-def _new_block(size: int) -> Block:
+def _new_block(size: int) -> MemoryBlock:
     if size > LARGEST:
         raise MemoryError(size)
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start: int = memory.ctypes.data
-    return Block(size, -(-start // ALIGNMENT) * ALIGNMENT, memory)
+    return MemoryBlock(size, -(-start // ALIGNMENT) * ALIGNMENT, memory)
 
 
 def _title(name: str) -> str:

@@ -27,7 +27,7 @@ TargetsOf: TypeAlias = Callable[[str], tuple[list[str], bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BasicBlock:
     """Lines `first` up to `end` (from 0), a label line included.
 
     `loops` are the blocks at the heads of the loops around it, outermost first.
@@ -58,7 +58,7 @@ class Jump:
 class Flow:
     """The blocks in the order of the text, and the jumps between them."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BasicBlock, ...]
     jumps: tuple[Jump, ...]
 
 
@@ -74,14 +74,14 @@ def flow(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> Flow
     loops = _loops(backs, users)
     return Flow(
         tuple(
-            Block(b.label, b.first, b.end, _around(position, loops))
+            BasicBlock(b.label, b.first, b.end, _around(position, loops))
             for position, b in enumerate(blocks)
         ),
         tuple(Jump(s, t, way, (s, t) in backs) for s, t, way in jumps),
     )
 
 
-def _blocks(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> list[Block]:
+def _blocks(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> list[BasicBlock]:
     """The text cut at labels and behind jumps."""
     cuts: list[tuple[int, str]] = []
     is_ended = True
@@ -99,13 +99,13 @@ def _blocks(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> l
             end -= 1
         ends[number] = end
     return [
-        Block(label or f"block {number}", first, end)
+        BasicBlock(label or f"block {number}", first, end)
         for number, ((first, label), end) in enumerate(zip(cuts, ends, strict=True))
     ]
 
 
 def _jumps(
-    blocks: Sequence[Block], lines: Sequence[str], targets_of: TargetsOf
+    blocks: Sequence[BasicBlock], lines: Sequence[str], targets_of: TargetsOf
 ) -> list[tuple[int, int, Way]]:
     places = {block.label: position for position, block in enumerate(blocks)}
     found: dict[tuple[int, int, Way], None] = {}
@@ -188,7 +188,7 @@ def control_flow(
     return graph
 
 
-def _facts(block: Block, body: list[Line]) -> dict[str, Any]:
+def _facts(block: BasicBlock, body: list[Line]) -> dict[str, Any]:
     parents = dict.fromkeys(p for line in body for p in line.parents)
     return {
         "op": block.label,

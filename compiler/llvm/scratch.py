@@ -20,14 +20,14 @@ ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ScratchLayout:
     """The bytes that the caller has to give, 0 for none, and by register where each part is."""
 
     size: int
     offsets: dict[int, int]
 
 
-def layout(instructions: Sequence[Instruction]) -> Layout:
+def layout(instructions: Sequence[Instruction]) -> ScratchLayout:
     """Where the scratch memory of a kernel is."""
     offsets: dict[int, int] = {}
     size = 0
@@ -35,10 +35,10 @@ def layout(instructions: Sequence[Instruction]) -> Layout:
         if isinstance(each, Memory):
             offsets[each.out] = size
             size += -(-each.size * each.dtype.itemsize // ALIGNMENT) * ALIGNMENT
-    return Layout(size, offsets) if size > STACK else Layout(0, {})
+    return ScratchLayout(size, offsets) if size > STACK else ScratchLayout(0, {})
 
 
-def allocate(writer: Writer, memory: Memory, where: Layout) -> None:
+def allocate(writer: Writer, memory: Memory, where: ScratchLayout) -> None:
     """Make a memory known once, at the entry."""
     t = f"[{memory.size} x {memory_type(memory.dtype)}]"
     text = f"alloca {t}, align {ALIGNMENT}"

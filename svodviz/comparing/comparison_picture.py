@@ -13,7 +13,7 @@ from svodviz.comparing.comparison import (
 from svodviz.comparing.pair_nodes import CHANGED, ONLY
 from svodviz.drawing.graphs import ADVANCE, columns
 from svodviz.drawing.palette import Theme
-from svodviz.exporting.picture import MARGIN, MOST, Part, page, part, place, words_at
+from svodviz.exporting.picture import MARGIN, MOST_NODES, Part, page, part, place, words_at
 from svodviz.foundation.stages import BY_ID
 from svodviz.wire.refine import pictured
 
@@ -40,7 +40,7 @@ def still_of_two(comparison: Comparison, theme: Theme = "light") -> str:
 def _chosen(comparison: Comparison) -> UnitPair | None:
     """The pair that is drawn: of those that can be read, the first that differs, else the first."""
     pairs = [pair for stage in STAGES for pair in comparison.stages.get(stage, ())]
-    small = [it for it in pairs if it.a and it.b and 0 < _size(it) <= MOST]
+    small = [it for it in pairs if it.a and it.b and 0 < _size(it) <= MOST_NODES]
     return next((it for it in small if not it.pairing.is_same), small[0] if small else None)
 
 

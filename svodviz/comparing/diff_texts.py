@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONTEXT = 3
 CAREFUL = 1_000  # lines up to which the search looks at frequent lines too
-MOST = 20_000  # lines beyond which nothing is searched
+MOST_LINES = 20_000  # lines beyond which nothing is searched
 _PLACE = re.compile(r"\s{2,}[^\s:][^:]*:\d+(, [^\s:][^:]*:\d+)*$")
 _NUMBER = {
     "graph": re.compile(r"%\d+"),
@@ -49,7 +49,7 @@ def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> "list[DiffBloc
 
 def _blocks(a: list[str], b: list[str]) -> "list[DiffBlock]":
     longest = max(len(a), len(b))
-    if longest > MOST:
+    if longest > MOST_LINES:
         return [("replace", 0, len(a), 0, len(b))]
     matcher = SequenceMatcher(None, a, b, autojunk=longest > CAREFUL)
     return [(tag, i, j, m, n) for tag, i, j, m, n in matcher.get_opcodes()]

@@ -40,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DrawingLayout:
     """Upper left corners by entity, arrow paths by (source, target), all in pixels."""
 
     places: dict[str, tuple[int, int]]
@@ -52,7 +52,7 @@ class Layout:
     seconds: float
 
 
-def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> Layout:
+def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> DrawingLayout:
     """The layout of a drawing; `engine` names what made it, `seconds` how long that took."""
     names = [box.entity for box in drawing.boxes]
     number = {name: index for index, name in enumerate(names)}
@@ -60,7 +60,7 @@ def lay_out(drawing: Drawing, *, seconds_allowed: float = SECONDS_ALLOWED) -> La
     boxes = tuple((box.width, box.height, box.group) for box in drawing.boxes)
     edges = tuple((number[source], number[target]) for source, target in pairs)
     answer, engine, seconds = _placed(boxes, edges, seconds_allowed)
-    return Layout(
+    return DrawingLayout(
         places={name: (x, y) for name, (x, y) in zip(names, answer["places"], strict=True)},
         routes=dict(zip(pairs, answer["routes"], strict=True)),
         groups=tuple(Group(*row) for row in answer["groups"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from svodviz.drawing.graphs import Box, Drawing, draw, shorten
-from svodviz.drawing.layout import Layout, lay_out
+from svodviz.drawing.layout import DrawingLayout, lay_out
 from svodviz.drawing.palette import Theme, colour, edge_of, inner, kind_of, outline
 from svodviz.foundation.escape import markup, visible
 from svodviz.foundation.subject import name_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from compiler.program.compilation import Compilation
 
-MOST = 150  # nodes of a picture that can still be read
+MOST_NODES = 150  # nodes of a picture that can still be read
 MARGIN = 12
 BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -41,10 +41,10 @@ def still(compilation: "Compilation", theme: Theme = "light") -> str:
     graph, kernels, schedule = compilation.graph, compilation.kernels, compilation.schedule
     counts = len(graph.nodes), len(kernels.nodes), len(schedule.items)
     for stage, count in zip((graph, kernels, schedule), counts, strict=True):
-        if count > MOST:
+        if count > MOST_NODES:
             continue
         drawn = pictured(stage)
-        if 0 < drawn.number_of_nodes() <= MOST:
+        if 0 < drawn.number_of_nodes() <= MOST_NODES:
             return svg(drawn, theme, title=f"{name_of(compilation)}: {stage.title}")
     words = f"{name_of(compilation)}: too large for a picture"
     return page(420, 60, [words_at(16, 34, words)], theme, words)
@@ -106,7 +106,7 @@ def words_at(x: float, y: float, text: str, *, weight: str = "400", size: int = 
     return f'<text x="{x}" y="{y}" font-weight="{weight}" font-size="{size}">{shown}</text>'
 
 
-def _groups(layout: Layout, theme: Theme) -> list[str]:
+def _groups(layout: DrawingLayout, theme: Theme) -> list[str]:
     return [
         f'<rect x="{it.x}" y="{it.y}" width="{it.width}" height="{it.height}" rx="6" '
         f'fill="{colour("panel", theme)}" stroke="{colour("rule", theme)}"/>'
@@ -115,7 +115,7 @@ def _groups(layout: Layout, theme: Theme) -> list[str]:
     ]
 
 
-def _arrows(drawing: Drawing, layout: Layout, theme: Theme) -> list[str]:
+def _arrows(drawing: Drawing, layout: DrawingLayout, theme: Theme) -> list[str]:
     paths = []
     beside: Counter[tuple[str, str]] = Counter()
     for arrow in drawing.arrows:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsFloat, cast
 
 from svodviz.drawing.graphs import Arrow, Box, Drawing
-from svodviz.drawing.layout import Layout, lay_out
+from svodviz.drawing.layout import DrawingLayout, lay_out
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 
@@ -83,7 +83,7 @@ def rounded(value: float) -> float:
 
 
 def layout_row(
-    layout: Layout, boxes: Collection[tuple[int, Box]], arrows: Collection[tuple[int, Arrow]]
+    layout: DrawingLayout, boxes: Collection[tuple[int, Box]], arrows: Collection[tuple[int, Arrow]]
 ) -> "records.Layout":
     """One layout of the given rows of the tables."""
     return {

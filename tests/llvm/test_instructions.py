@@ -11,7 +11,7 @@ from compiler.llvm import jit
 from compiler.llvm.emit import emit
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import assembly, optimized
-from compiler.llvm.scratch import Layout, layout
+from compiler.llvm.scratch import ScratchLayout, layout
 from compiler.llvm.source import Source
 from compiler.lowered.instructions import (
     Acc,
@@ -134,9 +134,9 @@ def test_much_scratch_is_behind_an_argument(kind: type[Local] | type[Buffer]) ->
     )
     assert text(rows).count("alloca") == 2
     assert "%scratch" not in text(rows)
-    assert layout(rows) == Layout(0, {})
+    assert layout(rows) == ScratchLayout(0, {})
     more = (*rows, kind(3, f32, 1))
-    assert layout(more) == Layout(2**15 + 64, {1: 0, 2: 2**14, 3: 2**15})
+    assert layout(more) == ScratchLayout(2**15 + 64, {1: 0, 2: 2**14, 3: 2**15})
     assert "alloca" not in text(more)
     assert "ptr noalias nocapture align 64 %scratch)" in text(more)
 

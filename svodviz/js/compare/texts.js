@@ -1,7 +1,7 @@
 // The printed lines of one stage beside each other; long runs of equal lines are folded.
 
 import { button, count, counted, h } from "../kit/dom.js";
-import { differing, MOST, nextOf, rowsOf, SIDES } from "./difference.js";
+import { differing, MOST_ROWS, nextOf, rowsOf, SIDES } from "./difference.js";
 
 const SIGNS = { a: "−", b: "+", changed: "~" };
 
@@ -35,7 +35,7 @@ export class TextsTab {
     const opened = isSame ? new Set(pair.blocks.map(([, start]) => start))
       : this.opened.get(this.key);
     const rows = rowsOf(pair.blocks, opened);
-    const shown = rows.slice(0, MOST);
+    const shown = rows.slice(0, MOST_ROWS);
     this.positions = shown.flatMap((row, at) =>
       (row.type in SIGNS && shown[at - 1]?.type !== row.type ? [at] : []));
     this.grid = h("div", { class: "diff", role: "table", "aria-label": "Lines of both" },
@@ -44,8 +44,8 @@ export class TextsTab {
       isSame && h("p", { class: "note diff-same" },
         "No line differs, but for numbers that follow from counting."),
       this.grid,
-      rows.length > MOST && h("p", { class: "note" },
-        `${counted(rows.length - MOST, "more row")} not shown`),
+      rows.length > MOST_ROWS && h("p", { class: "note" },
+        `${counted(rows.length - MOST_ROWS, "more row")} not shown`),
     ].filter(Boolean));
   }
 

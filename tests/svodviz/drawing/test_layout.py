@@ -11,7 +11,7 @@ import pytest
 
 from svodviz.drawing import graphviz_layout, layered, layout
 from svodviz.drawing.graphs import Drawing, columns, draw, shorten
-from svodviz.drawing.layout import Layout, lay_out
+from svodviz.drawing.layout import DrawingLayout, lay_out
 from tests.svodviz.sample import large, sample
 
 
@@ -24,7 +24,7 @@ def ladder(count: int, group: str = "") -> Drawing:
     return draw(graph)
 
 
-def assert_apart(drawing: Drawing, made: Layout) -> None:
+def assert_apart(drawing: Drawing, made: DrawingLayout) -> None:
     boxes = [(*made.places[it.entity], it.width, it.height) for it in drawing.boxes]
     for (x, y, w, h), (left, top, wide, high) in itertools.combinations(boxes, 2):
         assert x + w <= left or left + wide <= x or y + h <= top or top + high <= y

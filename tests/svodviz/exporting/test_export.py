@@ -16,7 +16,7 @@ import pytest
 
 from compiler import Tensor, compile
 from svodviz.exporting.export import FORMATS, export_html, export_stage
-from svodviz.exporting.picture import MOST, still, svg
+from svodviz.exporting.picture import MOST_NODES, still, svg
 from svodviz.foundation.stages import BY_ID, WITH_GRAPHS
 from svodviz.wire.payload import wire
 from svodviz.wire.refine import pictured
@@ -144,7 +144,7 @@ def test_still_pictures(theme: Any, stage: str) -> None:
 
 def test_a_graph_too_large_for_a_picture_gives_way() -> None:
     assert "network.py: graph as written" in still(sample())
-    assert "large.py: kernel graph" in still(large(MOST + 1))
+    assert "large.py: kernel graph" in still(large(MOST_NODES + 1))
 
 
 def test_a_program_without_kernels_has_no_stage_of_kernels() -> None:

@@ -14,7 +14,7 @@ import { Minimap } from "./minimap.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
 import { Tidy } from "./tidy.js";
 
-const MOST = 900; // nodes drawn in full at once
+const MOST_NODES = 900; // nodes drawn in full at once
 const TINY = 0.08; // scale below which no word can be read
 
 export class GraphView {
@@ -273,11 +273,11 @@ export class GraphView {
     const inView = (area) => this.picture.nodes.filter((node) => touches(area, node.box));
     let area = this.camera.view(...size, 0.75);
     let nodes = inView(area);
-    if (nodes.length > MOST) {
+    if (nodes.length > MOST_NODES) {
       area = this.camera.view(...size);
       nodes = inView(area);
     }
-    this.isOverview = nodes.length > MOST || this.camera.scale < TINY;
+    this.isOverview = nodes.length > MOST_NODES || this.camera.scale < TINY;
     this.drawnArea = this.isOverview ? null : area;
     this.drawnAt = this.picture;
     this.shown = this.isOverview ? 0 : nodes.length;

@@ -3,7 +3,7 @@
 import { s } from "../../kit/dom.js";
 import { arrow } from "../../kit/geometry.js";
 
-const MOST = 24; // arrows in one picture; with more of them none could be followed
+const MOST_ARROWS = 24; // arrows in one picture; with more of them none could be followed
 const BOW = 26;
 
 /**
@@ -31,7 +31,7 @@ export function replacementsOf({ rewrites }, step, { byEntity }) {
   const pairs = [...became.keys()].map((it) => [byEntity.get(it), byEntity.get(end(it) ?? -1)]);
   const found = pairs.filter(([from, to]) => from && to && from !== to
     && from.mark === "removed" && to.mark !== "removed");
-  return found.length > MOST ? [] : /** @type {[any, any][]} */ (found);
+  return found.length > MOST_ARROWS ? [] : /** @type {[any, any][]} */ (found);
 }
 
 /**

@@ -5,13 +5,13 @@ import { duration, h, s } from "../../kit/dom.js";
 const ROW = 20;
 const STEP = 16;
 const [WIDTH, BAR, FIGURE] = [516, 84, 74];
-const MOST = 120; // rows that are drawn
+const MOST_ROWS = 120; // rows that are drawn
 
 /**
  * The trials as rows, depth first, each with how deep it is and the row of its parent. Without
  * `refused`, those that never ran are left out; what led to the best stays in any case. Pure.
  */
-export function treeRows({ trials, best }, refused, most = MOST) {
+export function treeRows({ trials, best }, refused, most = MOST_ROWS) {
   const byNumber = new Map(trials.map((trial) => [trial[0], trial]));
   const children = new Map(trials.map(([number]) => [number, []]));
   trials.forEach(([number, parent]) => children.get(parent)?.push(number));

@@ -4,7 +4,7 @@ import { rateOf, ratioOf } from "../../data/measured.js";
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { runRows } from "./runrows.js";
 
-const MOST = 300; // rows
+const MOST_ROWS = 300; // rows
 const HEADS = [
   ["item", "as the schedule names it; ◆ critical by time: none to spare", "words"],
   ["measured", "the median of all rounds"],
@@ -32,14 +32,14 @@ export class RunTable {
     const { schedule } = this.store.model;
     this.sum = items.reduce((sum, it) => sum + it.measured, 0);
     const rows = runRows(schedule, items, this.opened);
-    const left = rows.slice(MOST);
+    const left = rows.slice(MOST_ROWS);
     return h("section", { class: "run-section" },
       h("div", { class: `figures run-table${rows.some((it) => it.iterations) ? " with-loops" : ""}`,
         tabindex: "0", role: "region", "aria-label": "Items by time" },
       h("table", {},
         h("thead", {}, h("tr", {}, ...HEADS.map(([name, title, kind]) =>
           h("th", { scope: "col", title, class: kind }, name)))),
-        h("tbody", {}, ...rows.slice(0, MOST).map((it) => (it.iterations ? this.loop(it)
+        h("tbody", {}, ...rows.slice(0, MOST_ROWS).map((it) => (it.iterations ? this.loop(it)
           : this.item(it)))))),
       left.length > 0 && h("p", { class: "more" }, this.rest(left)));
   }

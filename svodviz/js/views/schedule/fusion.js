@@ -3,7 +3,7 @@
 import { share } from "../../data/schedule.js";
 import { button, count, counted, h } from "../../kit/dom.js";
 
-const MOST = 400; // rows of one table
+const MOST_ROWS = 400; // rows of one table
 const WORDS = "words";
 const UNITS = / (ns|µs|ms|s|bytes)(?!\w)/g; // stay on the line of their number
 const OPPORTUNITIES = [
@@ -62,13 +62,13 @@ export class FusionView {
   }
 
   table(head, rows, rowOf) {
-    const left = rows.length - MOST;
+    const left = rows.length - MOST_ROWS;
     return h("div", { class: "figures fusion-table", tabindex: "0", role: "region",
       "aria-label": "Fusions" },
       h("table", {},
         h("thead", {}, h("tr", {}, ...head.map(([name, title, kind]) =>
           h("th", { scope: "col", title, class: kind }, name)))),
-        h("tbody", {}, ...rows.slice(0, MOST).map(rowOf))),
+        h("tbody", {}, ...rows.slice(0, MOST_ROWS).map(rowOf))),
       left > 0 && h("p", { class: "more" }, `and ${counted(left, "more row")} not listed`));
   }
 

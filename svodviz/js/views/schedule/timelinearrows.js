@@ -3,7 +3,7 @@
 import { s } from "../../kit/dom.js";
 import { HEAD, ROW } from "./rows.js";
 
-const MOST = 1200;
+const MOST_ARROWS = 1200;
 // Of the bars that arrows join: their middle, upper and lower edge within a row.
 const ALONE = [ROW / 2, 6, ROW - 6];
 const BOTH = { estimated: [11.5, 4, 20], measured: [25.5, 21, 30] };
@@ -28,7 +28,7 @@ export class TimelineArrows {
       .flatMap((row) => row.items.flatMap((it) => [...behind[it], ...before[it]])));
     const wanted = [...edges].filter((edge) =>
       this.view.rowOf.get(edge.from) !== this.view.rowOf.get(edge.to));
-    const drawn = this.oneOfEach(wanted).slice(0, MOST);
+    const drawn = this.oneOfEach(wanted).slice(0, MOST_ARROWS);
     const beside = new Map();
     for (const edge of drawn) {
       const key = `${edge.from} ${edge.to}`;
