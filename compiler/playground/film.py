@@ -30,7 +30,8 @@ FRAMES, STEPS = 100, 600
 SIDE = 32
 """Cells along one side of a memory's picture, at most."""
 LIMIT = 5_000_000
-"""Accesses that are filmed."""
+"""Accesses that are filmed: 1.2 s (a plain product of 256 × 256 matrices, measured 2026-11-23 on
+one core of an AMD EPYC). How long a reader waits for a film is a choice."""
 
 
 @dataclass(frozen=True, slots=True)

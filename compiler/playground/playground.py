@@ -37,11 +37,13 @@ from compiler.tune.trials import Refused, duration
 from compiler.tune.workbench import Workbench
 
 SECONDS = 0.25
-"""How long samples of a point are taken, by turns with the compiler's own choices."""
+"""How long samples of a point are taken, by turns with the compiler's own choices. A choice
+of patience."""
 LONGEST = 4.0
-"""Seconds: a point that is estimated to take more does not run."""
+"""Seconds: a point that is estimated to take more does not run. A choice of patience."""
 LIMIT = 40_000_000
-"""Accesses of a point that are simulated."""
+"""Accesses of a point that are simulated: some 3 s, at 12 to 13 million a second (plain products,
+measured 2026-11-23 on one core of an AMD EPYC). How long is a choice."""
 Told = Callable[[str], None]
 
 

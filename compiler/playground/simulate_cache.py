@@ -22,7 +22,8 @@ from compiler.playground.lru import Lru
 
 Array: TypeAlias = np.ndarray[Any, Any]
 LIMIT = 100_000_000
-"""Accesses that are simulated unless the caller says otherwise."""
+"""Accesses that are simulated unless the caller says otherwise: some 8 s, at 12 to 13 million a
+second (plain products, measured 2026-11-23 on one core of an AMD EPYC). How long is a choice."""
 
 
 def simulate_cache(

@@ -29,8 +29,13 @@ from compiler.settings.options import Cache
 from compiler.threads import driver
 
 SPIN_SECONDS = 50e-6
-"""How long a worker that has nothing to do looks for work before it sleeps."""
+"""How long a worker that has nothing to do looks for work before it sleeps: about as long as it
+takes to wake it. Measured 2026-11-23 on two cores of an AMD EPYC (znver3), busy with other work,
+medians of 2,000 runs of a kernel in two tasks beside one: 21 µs beside 19 while the worker looks,
+94 beside 32 100 µs later, when it sleeps; with no looking at all 56 beside 31 even one after the
+other."""
 STACK_BYTES = 16 * 2**20
+"""Of the thread of a worker. A choice, no measurement."""
 Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 

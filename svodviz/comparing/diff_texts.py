@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from svodviz.data.pages import DiffBlock
 
 CONTEXT = 3
+# The search takes the square of the lines. Measured 2026-11-23 on one core of an AMD EPYC, texts of
+# instructions of which one in 20 lines is missing: 1,000 lines 0.03 s, 4,000 0.22 s; without lines
+# that are frequent 0.01 and 0.04 s, 20,000 lines 0.56 s. Both limits are choices of patience.
 CAREFUL = 1_000  # lines up to which the search looks at frequent lines too
 MOST_LINES = 20_000  # lines beyond which nothing is searched
 _PLACE = re.compile(r"\s{2,}[^\s:][^:]*:\d+(, [^\s:][^:]*:\d+)*$")

@@ -14,7 +14,7 @@ from svodviz.comparing.pair_nodes import Pairing
 if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
-LEAST_SHARED = 0.05
+LEAST_SHARED = 0.05  # the share that makes kernels partners: a choice, no measurement
 
 Pairs: TypeAlias = list[tuple[str | None, str | None, float]]
 

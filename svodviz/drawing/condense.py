@@ -15,7 +15,7 @@ from svodviz.drawing.graphs import Facts
 if TYPE_CHECKING:
     import networkx as nx
 
-STRETCHES = 240
+STRETCHES = 240  # nodes of the picture: a choice, no measurement
 
 
 def condensed(graph: "nx.DiGraph[str]", prefix: str) -> "nx.DiGraph[str]":

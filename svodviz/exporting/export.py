@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
-PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed
+PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed: a choice
 
 _PAGE = """\
 <!doctype html>

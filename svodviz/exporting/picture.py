@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from compiler.program.compilation import Compilation
 
-MOST_NODES = 150  # nodes of a picture that can still be read
+MOST_NODES = 150  # of a picture that can still be read: a choice by eye
 MARGIN = 12
 BESIDE = 7  # pixels between arrows that lead from one box to the same other one
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"

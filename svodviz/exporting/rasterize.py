@@ -8,7 +8,7 @@ import subprocess
 
 from compiler.core import isolated
 
-SECONDS = 60.0
+SECONDS = 60.0  # a choice of patience
 _PROGRAM = """\
 import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.read())

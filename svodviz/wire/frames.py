@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from compiler.core.trace import Change, Seen
     from svodviz.data import records
 
+# Choices, no measurements.
 NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one film
 ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest frame + SPARE nodes
 

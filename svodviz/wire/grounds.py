@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 TRIES = 4
-"""How often the machine's limits are measured again where a kernel was faster: no kernel can be."""
+"""How often the machine's limits are measured again where a kernel was faster: no kernel can be. A
+choice, no measurement."""
 
 
 class Grounds:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from svodviz.data import answers
 
 SECONDS = 0.3
-"""How long an export asks for all rewrites; those left out say that they were not recorded."""
+"""How long an export asks for all rewrites; those left out say that they were not recorded. A
+choice of patience."""
 
 
 @request("matched", is_kept=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from svodviz.data import answers
 
 SECONDS = 1.0
+"""How long the program is run to be measured. A choice of patience."""
 
 
 @request("measure", is_kept=True)

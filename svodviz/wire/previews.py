@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
     from svodviz.data import records
 
+# Choices of patience, no measurements.
 LIMIT, SECONDS = 600, 2.0
 HURRIED_SECONDS = 0.2  # the same for a program with more nodes than LIMIT
 

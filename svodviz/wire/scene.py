@@ -18,6 +18,7 @@ from svodviz.foundation.escape import visible
 if TYPE_CHECKING:
     from svodviz.data import records
 
+# Choices of patience: Graphviz takes 0.2 to 0.9 s for 200 to 400 nodes (see `drawing/layout.py`).
 PLACED = 600  # nodes of all graphs together that Graphviz places before the page opens
 MOST_PLACED = 400  # nodes of one of them
 

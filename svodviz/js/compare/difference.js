@@ -2,7 +2,7 @@
 
 export const SIDES = ["a", "b"]; // what the two are called
 const CONTEXT = 3; // equal lines shown around what differs
-export const MOST_ROWS = 3000; // rows of one text that are shown
+export const MOST_ROWS = 3000; // of one text that are shown: a choice
 
 /**
  * @typedef {Object} Row

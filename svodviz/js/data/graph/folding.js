@@ -18,8 +18,11 @@ import { ranksOf } from "./layers.js";
  * @typedef {{from: number, to: number, edges: number[]}} Link an edge between parts
  */
 
-export const FOLD_ABOVE = 1500; // nodes above which a graph opens folded
-const STRETCHES = 60; // groups that folding by depth makes at most
+// Nodes above which a graph opens folded. On two cores with Debian 12 and no graphics card, at a
+// date not on record, pages moved 57 times a second with 500 nodes drawn, 17 with 2,000, 3 with
+// 10,000.
+export const FOLD_ABOVE = 1500;
+const STRETCHES = 60; // groups that folding by depth makes at most: a choice
 
 /**
  * For each node how many changes of key lie between it and the results at least. Along an edge it

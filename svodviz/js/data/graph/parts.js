@@ -22,7 +22,7 @@ import { route } from "./layers.js";
 const ADVANCE = 7.3; // pixels per column, as in graphs.py
 const SMALL_ADVANCE = 6.7;
 const LONGEST = 44;
-const SHARED = 4; // users above which an input is everybody's
+const SHARED = 4; // users above which an input is everybody's: a choice by eye
 const MARGIN = 28;
 
 /**

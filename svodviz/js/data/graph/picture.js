@@ -21,7 +21,7 @@ import { edgesOf, layOutParts, partAt } from "./parts.js";
  */
 
 export const OWN = "the page";
-export const KEPT = 8; // pictures of one scene that are kept
+export const KEPT = 8; // pictures of one scene that are kept: a choice
 
 /**
  * The picture of a unit of a stage, or null where it has no drawn graph.

@@ -14,7 +14,7 @@ import { Minimap } from "./minimap.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
 import { Tidy } from "./tidy.js";
 
-const MOST_NODES = 900; // nodes drawn in full at once
+const MOST_NODES = 900; // drawn in full at once: a choice, see FOLD_ABOVE of folding.js
 const TINY = 0.08; // scale below which no word can be read
 
 export class GraphView {

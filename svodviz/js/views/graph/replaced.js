@@ -3,7 +3,7 @@
 import { s } from "../../kit/dom.js";
 import { arrow } from "../../kit/geometry.js";
 
-const MOST_ARROWS = 24; // arrows in one picture; with more of them none could be followed
+const MOST_ARROWS = 24; // in one picture; with more of them none could be followed
 const BOW = 26;
 
 /**

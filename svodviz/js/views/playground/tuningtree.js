@@ -5,7 +5,7 @@ import { duration, h, s } from "../../kit/dom.js";
 const ROW = 20;
 const STEP = 16;
 const [WIDTH, BAR, FIGURE] = [516, 84, 74];
-const MOST_ROWS = 120; // rows that are drawn
+const MOST_ROWS = 120; // that are drawn: a choice
 
 /**
  * The trials as rows, depth first, each with how deep it is and the row of its parent. Without

@@ -4,7 +4,7 @@ import { rateOf, ratioOf } from "../../data/measured.js";
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { runRows } from "./runrows.js";
 
-const MOST_ROWS = 300; // rows
+const MOST_ROWS = 300; // of the table: a choice
 const HEADS = [
   ["item", "as the schedule names it; ◆ critical by time: none to spare", "words"],
   ["measured", "the median of all rounds"],

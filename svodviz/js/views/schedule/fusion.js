@@ -3,7 +3,7 @@
 import { share } from "../../data/schedule.js";
 import { button, count, counted, h } from "../../kit/dom.js";
 
-const MOST_ROWS = 400; // rows of one table
+const MOST_ROWS = 400; // of one table: a choice
 const WORDS = "words";
 const UNITS = / (ns|µs|ms|s|bytes)(?!\w)/g; // stay on the line of their number
 const OPPORTUNITIES = [

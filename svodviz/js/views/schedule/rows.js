@@ -3,8 +3,8 @@
 export const ROW = 34;
 export const HEAD = 30; // height of the axis above the first row
 export const LANE = 26;
-export const FEW_TRIPS = 8; // loops of more iterations start folded
-const BARS = 400; // bars of one folded row that are drawn apart
+export const FEW_TRIPS = 8; // loops of more iterations start folded: a choice
+const BARS = 400; // bars of one folded row that are drawn apart: a choice
 
 /**
  * @typedef {Object} Row

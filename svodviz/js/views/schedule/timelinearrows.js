@@ -3,7 +3,7 @@
 import { s } from "../../kit/dom.js";
 import { HEAD, ROW } from "./rows.js";
 
-const MOST_ARROWS = 1200;
+const MOST_ARROWS = 1200; // drawn at once: a choice, no measurement
 // Of the bars that arrows join: their middle, upper and lower edge within a row.
 const ALONE = [ROW / 2, 6, ROW - 6];
 const BOTH = { estimated: [11.5, 4, 20], measured: [25.5, 21, 30] };

@@ -4,7 +4,8 @@ import { h } from "../../kit/dom.js";
 import { languageOf, tokens } from "../../kit/tokens.js";
 
 export const ROW = 19; // pixels; the style sheet says the same
-const ALL = 1500; // up to here every row stays in the page, so the browser's own search finds it
+// Up to here every row stays in the page, so the browser's own search finds it: a choice.
+const ALL = 1500;
 const MARGIN = 60;
 const HUES = 6;
 
