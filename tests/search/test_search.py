@@ -52,7 +52,7 @@ def test_what_failed_before(text: str) -> None:
 
 def test_a_refused_choice_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(loops: Body, model: MachineModel) -> Choices:
-        return parse("vectorize i0")  # its trip count is 9
+        return parse("vectorize i0")  # of 9 iterations
 
     monkeypatch.setattr(choosing, "choose", refused)
     found = tried_text(LITTLE)
