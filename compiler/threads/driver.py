@@ -127,7 +127,7 @@ define void @sv.stop(ptr %pool) nounwind {
   ret void
 }
 
-; what a worker's thread runs; %cell holds the pool and the number of the thread
+; run by the thread of a worker; %cell holds the pool and the number of the thread
 define ptr @sv.worker(ptr %cell) nounwind {
 entry:
   %pool = load ptr, ptr %cell
