@@ -52,12 +52,12 @@ def test_what_failed_before(text: str) -> None:
 
 def test_a_refused_choice_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(loops: Body, model: MachineModel) -> Choices:
-        return parse("vectorize i0")  # of 9 turns
+        return parse("vectorize i0")  # of 9 iterations
 
     monkeypatch.setattr(choosing, "choose", refused)
     found = tried_text(LITTLE)
     assert {failure.error for failure in found.failures} == {
-        "ScheduleError: vectorize: i0 has 9 turns"
+        "ScheduleError: vectorize: i0 has 9 iterations"
     }
     assert found.failures[0].text == LITTLE
 

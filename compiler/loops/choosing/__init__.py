@@ -2,7 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    accesses.py            what a kernel with one output reads and writes
+    accesses.py            the loads and stores of a kernel with one output
     lanes.py               how kernels of every kind become vectors and are shared out
     choose_borders.py      choices for kernels that put zeros around what they read
     choose_columns.py      choices for reductions over a strided axis

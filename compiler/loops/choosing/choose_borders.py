@@ -14,7 +14,6 @@ from compiler.loops.choosing.lanes import (
     in_vectors,
     lane_count,
     shared_out,
-    turns_in,
 )
 from compiler.loops.nodes import Range
 from compiler.settings.machine import MachineModel
@@ -23,7 +22,7 @@ SIDE_BY_SIDE = 4
 """Vectors of one row at a time."""
 
 LITTLE = 4
-"""What part of a vector may be left of each row."""
+"""The part of a vector, 1 of so many, that may be left of each row."""
 
 
 def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -68,6 +67,6 @@ def _against(seen: Accesses, inner: Range, lanes: int) -> Reason:
     """Why a row is not cut into vectors of `lanes`; empty where it is."""
     left = inner.extent % max(lanes, 1)
     if lanes > 1 and left > lanes // LITTLE:
-        words = f"{left} of {inner.extent} turns are left by vectors of {lanes}"
-        return Reason(words, turns_in(f"{inner.name} left over", left, "at most", lanes // LITTLE))
+        words = f"{left} of {inner.extent} iterations are left by vectors of {lanes}"
+        return Reason(words, Number("iterations left over", left, "", "at most", lanes // LITTLE))
     return against_lanes(seen, inner, lanes)

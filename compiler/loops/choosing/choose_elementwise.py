@@ -29,9 +29,9 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return against
     what = "elements one after the other"
     choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
-    outer, turns = seen.ranges[0].name, seen.ranges[0].extent
+    outer, trips = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = chosen(choices).of(Tile)[0].size
-        outer, turns = f"{outer}.0", turns // size
-    choices += shared_out(seen, outer, turns, model)
+        outer, trips = f"{outer}.0", trips // size
+    choices += shared_out(seen, outer, trips, model)
     return chosen((*choices, *streamed(seen, inner, lanes, model)))

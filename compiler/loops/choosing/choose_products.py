@@ -26,7 +26,7 @@ from compiler.loops.choices import (
     chosen,
 )
 from compiler.loops.choosing.accesses import Accesses, extents
-from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, turns_in
+from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, trip_count
 from compiler.loops.choosing.panels import Worth, worth_packing
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.transforms import pack
@@ -40,16 +40,16 @@ ACCUMULATORS = 24
 TALLEST = 16
 """Rows side by side: as many places of memory are read at the same time."""
 LATENCY = 4.0
-"""Cycles that a multiply-add takes: one turn takes no less, however few there are."""
+"""Cycles that a multiply-add takes: one iteration takes no less, however few there are."""
 FEWEST = 4
 """Lanes of the shortest vectors."""
 FEW_RESULTS = 8
 """Results that are left to LLVM: it finds lanes along the sum."""
 SHORT = 4
-"""Turns of a sum that stand side by side: a loop would take as long as what is in it. What there
-is to do then is to write rows, which LLVM does as well, without masks, where a core does all."""
+"""Iterations of a sum that stand side by side: a loop would take as long as what is in it. Rows are
+then all there is to write, which LLVM does as well, without masks, where a core does all."""
 UNROLLED = 60
-"""Turns of loops, one in the other, that LLVM unrolls."""
+"""Iterations of loops, one in the other, that LLVM unrolls."""
 HELD = 24
 """Vectors that it keeps in registers while it goes from row to row."""
 ADDED = 8.0
@@ -95,9 +95,9 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
     lanes = min(widest, max(_power(found.columns.extent), FEWEST))
     cores = model.cores if is_worth_threads(seen, model) else 1
     if cores == 1 and _is_short(found) and found.columns.extent >= widest:
-        turns = Number("turns of the sum", extents(found.folded), "", "more than", SHORT)
+        trips = Number("trip count of the sum", extents(found.folded), "", "more than", SHORT)
         words = "left to LLVM: so short a sum writes rows, and LLVM does that as well"
-        return chosen([Refused("vectorize", Reason(words, turns))])
+        return chosen([Refused("vectorize", Reason(words, trips))])
     plans = (
         Plan(vectors, height, lanes, split, cores, worth, cycles)
         for vectors in VECTORS
@@ -119,23 +119,23 @@ def _on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) ->
     if plan.split != "nothing":
         return []
     words = f"no rows, columns or batches for {cores} cores take fewer cycles"
-    fewest = Number("cycles for a turn of the sum", plan.cycles, "cycles")
+    fewest = Number("cycles for an iteration of the sum", plan.cycles, "cycles")
     few: list[Row] = [Refused("parallelize", Reason(words, fewest))]
     return kept_on_one_core(seen, model) or few
 
 
 def _by_llvm(found: Product, lanes: int) -> float:
-    """Cycles of the plain loops, where they become vectors: LLVM makes lanes of the turns of the
-    innermost loop that it does not unroll. Where that is the sum, vectors of few columns have to
-    stay in registers; infinite where they do not."""
-    turns, columns, rows = extents(found.folded), found.columns.extent, found.rows.extent
-    batches, (vectors, left) = extents(found.outside), divmod(turns, lanes)
-    if turns * columns <= UNROLLED and rows >= 2 * lanes and not found.is_open:
-        read = turns if found.other.step(found.rows) == 1 else _parted(turns)
-        cycles = turns * columns / 2 + read + _parted(columns)
+    """Cycles of the plain loops, where they become vectors: LLVM makes lanes of the iterations of
+    the innermost loop that it does not unroll. Where that is the sum, vectors of few columns have
+    to stay in registers; infinite where they do not."""
+    trips, columns, rows = extents(found.folded), found.columns.extent, found.rows.extent
+    batches, (vectors, left) = extents(found.outside), divmod(trips, lanes)
+    if trips * columns <= UNROLLED and rows >= 2 * lanes and not found.is_open:
+        read = trips if found.other.step(found.rows) == 1 else _parted(trips)
+        cycles = trips * columns / 2 + read + _parted(columns)
         return batches * -(-rows // lanes) * cycles
-    if turns <= WOVEN and columns >= 2 * lanes and not found.is_panel_in_order:
-        return batches * rows * -(-columns // lanes) * (turns / 2 + _parted(turns))
+    if trips <= WOVEN and columns >= 2 * lanes and not found.is_panel_in_order:
+        return batches * rows * -(-columns // lanes) * (trips / 2 + _parted(trips))
     is_along = all(found.other.step(r) == 1 for r in found.folded) and found.is_panel_in_order
     if is_along and 0 < vectors <= WOVEN and vectors * columns <= HELD:
         return batches * (rows * columns * (vectors / 2 + ADDED + left) + vectors * columns**2)
@@ -148,7 +148,7 @@ def _parted(rows: int) -> float:
 
 
 def _is_short(found: Product) -> bool:
-    """Whether the sum has so few turns that they stand side by side."""
+    """Whether the sum has so few iterations that they stand side by side."""
     return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
@@ -158,16 +158,16 @@ def _power(count: int) -> int:
 
 
 def _splits(found: Product, width: int, cores: int) -> list[Split]:
-    """What can be shared out."""
+    """The loops that can be shared out."""
     if cores < 2:
         return ["nothing"]
-    turns: dict[Split, int] = {
+    trips: dict[Split, int] = {
         "nothing": cores,
         "batches": found.outside[0].extent if found.outside else 0,
         "columns": -(-found.columns.extent // width),
         "rows": 0 if found.is_open else found.rows.extent,
     }
-    return [split for split, count in turns.items() if count >= cores]
+    return [split for split, count in trips.items() if count >= cores]
 
 
 def _best(
@@ -185,27 +185,27 @@ def _best(
             first = found.outside[0].extent
             batches = batches // first * -(-first // cores)
     most = min(ACCUMULATORS // vectors, TALLEST, rows)
-    # two of a variable number leave over one turn or none, which looks like no loop
+    # two of a variable number leave over one iteration or none, which looks like no loop
     heights = [h for h in range(1, most + 1) if not (found.is_open and h == 2)]
     cycles, height = min((_column(found, rows, vectors, h, worth), -h) for h in heights)
     return cycles * panels * batches, -height
 
 
 def _column(found: Product, rows: int, vectors: int, height: int, worth: Worth) -> float:
-    """Cycles of one turn of the sum for all rows of one panel, and to pack or await it.
+    """Cycles of one iteration of the sum for all rows of one panel, and to pack or await it.
 
     Of an unknown number of rows about half a tile is left over, one row after the other.
     """
     tiles, rest = divmod(rows, height)
-    left = _turn(vectors, rest) if rest else 0.0
+    left = _iteration(vectors, rest) if rest else 0.0
     if found.is_open:
-        left = height / 2 * _turn(vectors, 1)
-    cycles = tiles * _turn(vectors, height) + left
+        left = height / 2 * _iteration(vectors, 1)
+    cycles = tiles * _iteration(vectors, height) + left
     return cycles + worth.cost(-(-rows // height), vectors)
 
 
-def _turn(vectors: int, height: int) -> float:
-    """Cycles of one turn of the sum: two multiply-adds or two loads in each of them."""
+def _iteration(vectors: int, height: int) -> float:
+    """Cycles of one iteration of the sum: two multiply-adds or two loads in each of them."""
     busy = max(vectors * height / 2, (vectors + height) / 2, LATENCY)
     return busy + (vectors + height) / 16
 
@@ -214,17 +214,18 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
     """The cuts, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
     count, width, height = found.columns.extent, plan.width, plan.height
-    cycles = Number(f"a turn of {found.folded[0].name} for the longest part", plan.cycles, "cycles")
+    one = f"an iteration of {found.folded[0].name} for the longest part"
+    cycles = Number(one, plan.cycles, "cycles")
     why = Reason(
         f"{height} rows by {plan.vectors} vectors of {plan.lanes} for {found.rows.extent} rows by "
         f"{count} columns: {height * plan.vectors} accumulators",
-        turns_in(rows, found.rows.extent, "rows of a tile", height),
-        turns_in(columns, count, "columns of a tile", width),
+        trip_count(rows, found.rows.extent, "rows of a tile", height),
+        trip_count(columns, count, "columns of a tile", width),
         Number("accumulators", height * plan.vectors, "", "at most", ACCUMULATORS),
         cycles,
     )
     cores = Number(f"{plan.split} share out over cores", plan.cores)
-    shared = f"about {plan.cycles:,.0f} cycles for each turn of {found.folded[0].name}"
+    shared = f"about {plan.cycles:,.0f} cycles for each iteration of {found.folded[0].name}"
     is_short = _is_short(found)
     choices: list[Row] = []
     outer, inner = list[str](), [rows]
@@ -243,9 +244,9 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
     loops = [f"{name}.0" for name in inner]
     if is_short and plan.split != "columns":
         around, loops = [*outer, *batches], [*loops, *panel]
-    turns = [f"{name}.{part}" for name in inner for part in (1, 2)]
-    aside = [name for name in turns if not (found.is_open and name.endswith(".2"))]
-    order = (*around, *loops, *turns, f"{columns}.1.0", f"{columns}.1.1")
+    pieces = [f"{name}.{part}" for name in inner for part in (1, 2)]
+    aside = [name for name in pieces if not (found.is_open and name.endswith(".2"))]
+    order = (*around, *loops, *pieces, f"{columns}.1.0", f"{columns}.1.1")
     stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
     numbers = plan.worth.because.numbers or (cycles,)
     serves = Reason(f"a panel of columns serves all rows{stays}", *numbers)
@@ -272,11 +273,11 @@ def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
     if not worth.is_packed(uses):
         words = f"read by {uses} tiles of rows; {worth.because}"
         return [Refused("pack", Reason(words, *limit, *worth.because.numbers))]
-    turns = extents(r for r in found.folded if found.panel.step(r))
-    size = plan.width * turns * pack.ELEMENT
-    if size > pack.MOST:
+    trips = extents(r for r in found.folded if found.panel.step(r))
+    size = plan.width * trips * pack.ELEMENT
+    if size > pack.MOST_PACKED:
         words = "a panel is too large to be copied"
-        most = Number("panel", size, "bytes", "at most", pack.MOST)
+        most = Number("panel", size, "bytes", "at most", pack.MOST_PACKED)
         return [Refused("pack", Reason(words, most))]
     is_whole = found.columns.extent <= plan.width
     there = [name for name in around if not (is_whole and name == f"{found.columns.name}.0")]

@@ -24,7 +24,7 @@ from compiler.loops.transforms.levels import length
 from compiler.settings.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 ACCUMULATORS = 4
-"""Vectors that a cheap fold adds to by turns: an addition waits only for the fourth before it."""
+"""Vectors that a cheap fold adds to in turn: an addition waits only for the fourth before it."""
 WORTH_KEEPING = 0.1
 """Nanoseconds of an operation from which its result is better kept than computed again."""
 DEAR_ONES = frozenset(
@@ -37,8 +37,8 @@ DEAR = 2
 PAGE = 4096
 """Bytes of a row from which its beginning is no longer what the processor fetches by itself."""
 
-LEAST = {16: 9, 8: 12}
-"""By lanes: turns from which vectors, a masked one at the end, beat loops that LLVM unrolls."""
+LEAST_TRIPS = {16: 9, 8: 12}
+"""By lanes: the trip count from which vectors, the last one masked, beat loops unrolled by LLVM."""
 
 
 def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -65,7 +65,8 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
         choices += in_vectors(inner.name, inner.extent, lanes, DEAR, "the row that is written")
         choices += streamed(seen, inner, lanes, model)
     elif inner is not None and inner in apart:
-        why = against_order(seen, inner) or against_lanes(seen, inner, lanes, LEAST.get(lanes, 0))
+        least = LEAST_TRIPS.get(lanes, 0)
+        why = against_order(seen, inner) or against_lanes(seen, inner, lanes, least)
         choices.append(Refused("vectorize", why))
     if len(seen.ranges) > is_written:
         choices += shared_out(seen, seen.ranges[0].name, seen.ranges[0].extent, model)
@@ -85,9 +86,9 @@ def _rows_apart(seen: Accesses) -> tuple[list[Range], list[Row]]:
         if longer is None:
             rows.append(axis)
             continue
-        words = f"a value depends on {axis.name} and on {longer.name}, which takes more turns"
-        turns = Number(f"turns of {axis.name}", axis.extent, "", longer.name, longer.extent)
-        inside.append(Refused("vectorize", Reason(words, turns)))
+        words = f"a value depends on {axis.name} and on {longer.name}, which has more iterations"
+        trips = Number(f"trip count of {axis.name}", axis.extent, "", longer.name, longer.extent)
+        inside.append(Refused("vectorize", Reason(words, trips)))
     return [axis for axis in every if axis in rows], inside
 
 
@@ -122,7 +123,7 @@ def _fetched(
 def _kept(
     seen: Accesses, passes: list[Range], lanes: int, model: MachineModel
 ) -> list[Row]:
-    """What two passes over a row compute, once, where it is dear and a row is near."""
+    """Values that two passes over a row compute, kept where they are dear and a row is near."""
     number, choices = next_number(seen.body), list[Row]()
     for axis, into in itertools.combinations(passes, 2):
         most = model.cache_bytes[1] // 2 // seen.widest
@@ -152,7 +153,7 @@ def _kept(
 
 
 def _own(seen: Accesses, value: ScalarNode, axis: Range) -> list[Alu]:
-    """The operations below `value` that are done for every turn of `axis`."""
+    """The operations below `value` that are done for every iteration of `axis`."""
     order: list[ScalarNode] = toposort([value])
     return [n for n in order if isinstance(n, Alu) and axis in seen.needs[n]]
 
@@ -168,7 +169,7 @@ def _against_row(seen: Accesses, axis: Range, lanes: int) -> Reason:
         words = f"a load jumps along {axis.name}"
         step = () if known is None else (Number(f"step of {axis.name}", known, "", "at most", 1),)
         return Reason(words, *step)
-    return against_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
+    return against_lanes(seen, axis, lanes, LEAST_TRIPS.get(lanes, lanes))
 
 
 def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
@@ -179,12 +180,12 @@ def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
 
 
 def _fills(seen: Accesses, axis: Range, lanes: int) -> bool:
-    """Whether the turns of `axis` can be lanes, and are more than LLVM unrolls as they are."""
-    return has_lanes(seen, axis, lanes, LEAST.get(lanes, lanes))
+    """Whether iterations of `axis` can be lanes, and are more than LLVM unrolls as they are."""
+    return has_lanes(seen, axis, lanes, LEAST_TRIPS.get(lanes, lanes))
 
 
 def _side_by_side(seen: Accesses, axis: Range) -> int:
-    """How many vectors are folded by turns."""
+    """How many vectors are folded in turn."""
     inside = (n for n in seen.order if axis in seen.needs[n])
     is_dear = any(isinstance(n, Alu | Reduce) and n.op in EXPENSIVE for n in inside)
     return DEAR if is_dear else ACCUMULATORS

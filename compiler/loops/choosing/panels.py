@@ -2,10 +2,10 @@
 
     in2[r2*1024 + i1]   64 columns of float32: r2 in 1024 pieces of 256 bytes, 4,096 apart
 
-A tile of rows reads the whole panel, one piece per turn of the sum. Where it lies, pieces that are
-a power of two apart share few sets of a cache, so that even a small panel does not stay there;
+A tile of rows reads the whole panel, one piece per iteration of the sum. Where it lies, pieces that
+are a power of two apart share few sets of a cache, so that even a small panel does not stay there;
 pages do the same to the table of addresses. A copy has all pieces one after the other, but costs
-as much as many turns that read them from a cache further away.
+as much as many iterations that read them from a cache further away.
 """
 
 import math
@@ -72,22 +72,22 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
         return Worth(0, Reason("the panel lies across the columns", *seen), each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
-    turns, piece = extents(along), width * itemsize
+    trips, piece = extents(along), width * itemsize
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
-    where = f"{turns:,} pieces of {piece} bytes, {apart:,} apart"
-    pages, sets = _ways(turns, apart, PAGE, TABLE_WAY), _ways(turns, apart, piece, cache // WAYS)
+    where = f"{trips:,} pieces of {piece} bytes, {apart:,} apart"
+    pages, sets = _ways(trips, apart, PAGE, TABLE_WAY), _ways(trips, apart, piece, cache // WAYS)
     looked_up = Number("pages that share an entry", pages, "", "entries", TABLE_WAYS)
-    size = Number(f"panel, times {NEAR}", turns * piece * NEAR, "bytes", "level-2 cache", cache)
+    size = Number(f"panel, times {NEAR}", trips * piece * NEAR, "bytes", "level-2 cache", cache)
     shared = Number("pieces that share a set", sets, "", "lines of a set", WAYS)
     if pages > TABLE_WAYS:
         words = f"{where}: the addresses of so many pages are not kept"
         return Worth(USES_LOST, Reason(words, looked_up))
-    if turns * piece * NEAR <= cache and sets <= WAYS:
+    if trips * piece * NEAR <= cache and sets <= WAYS:
         return Worth(None, Reason(f"{where}, stay in the level-2 cache", size, shared))
     return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
 
 
-def _ways(turns: int, apart: int, piece: int, way: int) -> float:
-    """How many of `turns` pieces share a place, where places repeat every `way` bytes."""
+def _ways(trips: int, apart: int, piece: int, way: int) -> float:
+    """How many of `trips` pieces share a place, where places repeat every `way` bytes."""
     places = min(way // math.gcd(apart, way), max(way // piece, 1))
-    return turns / places
+    return trips / places

@@ -25,7 +25,7 @@ LINES = 2
 """Of one tile, where no channels share an image: their windows overlap."""
 LATENCY = 4
 """Cycles from one addition to an accumulator to the next."""
-TURN = 1.0
+OVERHEAD = 1.0
 """Cycles of the loop itself."""
 LOADED = 2
 """Operands that are loaded in one cycle."""
@@ -39,13 +39,13 @@ EXCHANGED = 5.0
 """Cycles to store one of the rows that lanes become by an exchange with registers."""
 COPIED = 1.0
 """Cycles to pack one element."""
-MOST = 1024 * 1024
+MOST_WEIGHTS = 1024 * 1024
 """Weights that are packed at a time."""
 APART = 32
 """Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one kernel
 (EPYC, AVX2, 2026-11-23), with 32 it took 2 s."""
 SHORTEST = 4
-"""Lanes and turns below which nothing is gained."""
+"""Lanes and iterations below which nothing is gained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Windows:
 
     @property
     def taps(self) -> int:
-        """Turns of the sum."""
+        """Iterations of the sum."""
         return math.prod(r.extent for r in self.fold.ranges)
 
 
@@ -120,7 +120,7 @@ def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
     axis = found.channels
     if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
         return False
-    is_small = found.taps * max(VECTORS) * most <= MOST
+    is_small = found.taps * max(VECTORS) * most <= MOST_WEIGHTS
     return is_small and not obstacle(seen.order, axis, seen.needs)
 
 
@@ -129,10 +129,10 @@ def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shap
     axis = side(found)
     rows = -(-found.pixels.extent // (lanes * vectors))
     if axis is found.channels:
-        turns = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
+        trips = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
     else:
-        turns = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
-    return Shape(rows * turns * found.taps, True, lanes, vectors, height)
+        trips = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
+    return Shape(rows * trips * found.taps, True, lanes, vectors, height)
 
 
 def _along_channels(
@@ -142,11 +142,11 @@ def _along_channels(
     assert found.channels is not None
     channels, pixels = found.channels.extent, found.pixels.extent
     columns = -(-channels // (lanes * vectors))
-    turns = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
+    trips = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
     packed = channels * found.taps * COPIED / lines
-    cycles = columns * (turns + blocks * vectors) + packed
+    cycles = columns * (trips + blocks * vectors) + packed
     return Shape(cycles, False, lanes, vectors, height)
 
 
@@ -164,14 +164,14 @@ def side(found: Windows) -> Range:
 
 
 def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -> float:
-    """Cycles of one turn of the sum for a whole axis, cut by `height`: additions or loads.
+    """Cycles of one iteration of the sum for a whole axis, cut by `height`: additions or loads.
 
     `fixed` loads serve a tile, `each` one of its rows.
     """
     whole, rest = divmod(extent, height)
-    cycles = whole * _turn(height, vectors, fixed + height * each)
-    return cycles + (_turn(rest, vectors, fixed + rest * each) + TURN if rest else 0.0)
+    cycles = whole * _iteration(height, vectors, fixed + height * each)
+    return cycles + (_iteration(rest, vectors, fixed + rest * each) + OVERHEAD if rest else 0.0)
 
 
-def _turn(rows: int, vectors: int, loads: float) -> float:
-    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
+def _iteration(rows: int, vectors: int, loads: float) -> float:
+    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + OVERHEAD
