@@ -67,7 +67,8 @@ from compiler.loops.nodes import (
 )
 
 MOST_SIDE_BY_SIDE = 64
-"""Iterations of a range that stand side by side, in registers or in the lanes of one."""
+"""Iterations of a range that stand side by side, in registers or in the lanes of one: as many as
+`unroll` and `vectorize` make."""
 
 
 def broken(node: ScalarNode, number: int, what: str, got: object, expected: object) -> NoReturn:

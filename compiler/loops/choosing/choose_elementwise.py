@@ -14,7 +14,9 @@ from compiler.loops.choosing.lanes import (
 from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors side by side: so many loads are under way at a time."""
+"""Vectors side by side: so many loads are under way at a time. gelu of 65,537 takes 44, 40, 39 and
+38 µs with 1, 2, 4 and 8, four operations on 1,000,003 take 392, 394, 387 and 473 (EPYC, AVX2,
+2026-11-23)."""
 
 
 def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:

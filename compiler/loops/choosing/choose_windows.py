@@ -43,9 +43,11 @@ from compiler.loops.transforms.levels import length
 from compiler.settings.machine import MachineModel
 
 TERMS = 128
-"""Iterations of sums side by side in one tile."""
+"""Iterations of sums side by side in one tile. Windows of 3×3 on each of 32 channels of 56² take
+1.21, 0.98, 0.57, 0.66 and 0.72 ms with 0, 16, 64, 128 and 512 (EPYC, AVX2, 2026-11-23)."""
 MANY = 8
-"""Iterations for each core, of which one more or less does not matter."""
+"""Iterations for each core, of which one more or less does not matter: by an eighth of the time at
+most. Not measured."""
 
 
 def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:

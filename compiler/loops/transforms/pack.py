@@ -79,9 +79,10 @@ from compiler.loops.transforms.staging import (
 )
 
 MOST_PACKED = 16 * 1024 * 1024
-"""Bytes of one tile: more would be a second copy of the argument, not a tile."""
+"""Bytes of one tile: more would be a second copy of the argument, not a tile. A round number, not
+measured."""
 ELEMENT = 8
-"""Bytes that each element counts for."""
+"""Bytes that each element counts for: those of the widest types."""
 
 
 def pack(

@@ -32,9 +32,12 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length
 
 MOST_UNROLLED = 64
-"""Iterations of one axis side by side; more only makes code."""
+"""Iterations of one axis side by side; more only makes code. gelu takes 0.1, 0.4, 1.0, 2.6 and 9.8
+s to compile with 16, 64, 128, 256 and 512 vectors side by side, and is no faster than with 4 (EPYC,
+AVX2, 2026-11-23)."""
 MOST_COPIES = 512
-"""Copies of one value, along all axes."""
+"""Copies of one value, along all axes. A product takes 0.5, 0.9, 2.3 and 7.6 s to compile with 256,
+512, 1,024 and 2,048, and is fastest with 64 and 512 (EPYC, AVX2, 2026-11-23)."""
 
 
 def unroll(

@@ -30,7 +30,7 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length, obstacle
 
 MOST_LANES = 64
-"""Lanes of one register, of the narrowest type."""
+"""Lanes of one register of 64 bytes, of the narrowest type."""
 
 
 def vectorize(
