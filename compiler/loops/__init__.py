@@ -8,13 +8,13 @@ In order: each imports only what stands before it.
     symbolic.py            integer expressions as sums of multiples
     indices.py             index arithmetic: bounds of axes
     invariants.py          the invariants of a kernel's loops, as `verify.py` checks them
-    pick.py                a sum of which one turn at most counts is that turn
+    pick.py                a sum of which one iteration at most counts is that iteration
     simplify.py            index arithmetic is brought to sums
-    transforms/            what is done to loops: a pass for each kind of choice
+    transforms/            the passes over loops: one for each kind of choice
     choosing/              who decides what is done to loops: a function for each kind of kernel
     collapse.py            two neighbouring loops become one where no index tells them apart
-    count.py               what running a kernel's loops takes
-    gates.py               what a condition says about ranges
+    count.py               the work of a kernel's loops
+    gates.py               the bounds that a condition gives ranges
     index.py               a kernel body becomes scalar expressions
     interpreted_memory.py  memory as the interpreters see it
     interpret.py           the NumPy interpreter of a kernel's loops

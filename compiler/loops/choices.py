@@ -3,24 +3,24 @@
     choice = Tile(axis, size, tail)      axis = axis.0 * size + axis.1; what is left over is a nest
                                          of its own, axis.2 ("peel"), or masked ("mask")
            | Reorder(axes)               these axes from outside to inside, in every nest
-           | Pack(slot, at, along)       the tile of an argument that one turn of `at` reads, copied
-                                         to scratch memory in the order in which it is read; with
-                                         `along` only by reads that this axis moves
+           | Pack(slot, at, along)       the tile of an argument that one iteration of `at` reads,
+                                         copied to scratch memory in the order in which it is read;
+                                         with `along` only by reads that this axis moves
            | Keep(axis, into)            values computed along `axis` and again along `into`,
                                          computed once and kept in scratch memory
            | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
-                                         its turns at a time, for the columns inside `at`
-           | Unroll(axis)                turns side by side
-           | Vectorize(axis)             turns as lanes
-           | Parallelize(axis, tasks)    turns shared out over so many tasks
+                                         its iterations at a time, for the columns inside `at`
+           | Unroll(axis)                iterations side by side
+           | Vectorize(axis)             iterations as lanes
+           | Parallelize(axis, tasks)    iterations shared out over so many tasks
            | Stream(slot)                stores that go past the caches
-           | Prefetch(slot, axis, next)  loads along `axis` also fetch what the turn of `next` that
-                                         follows reads at the same place
+           | Prefetch(slot, axis, next)  loads along `axis` also fetch what the iteration of `next`
+                                         that follows reads at the same place
 
 An axis is named as it is printed; a part of one by its parts: `i0.1`. In text, one choice per
 line, with its reason behind a `#`, or several between semicolons:
 
-    tile i0 16 peel              # 1000 turns in vectors of 16
+    tile i0 16 peel              # 1000 iterations in vectors of 16
     vectorize i0.1; parallelize i0.0 2; stream 0
     pack 1[i1] i1.0              # of in1[i0, r2] * in1[r2, i1] the second
 
@@ -41,7 +41,7 @@ Tail = Literal["peel", "mask"]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Cut `axis` into turns of `size`; the rest is peeled off or masked."""
+    """Cut `axis` into tiles of `size` iterations; the rest is peeled off or masked."""
 
     axis: str
     size: int
@@ -59,7 +59,7 @@ class Reorder:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Stage what one turn of axis `at` reads of argument `slot`; `at` "" means the whole kernel.
+    """Stage what one iteration of axis `at` reads of argument `slot`; `at` "" is the whole kernel.
 
     `along` names the reads where there are several: those that this axis, or a part of it, moves;
     "" means all.
@@ -82,7 +82,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """Fold reduction `axis` into scratch memory, `rows` turns at a time, inside axis `at`."""
+    """Fold reduction `axis` into scratch memory, `rows` iterations at a time, inside axis `at`."""
 
     axis: str
     rows: int
@@ -92,7 +92,7 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Unroll:
-    """The turns of `axis` side by side."""
+    """The iterations of `axis` side by side."""
 
     axis: str
     because: str = ""
@@ -100,7 +100,7 @@ class Unroll:
 
 @dataclass(frozen=True, slots=True)
 class Vectorize:
-    """The turns of `axis` as lanes."""
+    """The iterations of `axis` as lanes."""
 
     axis: str
     because: str = ""
@@ -108,7 +108,7 @@ class Vectorize:
 
 @dataclass(frozen=True, slots=True)
 class Parallelize:
-    """The turns of `axis` shared out over `tasks` runs of the kernel."""
+    """The iterations of `axis` shared out over `tasks` runs of the kernel."""
 
     axis: str
     tasks: int
@@ -125,7 +125,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """Loads of argument `slot` along `axis` also fetch what the following turn of `next` reads."""
+    """Loads of argument `slot` along `axis` also fetch what the next iteration of `next` reads."""
 
     slot: int
     axis: str

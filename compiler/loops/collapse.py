@@ -32,18 +32,14 @@ from compiler.loops.nodes import (
     Body,
     Const,
     Range,
-    Reduce,
     ScalarNode,
-    Store,
-    Update,
     alu,
     axis,
     index,
 )
+from compiler.loops.placement import Nest
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import Sum, as_sum
-
-Nest = Store | Update | Reduce
 
 
 def collapse(

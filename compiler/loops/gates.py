@@ -1,4 +1,4 @@
-"""gates: what a condition says about ranges: `i0.0*8 + i0.1 < 22` bounds the sum of two."""
+"""gates: the bounds that a condition gives ranges: `i0.0*8 + i0.1 < 22` bounds the sum of two."""
 
 from compiler.loops.nodes import Alu, Range, ScalarNode
 from compiler.loops.symbolic import Sum, as_sum, at_greatest

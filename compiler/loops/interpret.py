@@ -4,8 +4,8 @@ A range is an arange along an axis of its own, and broadcasting does the rest: t
 expression has the extents of the ranges it depends on, and 1 elsewhere. Two ranges that no
 expression depends on together share an axis.
 
-The levels of ranges make no difference here: all turns happen. Scratch memory has a part for each
-turn of the ranges that its effects depend on, and is filled when it is read first.
+The levels of ranges make no difference here: all iterations happen. Scratch memory has a part for
+each iteration of the ranges that its effects depend on, and is filled when it is read first.
 
 Memory is bounded. While the values of a body have more than `LIMIT` elements in total, its
 outermost ranges are cut into blocks, and the blocks run one after the other.
@@ -49,7 +49,9 @@ Watch: TypeAlias = Callable[[ScalarNode, Array], None]
 """Told a node and its value in the open blocks, each time it is computed."""
 
 LIMIT = 2**22
-"""Elements that all values of a body may have together."""
+"""Elements that all values of a body may have together. gelu of 2²⁰ takes 69, 17, 18, 19 and 47 ms
+with 2¹⁶, 2¹⁸, 2²⁰, 2²² and 2²⁴, and at most 4, 5, 7, 17 and 44 MiB; a product of 256³ 341, 141, 32,
+49 and 58 ms (EPYC, AVX2, 2026-11-23)."""
 NOTHING: Array = np.zeros(0)
 """Stands for an effect that has happened."""
 
@@ -141,7 +143,7 @@ class _Run:
         updates.apply(op, flat, index, data)
 
     def _scratch(self, node: Local) -> Scratch:
-        """The memory, new where the loops that it depends on have begun another turn."""
+        """The memory, new where the loops that it depends on have begun another iteration."""
         if node not in self.scratch:
             shape = self._shape(self.needs[node])
             self.scratch[node] = Scratch(node.name, shape, node.size, node.element.numpy)

@@ -1,7 +1,7 @@
 """Memory as the interpreters see it: flat arrays, and scratch memory that knows what was written.
 
-Scratch memory has one part per turn of the loops around its effects, one after the other in one
-flat array. It is not initialised: reading an element that was not written is an error.
+Scratch memory has one part per iteration of the loops around its effects, one after the other in
+one flat array. It is not initialised: reading an element that was not written is an error.
 """
 
 from typing import Any, TypeAlias

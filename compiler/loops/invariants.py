@@ -31,11 +31,12 @@ compiler.
     each multiple is more than what those below it reach together.
 10. A Custom has a registered name. An inline one is a value, of scalars of its operands' types; any
     other stands under the Body, alone, and writes the first of its arguments.
-11. Turns of `unroll` and `vector` ranges are at most `MOST_TURNS`, a constant. A value depends on
-    at most one vector range. In an Update no loop is inside these, so that the order of its turns
-    stays, and no two lanes hit one element.
+11. `unroll` and `vector` ranges have a constant trip count, at most `MOST_SIDE_BY_SIDE`. A value
+    depends on at most one vector range. In an Update no loop is inside these, so that the order of
+    its iterations stays, and no two lanes hit one element.
 12. A core range is the outermost one of a nest under the Body, normal, or of an Update whose
-    turns hit elements of their own. All have one number of tasks, 2 or more; no other range has.
+    iterations hit elements of their own. All have one number of tasks, 2 or more; no other range
+    has.
 13. One Local per number, of 1 element or more. It is first stored to; what loads from it comes
     after all its effects.
 14. An effect on scratch memory depends on no unroll or vector range but its own: the memory is
@@ -65,8 +66,9 @@ from compiler.loops.nodes import (
     memory,
 )
 
-MOST_TURNS = 64
-"""Turns of a range that stand side by side, in registers or in the lanes of one."""
+MOST_SIDE_BY_SIDE = 64
+"""Iterations of a range that stand side by side, in registers or in the lanes of one: as many as
+`unroll` and `vectorize` make."""
 
 
 def broken(node: ScalarNode, number: int, what: str, got: object, expected: object) -> NoReturn:

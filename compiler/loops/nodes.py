@@ -30,10 +30,10 @@ What fills scratch memory is an effect inside an expression: `Load(After(local, 
 index)`. Such a store is a value's neighbour, like a reduction: it stands in the outermost loop that
 has all ranges it depends on, less its own.
 
-A range is written out at its level. The turns of a `loop` follow one another. Those of `unroll`
-are side by side in the code: a value that depends on it is one register per turn. Those of
-`vector` are the lanes of one register; an expression depends on at most one of these. Those of
-`core` are shared out, in order, over `tasks` runs of the kernel, which may happen at once.
+A range is written out at its level. The iterations of a `loop` follow one another. Those of
+`unroll` are side by side in the code: a value that depends on it is one register per iteration.
+Those of `vector` are the lanes of one register; an expression depends on at most one of these.
+Those of `core` are shared out, in order, over `tasks` runs of the kernel, which may happen at once.
 """
 
 import math
@@ -109,7 +109,7 @@ class Range(ScalarNode):
     part: tuple[int, ...] = ()
     """Which part of the axis this is, once that was cut: 0 outer, 1 inner, 2 the rest."""
     tasks: int = 0
-    """For level `core`: over how many runs of the kernel the turns are shared out."""
+    """For level `core`: over how many runs of the kernel the iterations are shared out."""
 
     def _dtype(self) -> DType:
         return int64

@@ -1,4 +1,4 @@
-"""pick: a sum of which one turn at most counts is that turn: no loop looks for it.
+"""pick: a sum of which one iteration at most counts is that iteration: no loop looks for it.
 
     Before:  acc %40 = 0.0
              for r1 in 1000   reduction
@@ -13,7 +13,7 @@
              %40 = %39 + 0.0                   f32
 
 So the loss of each row reads the score of its class, where a one-hot row would be compared with
-all classes. An index that is none of the turns counts as no turn.
+all classes. An index that is none of the iterations counts as no iteration.
 """
 
 from compiler.core.dtypes import int64
@@ -35,7 +35,7 @@ from compiler.loops.nodes import (
 
 @rule((Reduce, "sum"))
 def pick(node: Reduce) -> ScalarNode | None:
-    """sum over r of where(k == r, f(r), 0) = f(k) where k is a turn, else 0"""
+    """sum over r of where(k == r, f(r), 0) = f(k) where k is an iteration, else 0"""
     value = node.sources[0]
     if len(node.ranges) != 1 or not isinstance(node.ranges[0].sources[0], Const):
         return None
@@ -44,15 +44,15 @@ def pick(node: Reduce) -> ScalarNode | None:
     if found is None or axis.extent == 0:
         return None
     last = index(axis.extent - 1)
-    turn = alu("min", alu("max", found, index(0)), last)
-    picked = _at(value, axis, turn)
+    place = alu("min", alu("max", found, index(0)), last)
+    picked = _at(value, axis, place)
     if picked is None or not node.dtype.is_float:
         return picked
     return alu("add", picked, const(0.0, node.dtype))  # a sum of -0 and zeros is 0
 
 
 def _condition(value: ScalarNode) -> ScalarNode | None:
-    """What must hold for a turn to count: a turn for which it does not adds 0."""
+    """The condition for an iteration to count: one for which it does not hold adds 0."""
     if value.dtype.kind == "bool":
         return value
     match value:
@@ -62,7 +62,7 @@ def _condition(value: ScalarNode) -> ScalarNode | None:
 
 
 def _place(condition: ScalarNode | None, axis: Range) -> ScalarNode | None:
-    """What `axis` must be equal to for the condition to hold, which is the same for all turns."""
+    """The value of `axis` for which the condition holds, the same for all iterations."""
     match condition:
         case Alu(op="and", sources=(first, second)) if condition.dtype.kind == "bool":
             return _place(first, axis) or _place(second, axis)
@@ -72,9 +72,9 @@ def _place(condition: ScalarNode | None, axis: Range) -> ScalarNode | None:
     return None
 
 
-def _at(value: ScalarNode, axis: Range, turn: ScalarNode) -> ScalarNode | None:
-    """The value in one turn; None where more than arithmetic and loads depends on the axis."""
-    done: dict[ScalarNode, ScalarNode] = {axis: turn}
+def _at(value: ScalarNode, axis: Range, iteration: ScalarNode) -> ScalarNode | None:
+    """The value in one iteration; None where more than arithmetic and loads depends on the axis."""
+    done: dict[ScalarNode, ScalarNode] = {axis: iteration}
     order: list[ScalarNode] = toposort([value])
     for node in order:
         if node in done:

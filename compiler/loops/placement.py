@@ -10,9 +10,9 @@ the ranges it depends on; a reduction's loop stands where its result is wanted.
 That one rule moves what does not change out of its loop, and fuses row statistics with the rows
 that use them. `place` returns blocks; `linearize` and the printer walk them.
 
-Loops are the ranges of the levels `loop` and `core`; for the turns of an `unroll` or `vector` range
-no block is opened. Stores that follow one another and begin with the same loops share these. What
-fills scratch memory stands, loops of its own around it, where the memory is read first. Neither
+Loops are the ranges of the levels `loop` and `core`; for the iterations of an `unroll` or `vector`
+range no block is opened. Stores that follow one another and begin with the same loops share these.
+Stores to scratch memory stand, loops of their own around them, where it is read first. Neither
 memory nor `After` is an item: `nodes.memory` says what an access is about.
 """
 
@@ -40,8 +40,8 @@ from compiler.loops.nodes import (
 
 
 @dataclass(slots=True, eq=False)
-class Block:
-    """What happens in one loop (`range` is None for the whole kernel), in order."""
+class LoopBlock:
+    """The items of one loop, in order; `range` is None for the whole kernel."""
 
     range: Range | None
     items: "list[Item]" = field(default_factory=list)
@@ -61,8 +61,8 @@ class Fold:
     reduce: Reduce
 
 
-Item: TypeAlias = ScalarNode | Block | Begin | Fold
-Path: TypeAlias = "tuple[Block, ...]"
+Item: TypeAlias = ScalarNode | LoopBlock | Begin | Fold
+Path: TypeAlias = "tuple[LoopBlock, ...]"
 Nest: TypeAlias = Reduce | Store | Update
 NESTS = Reduce, Store, Update
 """For `isinstance`, which is slow on what is written with bars."""
@@ -78,13 +78,13 @@ class _Close:
     """How many blocks of the path are around the loops of the nest."""
 
 
-def place(body: Body) -> Block:
+def place(body: Body) -> LoopBlock:
     """The loop nest of `body`, as nested blocks."""
     return _Placement(body).run()
 
 
 def is_loop(each: Range) -> bool:
-    """Whether a block is opened for the range: its turns follow one another."""
+    """Whether a block is opened for the range: its iterations follow one another."""
     return each.level in ("loop", "core")
 
 
@@ -94,11 +94,11 @@ class _Placement:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.needs = dependencies(body)
-        self.placed: dict[Block, set[ScalarNode]] = {}
-        self.shared: dict[Block, Block] = {}
+        self.placed: dict[LoopBlock, set[ScalarNode]] = {}
+        self.shared: dict[LoopBlock, LoopBlock] = {}
         """For each loop that nests before this one opened, the one open inside of it."""
 
-    def run(self) -> Block:
+    def run(self) -> LoopBlock:
         """Place every store and update; each opens the loops that the one before did not."""
         top = self._block(None)
         path: Path = (top,)
@@ -114,8 +114,8 @@ class _Placement:
             self._place(self._inside(_Close(nest, path, len(shared))))
         return top
 
-    def _block(self, range_: Range | None) -> Block:
-        block = Block(range_)
+    def _block(self, range_: Range | None) -> LoopBlock:
+        block = LoopBlock(range_)
         self.placed[block] = set()
         return block
 
@@ -159,7 +159,7 @@ class _Placement:
             self._put(node, home[-1])
 
     def _inside(self, close: _Close) -> "list[tuple[ScalarNode, Path] | _Close]":
-        """What is to be done for a nest, last first: extents, operands, then its loops."""
+        """The tasks of placing a nest, last first: extents, operands, then its loops."""
         extents = [r.sources[0] for r in close.node.ranges if isinstance(r.sources[0], Alu)]
         operands = operands_of(close.node)
         waiting = [*extents, *operands]
@@ -187,12 +187,12 @@ class _Placement:
         is_given = isinstance(node, Range | Argument | DefineVar | Local)
         return is_given or any(node in self.placed[block] for block in path)
 
-    def _put(self, node: ScalarNode, block: Block) -> None:
+    def _put(self, node: ScalarNode, block: LoopBlock) -> None:
         if not isinstance(node, After):
             self._append(block, node)
             self.placed[block].add(node)
 
-    def _append(self, block: Block, item: Item) -> None:
+    def _append(self, block: LoopBlock, item: Item) -> None:
         """Put `item` last, but before a loop that is still open."""
         inner = self.shared.get(block)
         place = len(block.items) if inner is None else block.items.index(inner)
@@ -211,7 +211,7 @@ def _shared(path: Path, ranges: tuple[Range, ...]) -> Path:
 
 
 def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
-    """What a nest reads in its innermost loop: its sources without its ranges."""
+    """The values that a nest reads in its innermost loop: its sources without its ranges."""
     own = set(node.ranges)
     if isinstance(node, Reduce):
         return node.sources[:1]

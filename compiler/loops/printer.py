@@ -9,7 +9,7 @@
         %9 = sum(%9, %5 * %8)
       out[i0*10 + i1] = %9
 
-Scratch memory, and ranges whose turns are side by side and thus in no loop, stand first:
+Scratch memory, and ranges whose iterations are side by side and thus in no loop, stand first:
 
       local0 f32[48]   scratch
       i0.1 in 4   unrolled
@@ -43,7 +43,7 @@ from compiler.loops.nodes import (
     Update,
     memory,
 )
-from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, is_loop, place
+from compiler.loops.placement import Begin, Fold, Item, LoopBlock, fused_products, is_loop, place
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
 
@@ -88,7 +88,7 @@ class Loops(Stage):
         stack: list[tuple[Item, int]] = [(place(self.body), 0)]
         while stack:
             item, depth = stack.pop()
-            if isinstance(item, Block):
+            if isinstance(item, LoopBlock):
                 if item.range is not None:
                     rows.append(self._line(item.range, depth, _loop(item.range)))
                     depth += 1
@@ -99,7 +99,7 @@ class Loops(Stage):
 
     @property
     def links(self) -> dict[str, tuple[str, ...]]:
-        """What each scalar comes from; index arithmetic has no lines of its own."""
+        """The origins of each scalar; index arithmetic has no lines of its own."""
         return {self.entity(node): self._from(node) for node in self.nodes}
 
     def _line(self, node: ScalarNode, depth: int, text: str) -> Line:
@@ -225,12 +225,12 @@ def _loop(node: Range) -> str:
 
 
 def how_run(node: Range) -> str:
-    """`   reduction   lanes`: what a range is besides its extent: its role, how its turns run."""
-    return ("" if node.role == "normal" else f"   {node.role}") + turns_run(node)
+    """`   reduction   lanes`: the role of a range, and how its iterations run."""
+    return ("" if node.role == "normal" else f"   {node.role}") + level_words(node)
 
 
-def turns_run(node: Range) -> str:
-    """`   unroll 4`, `   over 2 tasks`: how the turns of a range run, where it is no plain loop."""
+def level_words(node: Range) -> str:
+    """`   unroll 4`, `   over 2 tasks`: how the iterations of a range run; "" for a plain loop."""
     levels = {"loop": "", "unroll": "   unrolled", "vector": "   lanes",
               "core": f"   over {node.tasks} tasks"}  # fmt: skip
     return (f"   unroll {node.unroll}" if node.unroll else "") + levels[node.level]
@@ -266,7 +266,7 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
-    """What a picture of a scalar node needs."""
+    """All that a picture of a scalar node needs."""
     kinds = {Const: "const", DefineVar: "const", Argument: "buffer",
              Local: "local", After: "control",
              Load: "memory", Store: "memory", Update: "memory", Cast: "cast",

@@ -80,8 +80,8 @@ def _rejoin(total: Sum) -> Sum:
 
 
 def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
-    """What `divisor` divides of a sum, divided, and the rest; terms are split only if the rest
-    is then less than the divisor, so that the division is gone."""
+    """The terms of a sum that `divisor` divides, divided, and the rest; terms are split only if the
+    rest is then less than the divisor, so that the division is gone."""
     total = as_sum(value)
     whole, rest = total.split_by(divisor)
     remainder = rest.node()

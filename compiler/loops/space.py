@@ -5,8 +5,8 @@
 
 The parts of an axis that was cut are its tiles; what is left over by them is an axis of its own,
 unless it is masked. Lanes are vectors, a range that tasks share out is a block on each core, and
-all others run turn by turn. Where no range is lanes, LLVM makes vectors of the loops whose turns
-read and write one element after the other (`count.py`).
+all others run iteration by iteration. Where no range is lanes, LLVM makes vectors of the loops
+whose iterations read and write one element after the other (`count.py`).
 """
 
 import math
@@ -42,7 +42,7 @@ def iteration_space(body: Body, work: Work | None = None, device: str = "CPU") -
     groups = _groups([n for n in order if isinstance(n, Range)])
     masks = _masks(order)
     axes = tuple(_axis(tiles, masks) for tiles in groups)
-    tiles = tuple(tuple(_turns(part) for part in parts) for parts in groups)
+    tiles = tuple(tuple(_trips(part) for part in parts) for parts in groups)
     masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
     found = _found_by_llvm(order, groups, work or count(body))
     space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
@@ -75,23 +75,23 @@ def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
     found: dict[frozenset[ScalarNode], int] = {}
     for gate in gates:
         for bounded, limit in filter(None, limits(gate)):
-            turns = [_turns(r) for r in bounded.terms if isinstance(r, Range)]
-            if limit < math.prod(turns) and len(turns) > 1:
+            trips = [_trips(r) for r in bounded.terms if isinstance(r, Range)]
+            if limit < math.prod(trips) and len(trips) > 1:
                 found[frozenset(bounded.terms)] = limit
     return found
 
 
-def _turns(each: Range) -> int:
-    """How often a range turns where variables are greatest."""
-    turns = at_greatest(each.sources[0])
-    return each.extent if turns is None else turns
+def _trips(each: Range) -> int:
+    """The trip count of a range where variables are greatest."""
+    trips = at_greatest(each.sources[0])
+    return each.extent if trips is None else trips
 
 
 def _axis(parts: Tiles, masks: dict[frozenset[ScalarNode], int]) -> Axis:
     first = parts[0]
     variables = [n.name for n in toposort([first.sources[0]]) if isinstance(n, DefineVar)]
     name = axis_name(first.role, first.number, _rest(first))
-    size = masks.get(frozenset(parts), math.prod(map(_turns, parts)))
+    size = masks.get(frozenset(parts), math.prod(map(_trips, parts)))
     return Axis(name, size, first.role, variables[0] if variables else "")
 
 
@@ -117,7 +117,7 @@ def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
 
 
 def _hints(groups: list[Tiles]) -> list[LoopHint]:
-    """What ranges ask for; one turn asks for nothing."""
+    """The hints that ranges give; one iteration gives none."""
     made: list[LoopHint] = []
     for number, parts in enumerate(groups):
         for part in parts:

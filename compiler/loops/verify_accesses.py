@@ -1,11 +1,11 @@
 """verify_accesses: invariants 8 and 9 of `invariants.py`: no access outside its memory, and every
 element written exactly once.
 
-A store writes a box: `start` plus, for each of its axes, a multiple of 0 … turns-1. Two boxes are
+A store writes a box: `start` plus, for each of its axes, a multiple of 0 … trips-1. Two boxes are
 apart where, at some stride, their multiples are: the main part of rows and the rest are
 
-    i0*1000 + i1.0*16 + i1.1      start 0     1000 × 8 turns, 16 × 62, 1 × 16
-    i0*1000 + 992 + i1.2          start 992   1000 × 8 turns,          1 × 8
+    i0*1000 + i1.0*16 + i1.1      start 0     1000 × 8 iterations, 16 × 62, 1 × 16
+    i0*1000 + 992 + i1.2          start 992   1000 × 8 iterations,          1 × 8
 
 which both run through all multiples of 1000, but through others, 0 … 61 and 62, of 16.
 """
@@ -34,18 +34,18 @@ from compiler.loops.symbolic import Sum, as_sum, at_greatest
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Elements `start` plus multiples of each stride, of `turns` many; strides descend."""
+    """Elements `start` plus multiples of each stride, of `trips` many; strides descend."""
 
     start: int
     axes: tuple[tuple[int, int], ...]
 
     @property
     def count(self) -> int:
-        return math.prod(turns for _, turns in self.axes)
+        return math.prod(trips for _, trips in self.axes)
 
     @property
     def last(self) -> int:
-        return self.start + sum(stride * (turns - 1) for stride, turns in self.axes)
+        return self.start + sum(stride * (trips - 1) for stride, trips in self.axes)
 
 
 def verify_accesses(
@@ -113,7 +113,7 @@ def _reach(where: ScalarNode, gate: ScalarNode | None) -> tuple[int, int] | None
 
 
 def _tiles(each: ScalarNode, stride: int, terms: Mapping[ScalarNode, int]) -> ScalarNode | None:
-    """The term n//T, times T, that goes with a range of n%T turns."""
+    """The term n//T, times T, that goes with a range of extent n%T."""
     if not isinstance(each, Range) or stride <= 0:
         return None
     match each.sources[0]:
@@ -167,21 +167,21 @@ def _cover(stores: list[Store]) -> None:
 
 
 def _boxes(store: Store, is_rest: bool) -> list[_Box]:
-    """What a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
+    """The boxes that a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
 
-    A gate bounds axes: what is written is the turns that are whole, and the last one, which is not.
+    A gate bounds axes: the iterations that are whole are written, and part of the last one.
     """
     total = as_sum(store.sources[1])
-    start, terms, turns = total.constant, dict(total.terms), _turns(store)
+    start, terms, trips = total.constant, dict(total.terms), _trips(store)
     made = [_Box(0, ())]
     for found in limits(store.gate):
         if found is None and store.is_part:
             continue
         bounded, limit = found or (Sum({}, 0), 0)
         stride = _common(terms, bounded)
-        if stride is None or not set(bounded.terms) <= set(turns):
+        if stride is None or not set(bounded.terms) <= set(trips):
             broken(store, 9, "the gate bounds no axes of the store", store.gate, "a < N")
-        digits = _digits([(c, turns.pop(term)) for term, c in bounded.terms.items()])
+        digits = _digits([(c, trips.pop(term)) for term, c in bounded.terms.items()])
         if digits is None:
             broken(store, 9, "the gate bounds axes that overlap", bounded.node(), "multiples")
         below = _below(digits, limit)
@@ -194,20 +194,20 @@ def _boxes(store: Store, is_rest: bool) -> list[_Box]:
             start += terms.pop(term) * value
     if not set(terms) <= set(store.ranges):
         broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
-    others = tuple((terms.get(each, 0), number) for each, number in turns.items())
+    others = tuple((terms.get(each, 0), number) for each, number in trips.items())
     made = [_joined(box, _Box(start, others), 1) for box in made]
     return [box for box in made if box.count]
 
 
 def _joined(box: _Box, part: _Box, stride: int) -> _Box:
     """A box that has the axes of two, those of the second `stride` times as far apart."""
-    axes = [(stride * step, turns) for step, turns in part.axes if turns != 1]
+    axes = [(stride * step, trips) for step, trips in part.axes if trips != 1]
     return _Box(box.start + stride * part.start, tuple(sorted((*box.axes, *axes), reverse=True)))
 
 
-def _digits(turns: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
-    """Strides and turns, strides descending; None where those below a stride reach it."""
-    digits = tuple(sorted((each for each in turns if each[1] != 1), reverse=True))
+def _digits(trips: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
+    """Strides and trip counts, strides descending; None where those below a stride reach it."""
+    digits = tuple(sorted((each for each in trips if each[1] != 1), reverse=True))
     for number, (stride, _) in enumerate(digits):
         if _Box(0, digits[number + 1 :]).last >= stride:
             return None
@@ -215,23 +215,23 @@ def _digits(turns: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
 
 
 def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
-    """The turns whose sum is less than `limit`, as boxes: whole turns of a digit, then the rest."""
+    """Iterations whose sum is less than `limit`, as boxes: whole ones of a digit, then a rest."""
     if limit <= 0:
         return []
     if not digits:
         return [_Box(0, ())]
-    (stride, turns), *others = digits
+    (stride, trips), *others = digits
     rest = tuple(others)
-    whole = min(max((limit - 1 - _Box(0, rest).last) // stride + 1, 0), turns)
+    whole = min(max((limit - 1 - _Box(0, rest).last) // stride + 1, 0), trips)
     made = [_Box(0, ((stride, whole), *rest))] if whole else []
-    if whole < turns:
+    if whole < trips:
         last = _below(rest, limit - whole * stride)
         made += [_Box(whole * stride + box.start, box.axes) for box in last]
     return made
 
 
-def _turns(store: Store) -> dict[ScalarNode, int]:
-    """How often each range of a store turns where variables are greatest."""
+def _trips(store: Store) -> dict[ScalarNode, int]:
+    """The trip count of each range of a store where variables are greatest."""
     found = {each: at_greatest(each.sources[0]) for each in store.ranges}
     return {each: 0 if number is None else number for each, number in found.items()}
 
@@ -240,11 +240,11 @@ def _apart(store: Store, box: _Box) -> None:
     """Invariant 9, for one of several stores: no element twice."""
     reach = 0
     names = {c: t.name for t, c in as_sum(store.sources[1]).terms.items() if isinstance(t, Range)}
-    for stride, turns in reversed(box.axes):
+    for stride, trips in reversed(box.axes):
         if stride <= reach:
             what = f"{names.get(stride, store.ranges[-1].name)} may write an element again"
             broken(store, 9, what, f"multiple {stride}", f"more than {reach}")
-        reach += stride * (turns - 1)
+        reach += stride * (trips - 1)
 
 
 def _are_apart(a: _Box, b: _Box) -> bool:

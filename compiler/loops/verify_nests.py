@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from compiler.loops.invariants import MOST_TURNS, broken, describe
+from compiler.loops.invariants import MOST_SIDE_BY_SIDE, broken, describe
 from compiler.loops.nodes import (
     After,
     Body,
@@ -40,9 +40,9 @@ def _level(node: Range) -> None:
     """Invariant 11, for a range; 12, for its tasks."""
     if not is_loop(node):
         extent = node.sources[0]
-        if not isinstance(extent, Const) or not 1 <= int(extent.value) <= MOST_TURNS:
-            what = f"the turns of an {node.level} range"
-            broken(node, 11, what, extent.bounds, f"a constant from 1 to {MOST_TURNS}")
+        if not isinstance(extent, Const) or not 1 <= int(extent.value) <= MOST_SIDE_BY_SIDE:
+            what = f"the trip count of an {node.level} range"
+            broken(node, 11, what, extent.bounds, f"a constant from 1 to {MOST_SIDE_BY_SIDE}")
     is_core = node.level == "core"
     if is_core != (node.tasks != 0) or (is_core and node.tasks < 2):
         expected = "2 or more" if is_core else "0, for it is no core range"
@@ -58,18 +58,18 @@ def _lanes(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> No
 
 
 def _order(node: Update) -> None:
-    """Invariant 11, for the turns of an update."""
+    """Invariant 11, for the iterations of an update."""
     levels = [is_loop(r) for r in node.ranges]
     if levels != sorted(levels, reverse=True):
         names = ", ".join(r.name for r in node.ranges)
-        broken(node, 11, "a loop inside turns that are side by side", names, "loops outside")
+        broken(node, 11, "a loop inside iterations that are side by side", names, "loops outside")
     for each in node.ranges:
         if each.level == "vector" and each.extent > 1 and not _hits_apart(node, each):
             broken(node, 11, f"lanes of {each.name} may hit one element", each.name, "a multiple")
 
 
 def _hits_apart(node: Update, each: Range) -> bool:
-    """Whether different turns of a range hit different elements, whatever the others do."""
+    """Whether different iterations of a range hit different elements, whatever the others do."""
     terms = as_sum(node.sources[1]).terms
     if not all(isinstance(term, Range) for term in terms):
         return False
@@ -98,7 +98,8 @@ def _cores(body: Body, order: list[ScalarNode]) -> None:
             if each.level == "core" and (depth or node not in statements):
                 broken(node, 12, f"{each.name} is inside", describe(node), "outermost of a body's")
             if each.level == "core" and isinstance(node, Update) and not _hits_apart(node, each):
-                broken(node, 12, f"turns of {each.name} may hit one element", each.name, "apart")
+                what = f"iterations of {each.name} may hit one element"
+                broken(node, 12, what, each.name, "apart")
 
 
 def _scratch(
@@ -143,4 +144,5 @@ def _effect(
         broken(node, 13, "an update of what was not written", "no store before", "a store")
     outside = sorted(r.name for r in needs[node] if not is_loop(r))
     if outside:
-        broken(node, 14, "an effect depends on turns side by side", ", ".join(outside), "loops")
+        what = "an effect depends on iterations side by side"
+        broken(node, 14, what, ", ".join(outside), "loops")

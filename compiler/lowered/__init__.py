@@ -10,15 +10,15 @@ In order: each imports only what stands before it.
     access.py              the instructions that read and write memory
     joins.py               the parts of one reduction, as a tile and its rest leave them
     accumulate.py          the instructions of a reduction, over loops, registers side by side
-    counts.py              what a run of lowered instructions did, in numbers
+    counts.py              counts of what a run of lowered instructions did
     custom.py              operations from outside the table
     interpreted_memory.py  memory as the interpreter sees it
-    plan.py                what the interpreter knows of a kernel before it runs
+    plan.py                all that is known of a kernel before it is interpreted
     interpret.py           the interpreter of lowered instructions
     scratch.py             in which loop the scratch memory of a body is made
     linearize.py           the loop nest of a body as a list of instructions
     printer.py             the printed form and the picture of lowered instructions
-    registers.py           what a check of lowered instructions knows
+    registers.py           all that a check of lowered instructions knows
     machine_rules.py       the invariants of the instructions in `lowered/machine.py`
     run_tasks.py           a kernel on the interpreter, its tasks one after the other
     verify.py              the invariants of lowered instructions

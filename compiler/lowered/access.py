@@ -1,10 +1,10 @@
 """access: the instructions that read and write memory, for nodes of several registers and lanes.
 
-Along the range whose turns are lanes, an index that grows by 1 is an access to elements in a row.
-One that stays is one element, for all lanes. Any other is a gather; but where it grows by 1 along
-an unrolled range of as many turns as there are lanes, it is rows, and lanes and registers change
-places afterwards (`transpose.py`). So it is with stores, where a mask leaves out the lanes that no
-turn is for. What cannot be stored in a row is stored lane by lane.
+Along the range whose iterations are lanes, an index that grows by 1 is an access to elements in a
+row. One that stays is one element, for all lanes. Any other is a gather; but where it grows by 1
+along an unrolled range of as many iterations as there are lanes, it is rows, and lanes and
+registers change places afterwards (`transpose.py`). So it is with stores, where a mask leaves out
+the lanes that no iteration is for. Elements that are not in a row are stored lane by lane.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from compiler.core.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
 from compiler.lowered.instructions import LINE, Alu, Load, Store
-from compiler.lowered.tiles import Tile, Turns
+from compiler.lowered.tiles import Iterations, Tile
 from compiler.lowered.transpose import transpose
 from compiler.lowered.values import Values
 from compiler.ops.updates import UPDATES
@@ -32,21 +32,21 @@ def load(values: Values, node: loops.Load) -> None:
     if along is not None:
         _load_rows(values, node, tile, along)
         return
-    for turns in tile.combinations():
-        values.hold(node, _load(values, node, tile, turns), tile.key(turns))
+    for iterations in tile.combinations():
+        values.hold(node, _load(values, node, tile, iterations), tile.key(iterations))
 
 
-def _load(values: Values, node: loops.Load, tile: Tile, turns: Turns) -> int:
-    """What is read for one combination."""
+def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) -> int:
+    """The register of what is read for one combination."""
     memory, index = values.memory(node), node.sources[1]
     lanes = tile.lanes
-    valid = _valid(values, node.gate, turns)
+    valid = _valid(values, node.gate, iterations)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
-        start = values.start(index, turns)
+        start = values.start(index, iterations)
         ahead = node.ahead if lanes > 1 else 0
         return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
     pointers = values.pointers(memory, lanes, node.dtype)
-    each = values.operand(index, turns, lanes)
+    each = values.operand(index, iterations, lanes)
     return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
 
 
@@ -68,18 +68,18 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
     index, lanes = node.sources[1], tile.lanes
     stride = values.tiles.stride(index, tile.vector)
     assert stride is not None
-    for turns in tile.combinations():
-        if turns[along] % lanes:
+    for iterations in tile.combinations():
+        if iterations[along] % lanes:
             continue
         memory = values.memory(node)
-        valid = _valid(values, node.gate, turns)
+        valid = _valid(values, node.gate, iterations)
         rows = []
         for lane in range(lanes):
             is_there = _of_lane(values, node.gate, valid, lane)
-            start = values.start(index, turns, lane * stride)
+            start = values.start(index, iterations, lane * stride)
             rows.append(_row(values, node, memory, start, is_there, lanes))
-        for turn, register in enumerate(transpose(values, rows, node.dtype)):
-            own = turns | {along: turns[along] + turn}
+        for iteration, register in enumerate(transpose(values, rows, node.dtype)):
+            own = iterations | {along: iterations[along] + iteration}
             values.hold(node, register, tile.key(own))
 
 
@@ -99,11 +99,11 @@ def _of_lane(
     return values.lane(valid, lane, gate.dtype)
 
 
-def _valid(values: Values, gate: ScalarNode | None, turns: Turns) -> int | None:
+def _valid(values: Values, gate: ScalarNode | None, iterations: Iterations) -> int | None:
     """The register of a gate, with a lane or with several; None where it is always open."""
     if gate is None or is_true(gate):
         return None
-    return values.operand(gate, turns, values.tiles.of(gate).lanes)
+    return values.operand(gate, iterations, values.tiles.of(gate).lanes)
 
 
 def store(values: Values, node: loops.Store) -> None:
@@ -115,16 +115,16 @@ def store(values: Values, node: loops.Store) -> None:
     if along is not None:
         _store_columns(values, node, tile, along)
         return
-    for turns in tile.combinations():
-        held = values.operand(value, turns, tile.lanes)
+    for iterations in tile.combinations():
+        held = values.operand(value, iterations, tile.lanes)
         plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
-            valid, start = _valid(values, node.gate, turns), values.start(index, turns)
+            valid, start = _valid(values, node.gate, iterations), values.start(index, iterations)
             is_whole = node.is_streamed and valid is None and _is_aligned(values, node, tile)
             row = replace(plain, index=start, valid=valid, is_streamed=is_whole)
             values.append(row)
             continue
-        for lane, at, valid in _places(values, index, node.gate, tile, turns):
+        for lane, at, valid in _places(values, index, node.gate, tile, iterations):
             source = values.lane(held, lane, value.dtype)
             values.append(replace(plain, index=at, source=source, valid=valid, lanes=1))
 
@@ -146,14 +146,14 @@ def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) 
     """Registers and lanes exchanged, then a row for each lane there was."""
     index, value = node.sources[1:3]
     lanes, dtype = tile.lanes, value.dtype
-    for turns in tile.combinations():
-        if turns[along] % lanes:
+    for iterations in tile.combinations():
+        if iterations[along] % lanes:
             continue
-        count = min(lanes, along.extent - turns[along])
-        each = [dict(turns) | {along: turns[along] + n} for n in range(count)]
+        count = min(lanes, along.extent - iterations[along])
+        each = [dict(iterations) | {along: iterations[along] + n} for n in range(count)]
         held = [values.operand(value, own, lanes) for own in each]
         rows = transpose(values, held + held[-1:] * (lanes - count), dtype)
-        places = _places(values, index, node.gate, tile, turns)
+        places = _places(values, index, node.gate, tile, iterations)
         for row, (_, at, valid) in zip(rows, places, strict=True):
             mask = _first_lanes(values, count, lanes, valid)
             values.append(Store(values.memory(node), at, row, mask, lanes))
@@ -180,18 +180,18 @@ def _written(
 
 
 def _places(
-    values: Values, index: ScalarNode, gate: ScalarNode | None, tile: Tile, turns: Turns
+    values: Values, index: ScalarNode, gate: ScalarNode | None, tile: Tile, iterations: Iterations
 ) -> Iterator[tuple[int, int, int | None]]:
     """For each lane its number, the element it belongs to, and its gate."""
-    valid = _valid(values, gate, turns)
+    valid = _valid(values, gate, iterations)
     is_wide = gate is not None and valid is not None and values.tiles.of(gate).lanes > 1
     stride = values.tiles.stride(index, tile.vector)
     for lane in range(tile.lanes):
         if stride is None:
-            whole = values.operand(index, turns, tile.lanes)
+            whole = values.operand(index, iterations, tile.lanes)
             at = values.lane(whole, lane, int64)
         else:
-            at = values.start(index, turns, lane * stride)
+            at = values.start(index, iterations, lane * stride)
         if is_wide and valid is not None and gate is not None:
             yield lane, at, values.lane(valid, lane, gate.dtype)
         else:
@@ -203,13 +203,13 @@ def update(values: Values, node: loops.Update) -> None:
     index, value, gate = node.sources[1:4]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
-    for turns in tile.combinations():
-        joined, target = values.operand(value, turns, tile.lanes), values.memory(node)
+    for iterations in tile.combinations():
+        joined, target = values.operand(value, iterations, tile.lanes), values.memory(node)
         if is_row:
-            valid, start = _valid(values, gate, turns), values.start(index, turns)
+            valid, start = _valid(values, gate, iterations), values.start(index, iterations)
             _join(values, node, Store(target, start, joined, valid, tile.lanes))
             continue
-        for lane, at, valid in _places(values, index, gate, tile, turns):
+        for lane, at, valid in _places(values, index, gate, tile, iterations):
             source = values.lane(joined, lane, value.dtype)
             _join(values, node, Store(target, at, source, valid))
 

@@ -25,7 +25,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class CustomOperation:
-    """What the interpreter and LLVM need to know of one operation.
+    """One operation from outside, as the interpreter and LLVM need to know it.
 
     `reference` gets arrays that broadcast and gives one, if inline; if a statement it gets NumPy
     scalars and flat arrays, which it may write to where they are scratch memory or the kernel's

@@ -71,7 +71,7 @@ def scratch(memory: Memory, iterations: tuple[int, ...]) -> Cells:
 
 
 def poison(dtype: DType) -> Any:
-    """What scratch memory holds before it is written."""
+    """The value that scratch memory holds before it is written."""
     if dtype.is_float:
         return dtype.numpy.type(np.nan)
     if dtype.kind == "bool":

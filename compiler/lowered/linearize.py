@@ -12,9 +12,9 @@
                 12      assign %7 = %11
                 13    end %8   …
 
-A value that depends on unrolled ranges is a register for each combination of their turns, and
-lanes are those of the vector range (`tiles.py`). The turns of a `core` range are shared out: the
-variable `core_id` says which run this is. What that range is not around is written by run 0.
+A value that depends on unrolled ranges is a register for each combination of their iterations, and
+lanes are those of the vector range (`tiles.py`). The iterations of a `core` range are shared out:
+the variable `core_id` says which run this is. What that range is not around is written by run 0.
 
 Relies on: invariants of `loops/verify.py`.
 Ensures: invariants of `lowered/verify.py`; an accumulator is set before its loop starts; a sum
@@ -28,7 +28,7 @@ from compiler.core.dtypes import bool_, int64
 from compiler.core.node import toposort
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
-from compiler.loops.placement import Begin, Block, Fold, Item, fused_products, place
+from compiler.loops.placement import Begin, Fold, Item, LoopBlock, fused_products, place
 from compiler.lowered import access
 from compiler.lowered.accumulate import Accumulators, identity
 from compiler.lowered.instructions import (
@@ -41,7 +41,7 @@ from compiler.lowered.instructions import (
 )
 from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local, Unroll
 from compiler.lowered.scratch import homes
-from compiler.lowered.tiles import Tile, Tiles, Turns, is_tagged
+from compiler.lowered.tiles import Iterations, Tile, Tiles, is_tagged
 from compiler.lowered.values import Linear, Values
 
 CORE = "core_id"
@@ -65,7 +65,7 @@ class _Writer:
         self.accumulators = Accumulators(self.values, self.products)
         self.core: loops.DefineVar | None = None
         self.extents: set[ScalarNode] = set()
-        """What the numbers of turns are computed from."""
+        """All that trip counts are computed from."""
         self.open: list[loops.Range] = []
 
     def run(self) -> Linear:
@@ -86,7 +86,7 @@ class _Writer:
         stack: list[Task] = [top]
         while stack:
             item = stack.pop()
-            if isinstance(item, Block):
+            if isinstance(item, LoopBlock):
                 self._open(item, stack)
             elif callable(item):
                 item()
@@ -138,7 +138,7 @@ class _Writer:
                     self._compute(node)
                     self.extents.add(node)
 
-    def _open(self, block: Block, stack: list[Task]) -> None:
+    def _open(self, block: LoopBlock, stack: list[Task]) -> None:
         """A loop: its begin, its items, its end."""
         axis = block.range
         if axis is not None:
@@ -178,7 +178,7 @@ class _Writer:
         self.values.append(EndRange(register))
 
     def _share(self, axis: loops.Range, extent: int) -> tuple[int, int]:
-        """Of a core range: the first turn of this run, and how many it takes."""
+        """Of a core range: the first iteration of this run, and how many it takes."""
         assert self.core is not None
         core, tasks = self.values.plain(self.core), self.values.number(axis.tasks)
         following = self._alu("add", core, self.values.number(1))
@@ -244,11 +244,11 @@ class _Writer:
             self._base(node)
             return
         tile = self.tiles.of(node)
-        for turns in tile.combinations():
-            self.values.hold(node, self._value(node, tile, turns), tile.key(turns))
+        for iterations in tile.combinations():
+            self.values.hold(node, self._value(node, tile, iterations), tile.key(iterations))
 
     def _base(self, node: ScalarNode) -> None:
-        """A sum of multiples: only for the first turns; terms that are 0 there are left out."""
+        """A sum of multiples, for the first iterations only; terms that are 0 there are out."""
         assert isinstance(node, loops.Alu)
         a, b = (self.values.first(s) for s in node.sources)
         result: int | None
@@ -264,10 +264,10 @@ class _Writer:
                 result = self._alu(node.op, a, b)
         self.values.bases[node] = result
 
-    def _value(self, node: ScalarNode, tile: Tile, turns: Turns) -> int:
+    def _value(self, node: ScalarNode, tile: Tile, iterations: Iterations) -> int:
         """One register of a node."""
         values, lanes, dtype = self.values, tile.lanes, node.dtype
-        of = tuple(values.operand(s, turns, lanes) for s in node.sources)
+        of = tuple(values.operand(s, iterations, lanes) for s in node.sources)
         match node:
             case loops.Cast():
                 return values.write(lambda out: Cast(out, of[0], dtype, lanes))
@@ -295,7 +295,7 @@ class _Writer:
 
 
 def is_core(axis: loops.Range) -> bool:
-    """Whether the turns of a range are shared out over the runs of a kernel."""
+    """Whether the iterations of a range are shared out over the runs of a kernel."""
     return axis.level == "core"
 
 

@@ -67,7 +67,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """What follows, up to the EndIf, happens where `condition` is true."""
+    """Instructions up to the EndIf happen where `condition` is true."""
 
     condition: int
 
@@ -79,7 +79,7 @@ class EndIf:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """What was written before is seen after, by every thread."""
+    """Every thread sees after it all that was written before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the interpreter knows of a kernel before it runs: loops, extents, what may run at once.
+"""All that is known of a kernel before it is interpreted: loops, extents, what may run at once.
 
 The iterations of a normal range run at once unless they share what they write: scratch memory
 that was made outside the range and is stored to inside, or a custom statement, which may do

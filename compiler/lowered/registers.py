@@ -1,4 +1,4 @@
-"""What a check of lowered instructions knows: registers in scope, and the scopes that are open."""
+"""All that a check of lowered instructions knows: registers in scope, and scopes that are open."""
 
 from collections.abc import Sequence
 from typing import NoReturn, TypeAlias

@@ -1,6 +1,6 @@
 """scratch: in which loop the scratch memory of a body is made: the innermost around all its uses.
 
-    for i0            local0 is made here, once for each turn of i0
+    for i0            local0 is made here, once for each iteration of i0
       for i1          writes local0
       for r2          reads local0
 """
@@ -8,25 +8,25 @@
 from typing import TypeAlias
 
 from compiler.loops import nodes as loops
-from compiler.loops.placement import Block
+from compiler.loops.placement import LoopBlock
 
-Path: TypeAlias = tuple[Block, ...]
+Path: TypeAlias = tuple[LoopBlock, ...]
 
 
-def homes(top: Block) -> dict[Block, list[loops.Local]]:
+def homes(top: LoopBlock) -> dict[LoopBlock, list[loops.Local]]:
     """For each block the scratch memory that is made where it begins, by number."""
     found: dict[loops.Local, Path] = {}
     stack: list[Path] = [(top,)]
     while stack:
         path = stack.pop()
         for item in path[-1].items:
-            if isinstance(item, Block):
+            if isinstance(item, LoopBlock):
                 stack.append((*path, item))
                 continue
             local = _accessed(item)
             if local is not None:
                 found[local] = _shared(found.get(local, path), path)
-    table: dict[Block, list[loops.Local]] = {}
+    table: dict[LoopBlock, list[loops.Local]] = {}
     for local, path in sorted(found.items(), key=lambda pair: pair[0].number):
         table.setdefault(path[-1], []).append(local)
     return table

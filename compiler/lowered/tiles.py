@@ -5,8 +5,8 @@
     in2[r2*48 + i1.1*16 + i1.2]  3 registers of 16 lanes
     their product                6 registers of 16 lanes
 
-An index is a sum of multiples of ranges. What it is for one turn of the unrolled ranges is what
-it is for the first plus a constant, and so is each lane: one register holds it for all.
+An index is a sum of multiples of ranges. For one iteration of the unrolled ranges it is that of the
+first plus a constant, and so is each lane: one register holds it for all.
 """
 
 import itertools
@@ -21,8 +21,8 @@ from compiler.core.node import toposort
 from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode
 from compiler.loops.placement import dependencies
 
-Turns: TypeAlias = Mapping[Range, int]
-"""One combination: the turn of each unrolled range."""
+Iterations: TypeAlias = Mapping[Range, int]
+"""One combination: the iteration of each unrolled range."""
 Key: TypeAlias = tuple[int, ...]
 
 
@@ -39,13 +39,13 @@ class Tile:
         return 1 if self.vector is None else self.vector.extent
 
     def combinations(self) -> Iterator[dict[Range, int]]:
-        """The turns of each register, the last range fastest."""
-        for turns in itertools.product(*(range(r.extent) for r in self.ranges)):
-            yield dict(zip(self.ranges, turns, strict=True))
+        """The iterations of each register, the last range fastest."""
+        for iterations in itertools.product(*(range(r.extent) for r in self.ranges)):
+            yield dict(zip(self.ranges, iterations, strict=True))
 
-    def key(self, turns: Turns) -> Key:
-        """Which register these turns mean; those of other ranges do not matter."""
-        return tuple(turns[r] for r in self.ranges)
+    def key(self, iterations: Iterations) -> Key:
+        """Which register these iterations mean; those of other ranges do not matter."""
+        return tuple(iterations[r] for r in self.ranges)
 
 
 PLAIN = Tile()
@@ -77,7 +77,7 @@ class Tiles:
         return found
 
     def stride(self, node: ScalarNode, along: Range | None) -> int | None:
-        """How much `node` grows from one turn of `along` to the next; None: not evenly."""
+        """How much `node` grows from one iteration of `along` to the next; None: not evenly."""
         if along is None or along not in self.needs[node]:
             return 0
         known = self.coefficients.get(node)
@@ -133,7 +133,7 @@ class Tiles:
 
 
 def is_tagged(axis: Range) -> bool:
-    """Whether the turns of a range are side by side, as registers or as lanes."""
+    """Whether the iterations of a range are side by side, as registers or as lanes."""
     return axis.level in ("unroll", "vector")
 
 

@@ -1,8 +1,8 @@
 """values: the registers that hold the nodes of a body while its instructions are written.
 
-A node has a register for each combination of turns it depends on (`tiles.py`). An index that is
-a sum of multiples has one, for the first turns and the first lane: others are derived from it by
-one addition, where they are wanted. What is derived is kept until the loop around it ends.
+A node has a register for each combination of iterations that it depends on (`tiles.py`). An index
+that is a sum of multiples has one, for the first iterations and the first lane: others are derived
+from it by one addition, where they are wanted, and kept until the loop around them ends.
 """
 
 from collections.abc import Callable, Hashable
@@ -15,7 +15,7 @@ from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
 from compiler.lowered.instructions import Alu, Const, Instruction
 from compiler.lowered.machine import Gep, PtrCat, VConst, Vectorize
-from compiler.lowered.tiles import Key, Tiles, Turns, is_tagged
+from compiler.lowered.tiles import Iterations, Key, Tiles, is_tagged
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Values:
         """The node that what is written comes from."""
         self.next = 0
         self.bases: dict[ScalarNode, int | None] = {}
-        """For each sum of multiples its register for the first turns; None: it is 0."""
+        """For each sum of multiples its register for the first iterations; None: it is 0."""
         self._registers: dict[tuple[ScalarNode, Key], int] = {}
         self._constants: dict[int, tuple[int, DType]] = {}
         self._by_value: dict[tuple[object, ...], int] = {}
@@ -81,7 +81,7 @@ class Values:
         self._derived.pop()
 
     def hold(self, node: ScalarNode, register: int, key: Key = ()) -> None:
-        """`register` holds `node`, for the turns `key`."""
+        """`register` holds `node`, for the iterations `key`."""
         self._registers[node, key] = register
 
     def holds(self, node: ScalarNode) -> bool:
@@ -89,7 +89,7 @@ class Values:
         return (node, ()) in self._registers
 
     def held(self, node: ScalarNode, key: Key) -> int:
-        """The register that holds `node` for the turns `key`, whatever its lanes are."""
+        """The register that holds `node` for the iterations `key`, whatever its lanes are."""
         return self._registers[node, key]
 
     def plain(self, node: ScalarNode) -> int:
@@ -128,7 +128,7 @@ class Values:
         return self._by_value[key]
 
     def derived(self, key: Hashable, make: Callable[[int], Instruction]) -> int:
-        """What follows from registers alone: written once, where it is wanted first."""
+        """A value that follows from registers alone: written where it is wanted first."""
         for scope in reversed(self._derived):
             if key in scope:
                 return scope[key]
@@ -183,7 +183,7 @@ class Values:
         return self.write(lambda out: Vectorize(out, registers, dtype))
 
     def first(self, node: ScalarNode) -> int | None:
-        """An integer at the first turns of the ranges it is a sum of multiples of; None: 0."""
+        """An integer at the first iterations of the ranges it is a sum of multiples of; None: 0."""
         if isinstance(node, loops.Range) and is_tagged(node):
             return None
         if node in self.bases:
@@ -192,25 +192,25 @@ class Values:
             return None
         return self.plain(node)
 
-    def start(self, node: ScalarNode, turns: Turns, more: int = 0) -> int:
+    def start(self, node: ScalarNode, iterations: Iterations, more: int = 0) -> int:
         """A value of one lane, or the first lane of a sum of multiples, plus `more`."""
         known = self.tiles.coefficients.get(node)
         if known is None:
-            return self.offset(self._registers[node, self.tiles.of(node).key(turns)], more)
-        amount = sum(c * turns[r] for r, c in known.items() if r.level == "unroll")
+            return self.offset(self._registers[node, self.tiles.of(node).key(iterations)], more)
+        amount = sum(c * iterations[r] for r, c in known.items() if r.level == "unroll")
         return self.offset(self.first(node), amount + more)
 
-    def operand(self, node: ScalarNode, turns: Turns, lanes: int) -> int:
+    def operand(self, node: ScalarNode, iterations: Iterations, lanes: int) -> int:
         """The register of `node` as an operand of what has `lanes` lanes."""
         vector = self.tiles.of(node).vector
         if vector is None:
-            return self.broadcast(self.start(node, turns), lanes, node.dtype)
+            return self.broadcast(self.start(node, iterations), lanes, node.dtype)
         if vector.extent != lanes:
             _refuse_width(node, vector.extent, lanes)
         if node in self.tiles.coefficients:
             stride = self.tiles.coefficients[node].get(vector, 0)
-            return self.steps(self.start(node, turns), stride, lanes)
-        return self._registers[node, self.tiles.of(node).key(turns)]
+            return self.steps(self.start(node, iterations), stride, lanes)
+        return self._registers[node, self.tiles.of(node).key(iterations)]
 
 
 def _refuse_width(node: ScalarNode, got: int, expected: int) -> NoReturn:

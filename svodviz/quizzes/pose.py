@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from compiler.graph.decompose import RULES as DECOMPOSE_RULES
 from compiler.graph.simplify import RULES as GRAPH_RULES
 from compiler.loops.choices import Vectorize
-from compiler.loops.printer import bound, turns_run
+from compiler.loops.printer import bound, level_words
 from compiler.loops.simplify import RULES as LOOP_RULES
 from svodviz.comparing.comparison import duration
 from svodviz.foundation.escape import visible
@@ -326,7 +326,7 @@ def _lanes(
 
 def _said(axis: "Range") -> str:
     """How an axis that is no lanes is run."""
-    words = f"{'serial' if axis.role == 'serial' else ''}{turns_run(axis)}".strip()
+    words = f"{'serial' if axis.role == 'serial' else ''}{level_words(axis)}".strip()
     return f"it is {words}" if words else "it is a loop, one iteration after the other"
 
 

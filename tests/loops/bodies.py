@@ -118,11 +118,11 @@ def masked_tail() -> Example:
 def peeled_row_sum() -> Example:
     """Sums of rows of 21: in two unrolled lines of 8 lanes, then the rest."""
     i, x = axis(3, 0), given(1, 63)
-    turns, line = axis(1, 1, (0,), role="reduction"), axis(2, 1, (1, 0), "unroll", "reduction")
+    outer, line = axis(1, 1, (0,), role="reduction"), axis(2, 1, (1, 0), "unroll", "reduction")
     lane, rest = axis(8, 1, (1, 1), "vector", "reduction"), axis(5, 1, (2,), role="reduction")
     start = times(i, 21)
-    main = Load((x, plus(start, times(turns, 16), times(line, 8), lane)))
-    total = alu("add", Reduce((main, turns, line, lane), "sum"),
+    main = Load((x, plus(start, times(outer, 16), times(line, 8), lane)))
+    total = alu("add", Reduce((main, outer, line, lane), "sum"),
                 Reduce((Load((x, plus(start, 16, rest))), rest), "sum"))  # fmt: skip
     body = Body((Store((out(3), i, total, i)),))
     return Example(body, (3, 63), lambda x: x[1].reshape(3, 21).sum(1))
@@ -200,13 +200,13 @@ def variable_tiles() -> Example:
     """The first n of at most 20 elements by 8, and the rest of n % 8."""
     n = DefineVar((), "n", 0, 20)
     whole, left = alu("idiv", n, index(8)), alu("mod", n, index(8))
-    turns, lane = axis(whole, 0, (0,)), axis(8, 0, (1,), "vector")
+    outer, lane = axis(whole, 0, (0,)), axis(8, 0, (1,), "vector")
     rest = axis(left, 0, (2,))
 
     def nest(i: ScalarNode, *ranges: Range) -> Store:
         return Store((out(20), i, alu("neg", Load((given(1, 20), i))), *ranges))
 
-    body = Body((nest(plus(times(turns, 8), lane), turns, lane),
+    body = Body((nest(plus(times(outer, 8), lane), outer, lane),
                  nest(plus(times(whole, 8), rest), rest)))  # fmt: skip
     return Example(body, (20, 20), lambda x: np.append(-x[1][:13], np.full(7, 77)), {"n": 13})
 

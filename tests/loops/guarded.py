@@ -64,7 +64,7 @@ def _protect(address: int, nbytes: int, how: int) -> None:
 def run(
     program: Program, values: Sequence[Array], side: Side, given: Mapping[str, int] | None = None
 ) -> Array:
-    """What the first argument holds after a run on copies of `values`; `given` are variables."""
+    """The first argument after a run on copies of `values`; `given` are variables."""
     pairs = [guarded(value, side) for value in values]
     for memory, _ in pairs[1:]:
         memory.freeze()

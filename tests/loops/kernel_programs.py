@@ -46,7 +46,7 @@ def written(m: int, n: int, _: int) -> list[Tensor]:
 
 
 def repeated(m: int, n: int, _: int) -> list[Tensor]:
-    """Three turns of a loop."""
+    """Three iterations of a loop."""
     found = compiler.repeat(3, lambda _, a, b: (a + b.relu(), b * 0.5), data(m, n), data(m, n))
     return list(found)
 

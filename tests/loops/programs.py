@@ -250,7 +250,7 @@ def random(generator: np.random.Generator, size: int, dtype: DType) -> Array:
 
 
 def reference(body: Sink, values: list[Array]) -> Array:
-    """What the graph interpreter says slot 0 holds after the kernel, flat."""
+    """The elements of slot 0 after the kernel, flat, as the graph interpreter has them."""
     order: list[TensorNode] = toposort([body])
     params = [n for n in order if isinstance(n, Param)]
     inputs: dict[TensorNode, Array] = {p: values[p.slot].reshape(p.shape) for p in params}

@@ -105,7 +105,7 @@ def variables_of(body: Sink, seed: int) -> dict[str, int]:
 def on_engine(
     engine: str, kernel: CompiledKernel, values: list[Array], variables: dict[str, int]
 ) -> Array:
-    """What slot 0 holds once the kernel has run on copies of `values`."""
+    """The elements of slot 0 once the kernel has run on copies of `values`."""
     held = [value.copy() for value in values]
     match engine:
         case "loops":

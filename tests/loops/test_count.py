@@ -1,4 +1,4 @@
-"""What running loops takes: trips, strides, vectors, footprints, registers; the space they span."""
+"""The work of loops: trips, strides, vectors, footprints, registers; the space they span."""
 
 from dataclasses import replace
 

@@ -99,7 +99,7 @@ def test_memory_is_bounded_by_blocks() -> None:
 
 
 def test_scratch_memory_is_bounded_by_blocks() -> None:
-    """The rows of 1000 elements that 4000 turns keep are never there together: 16 MiB."""
+    """The rows of 1000 elements that 4000 iterations keep are never there together: 16 MiB."""
     i, k, j = axis(4000, 0, "normal"), axis(1000, 1, "normal"), axis(1000, 2, "normal")
     local, row = Local((), 0, f32, 1000), Load((Argument((), 1, f32, 4000, False), i))
     filled = After((local, Store((local, k, row, k))))

@@ -1,4 +1,4 @@
-"""A sum in which one turn at most counts reads that turn."""
+"""A sum in which one iteration at most counts reads that iteration."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def total(condition: ScalarNode, value: ScalarNode, other: ScalarNode = ZERO) ->
     return Reduce((alu("where", condition, value, other), ROW), "sum")
 
 
-def test_the_one_turn_is_read_and_the_loop_is_gone() -> None:
+def test_the_one_iteration_is_read_and_the_loop_is_gone() -> None:
     is_class = alu("eq", CLASS, ROW)
     found = pick.function(total(is_class, Load((SCORES, ROW))))
     assert found is not None and not any(isinstance(n, Reduce) for n in toposort([found]))
@@ -64,7 +64,7 @@ def test_cross_entropy(shape: tuple[int, int], loops: str) -> None:
 
 
 @pytest.mark.parametrize("classes", [[-1, 3, 10, 2**40], [0, 9, -(2**40), 5]])
-def test_an_index_outside_counts_as_no_turn(classes: list[int]) -> None:
+def test_an_index_outside_counts_as_no_iteration(classes: list[int]) -> None:
     scores = np.arange(40, dtype=np.float32).reshape(4, 10) + 1
     hot = Tensor(np.array(classes)).unsqueeze(1) == Tensor.arange(10).cast("int64")
     found = hot.where(Tensor(scores), 0.0).sum(1).numpy()

@@ -19,16 +19,16 @@ from compiler.loops.nodes import (
     index,
     memory,
 )
-from compiler.loops.placement import Begin, Block, Fold, dependencies, fused_products, place
+from compiler.loops.placement import Begin, Fold, LoopBlock, dependencies, fused_products, place
 from tests.loops.bodies import BODIES, axis, f32, given, main_and_rest, out, plus, times
 
 
-def nest(block: Block) -> list[object]:
+def nest(block: LoopBlock) -> list[object]:
     """Loops with what is in them, stores, and where reductions begin, fold and end."""
     found: list[object] = []
     for item in block.items:
         match item:
-            case Block(range=Range() as each):
+            case LoopBlock(range=Range() as each):
                 found.append((each.name, nest(item)))
             case Begin() | Fold():
                 found.append(f"{type(item).__name__.lower()} {item.reduce.op}")
@@ -69,7 +69,7 @@ def test_what_is_read_is_placed_before(name: str) -> None:
     stack: list[object] = [place(BODIES[name]().body)]
     while stack:
         item = stack.pop()
-        if isinstance(item, Block):
+        if isinstance(item, LoopBlock):
             stack.extend(reversed(item.items))
             reads: list[ScalarNode] = []
             if item.range is not None and item.range.sources[0].sources:
@@ -96,7 +96,7 @@ def test_a_fold_of_lanes_alone_follows_its_beginning() -> None:
 
 def test_a_value_of_an_outer_loop_stands_before_the_loop_that_stores_share() -> None:
     items = place(main_and_rest().body).items
-    assert isinstance(items[-1], Block) and sum(isinstance(i, Block) for i in items) == 1
+    assert isinstance(items[-1], LoopBlock) and sum(isinstance(i, LoopBlock) for i in items) == 1
 
 
 def test_stores_share_loops_only_from_the_outermost_on() -> None:
@@ -109,7 +109,7 @@ def test_stores_share_loops_only_from_the_outermost_on() -> None:
 
 
 def test_scratch_memory_that_is_filled_again_is_begun_again() -> None:
-    """What sets memory to 0 depends on nothing, but on what is added to the memory after."""
+    """A store of 0 to memory depends on nothing, but on what is added to the memory after."""
     body = BODIES["column sums"]().body
     needs = dependencies(body)
     assert {n.name for local in needs if isinstance(local, Local) for n in needs[local]} == {"i0.0"}

@@ -199,7 +199,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
      "the gate bounds axes that overlap", "Alu", "multiples"),
     (9, halves(2), "two stores write one argument", "the same", "others"),
     (9, halves(3, 2), "do not write each element", "5", "6, each once"),
-    (11, store(fold(ONE, Range((N,), 9, "reduction", 0, "unroll"))), "the turns of an unroll",
+    (11, store(fold(ONE, Range((N,), 9, "reduction", 0, "unroll"))), "the trip count of an unroll",
      "(0, 8)", "from 1 to 64"),
     (11, store(ONE, LANE, LANE, OTHER), "lanes of two ranges", "i6, i7", "one"),
     (11, Body((*store(ONE).sources, joined(
@@ -216,7 +216,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
      "outermost"),
     (12, Body((*store(ONE).sources, joined(
         OUT, Range((index(2),), 9, "serial", 0, "core", (), 2), where=index(1)))),
-     "turns of s9 may hit one element", "s9", "apart"),
+     "iterations of s9 may hit one element", "s9", "apart"),
     (13, store(Load((LOCAL, index(0)))), "read before all effects", "none", "after all"),
     (13, store(alu("add", Load((KEPT, index(0))), Load((After((KEPT, joined(
         KEPT, axis(4, 9, "serial")))), index(0))))), "read before all",
@@ -225,7 +225,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
      "an update of what was not written", "no store", "a store"),
     (13, store(alu("add", Load((KEPT, index(0))), nested(index(0), ONE))), "before all", "store",
      "after"),
-    (14, store(nested(index(0), Cast((LANE,), f32)), LANE, LANE), "depends on turns",
+    (14, store(nested(index(0), Cast((LANE,), f32)), LANE, LANE), "depends on iterations",
      "i6", "loops"),
 )  # fmt: skip
 

@@ -114,7 +114,7 @@ def arguments_of(body: Body, seed: int = 0) -> list[Array]:
 
 
 def result(body: Body, values: list[Array]) -> Array:
-    """What slot 0 holds after the body ran on copies of `values`."""
+    """The elements of slot 0 after the body ran on copies of `values`."""
     held = [value.copy() for value in values]
     interpret(body, held)
     return held[0]
@@ -148,7 +148,7 @@ def printed(body: Body) -> str:
 
 
 def on_machine(name: str, m: int, n: int, k: int, loops: Any) -> tuple[Array, Array]:
-    """What machine code of a program's last kernel computes, plain and as `loops` says."""
+    """The results of a program's last kernel in machine code, plain and as `loops` says."""
     body = kernels(PROGRAMS[name](m, n, k))[-1]
     results = []
     for each in ("plain", loops):

@@ -1,4 +1,4 @@
-"""What hand-written kernels are made of: a program with its inputs and NumPy's result."""
+"""The parts of hand-written kernels: a program with its inputs and NumPy's result."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -243,7 +243,7 @@ def product_in_scratch() -> Program:
 
 
 def _mark(memory: Array, index: Any, value: Any) -> Any:
-    """What `mark` does: add to an element of a memory; the sum so far."""
+    """The operation `mark`: add to an element of a memory; the sum so far."""
     memory[index] += value
     return memory[index]
 

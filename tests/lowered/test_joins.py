@@ -16,9 +16,9 @@ TILED = (
 
 
 @pytest.mark.parametrize(("n", "choices", "count"), [
-    (95, TILED, 4),  # 96 turns: only whole tiles
-    (101, TILED, 4),  # and six turns more
-    (117, TILED, 4),  # and a vector and six turns more
+    (95, TILED, 4),  # 96 iterations: only whole tiles
+    (101, TILED, 4),  # and six iterations more
+    (117, TILED, 4),  # and a vector and six iterations more
 ])  # fmt: skip
 def test_lanes_are_folded_once(n: int, choices: str, count: int) -> None:
     """A fold of 16 lanes is four halvings, each of which takes two parts of a register."""

@@ -164,7 +164,7 @@ def gathered(size: int, lanes: int) -> Case:
 
 
 def counted(lanes: int) -> Case:
-    """Turns and lanes as values: 100·i + 10·j + lane, as int64 and divided by three."""
+    """Iterations and lanes as values: 100·i + 10·j + lane, as int64 and divided by three."""
     i, j, lane = axis(3, 0), axis(2, 1, (), "unroll"), axis(lanes, 2, (), "vector")
     size = 6 * lanes
     where = plus(times(i, 2 * lanes), times(j, lanes), lane)
@@ -177,13 +177,13 @@ def counted(lanes: int) -> Case:
     return Case(Body((store,)), (), expected)
 
 
-def folded(op: str, dtype: DType, turns: int, side: int, lanes: int, spoil: bool = False) -> Case:
+def folded(op: str, dtype: DType, trips: int, side: int, lanes: int, spoil: bool = False) -> Case:
     """Rows folded: in loops, registers and lanes; `spoil` puts a NaN into one."""
-    rows, length = 3, turns * side * lanes
+    rows, length = 3, trips * side * lanes
     given = data(rows * length, dtype, 3)
     if spoil:
         given[length + length // 2] = np.nan
-    i, r0 = axis(rows, 0), axis(turns, 1, (0,), "loop", "reduction")
+    i, r0 = axis(rows, 0), axis(trips, 1, (0,), "loop", "reduction")
     r1 = axis(side, 1, (1, 0), "unroll", "reduction")
     r2 = axis(lanes, 1, (1, 1), "vector", "reduction")
     inside = plus(times(r0, side * lanes), times(r1, lanes), r2)
@@ -212,7 +212,7 @@ def unrolled_whole() -> Case:
 
 
 def matmul(m: int, n: int, k: int, tile: tuple[int, int, int], dtype: DType, deep: int) -> Case:
-    """A product with packed panels, rows over three tasks, `deep` turns of the sum at once."""
+    """A product with packed panels, rows over three tasks, `deep` iterations of the sum at once."""
     high, wide, lanes = tile
     block = wide * lanes
     panels, rest = n // block, k % deep
@@ -246,9 +246,9 @@ def matmul(m: int, n: int, k: int, tile: tuple[int, int, int], dtype: DType, dee
     return Case(Body((store,)), (a, b), exact.reshape(-1).astype(dtype.numpy), tolerance)
 
 
-def softmax(rows: int, turns: int, lanes: int, side: int) -> Case:
+def softmax(rows: int, trips: int, lanes: int, side: int) -> Case:
     """Rows whose exponentials are kept in scratch memory, `side` rows at once."""
-    length = turns * lanes
+    length = trips * lanes
     x, local = reads(1, rows * side * length), Local((), 0, f32, side * length)
     outer, inner = axis(rows, 0, (0,)), axis(side, 0, (1,), "unroll")
     own = axis(side, 5, (), "unroll")
@@ -257,7 +257,7 @@ def softmax(rows: int, turns: int, lanes: int, side: int) -> Case:
         return times(plus(times(outer, side), row), length)
 
     def pair(number: int, role: Any = "normal") -> tuple[Range, Range, ScalarNode]:
-        a = axis(turns, number, (0,), "loop", role)
+        a = axis(trips, number, (0,), "loop", role)
         b = axis(lanes, number, (1,), "vector", role)
         return a, b, plus(times(a, lanes), b)
 
@@ -279,14 +279,14 @@ def softmax(rows: int, turns: int, lanes: int, side: int) -> Case:
     return Case(Body((store,)), (given,), expected.reshape(-1).astype(np.float32), 1e-5)
 
 
-def column_sums(dtype: DType, rows: int, turns: int, lanes: int) -> Case:
+def column_sums(dtype: DType, rows: int, trips: int, lanes: int) -> Case:
     """Sums of columns, row by row into scratch memory, lanes at a time."""
-    length = turns * lanes
+    length = trips * lanes
     x, local = reads(1, rows * length, dtype), Local((), 0, dtype, length)
-    k0, k1 = axis(turns, 1, (0,)), axis(lanes, 1, (1,), "vector")
-    s2, s3 = axis(rows, 2, role="serial"), axis(turns, 3, (0,), "loop", "serial")
+    k0, k1 = axis(trips, 1, (0,)), axis(lanes, 1, (1,), "vector")
+    s2, s3 = axis(rows, 2, role="serial"), axis(trips, 3, (0,), "loop", "serial")
     s4 = axis(lanes, 3, (1,), "vector", "serial")
-    i0, i1 = axis(turns, 0, (0,)), axis(lanes, 0, (1,), "vector")
+    i0, i1 = axis(trips, 0, (0,)), axis(lanes, 0, (1,), "vector")
     zero = Store((local, plus(times(k0, lanes), k1), const(0, dtype), k0, k1))
     where = plus(times(s3, lanes), s4)
     value = Load((x, plus(times(s2, length), where)))

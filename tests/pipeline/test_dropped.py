@@ -43,7 +43,7 @@ def told(made: compiler.Compilation) -> Lines:
 
 REFUSED: dict[str, tuple[str, str, Lines]] = {
     "one row": ("tile i0 12; vectorize i0.1", "tile i0 12 peel", [
-        ("vectorize", False, "dropped: vectorize i0.1: i0.1 has 12 turns"),
+        ("vectorize", False, "dropped: vectorize i0.1: i0.1 has 12 iterations"),
     ]),
     "what rests on it": (
         "tile i9 8; tile i9.1 4; tile i0 4; reorder i9.0 i0.0; vectorize i0.1",
@@ -55,7 +55,7 @@ REFUSED: dict[str, tuple[str, str, Lines]] = {
     "one after the other": ("pack 1; tile i0 12; unroll i7; vectorize i0.1", "tile i0 12 peel", [
         ("pack", False, "dropped: pack 1: no reduction in the whole kernel reads argument 1"),
         ("unroll", False, "dropped: unroll i7: there is no axis i7"),
-        ("vectorize", False, "dropped: vectorize i0.1: i0.1 has 12 turns"),
+        ("vectorize", False, "dropped: vectorize i0.1: i0.1 has 12 iterations"),
     ]),
 }  # fmt: skip
 
@@ -149,7 +149,7 @@ def test_a_heuristic_that_fails_chooses_nothing(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_drop_is_an_error_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     bad(monkeypatch, "tile i0 12; vectorize i0.1", is_error=True)
-    with pytest.raises(ScheduleError, match=r"^vectorize: i0\.1 has 12 turns"):
+    with pytest.raises(ScheduleError, match=r"^vectorize: i0\.1 has 12 iterations"):
         compiler.compile(program())
     assert compiler.cache_info().dropped == 0
 

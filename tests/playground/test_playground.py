@@ -45,7 +45,7 @@ def test_points_are_kept_in_order_and_known_ones_answered(play: Playground) -> N
 REFUSED = {
     "an axis that is none": ("tile i7 16", "there is no axis i7; asked for: tile i7 16 peel; "
                              "expected: i0, i1, r2"),
-    "too many lanes": ("vectorize i0", "i0 has 40 turns"),
+    "too many lanes": ("vectorize i0", "i0 has 40 iterations"),
     "a word that is none": ("bogus 3", "no such choice; asked for: bogus"),
     "a choice half said": ("tile i0", "too few or too many values"),
     "a size that is no number": ("tile i0 many", "size has to be a whole number; asked for: "),

@@ -175,12 +175,12 @@ def two_stage(each: Decision, named: dict[str, Number]) -> bool:
 
 def parallelize(each: Decision, named: dict[str, Number]) -> bool:
     work = named.get("work")
-    turns = next((n for n in each.numbers if n.against == "cores"), None)
+    trips = next((n for n in each.numbers if n.against == "cores"), None)
     if each.taken:
         assert work is None or work.limit == WORTH_THREADS
-        assert turns is None or turns.limit == CORES
-        return (work is None or not is_below(work)) and (turns is None or not is_below(turns))
-    is_short = (work is not None and is_below(work)) or (turns is not None and is_below(turns))
+        assert trips is None or trips.limit == CORES
+        return (work is None or not is_below(work)) and (trips is None or not is_below(trips))
+    is_short = (work is not None and is_below(work)) or (trips is not None and is_below(trips))
     return is_short or "comes out even" in each.reason or "take fewer cycles" in each.reason
 
 
@@ -199,9 +199,9 @@ def share(each: Decision, named: dict[str, Number]) -> bool:
 def tile(each: Decision, named: dict[str, Number]) -> bool:
     """A tile of a product is as tall as its numbers say."""
     axis, size = re.match(r"tile (\S+) (\d+)", each.reason).groups()  # type: ignore[union-attr]
-    turns = named.get(f"turns of {axis}")
+    trips = named.get(f"trip count of {axis}")
     sizes = {n.limit for n in each.numbers if n.against.endswith("of a tile")}
-    is_of_tile = bool(sizes) and turns is not None and "by" in each.reason
+    is_of_tile = bool(sizes) and trips is not None and "by" in each.reason
     return not is_of_tile or int(size) in sizes
 
 
@@ -257,7 +257,7 @@ def test_what_is_too_small_says_by_how_much() -> None:
     made = compile(values(7) * 2.0, OPTIONS)
     (left,) = of(made, "vectorize")
     lanes = DEFAULT.vector_bytes // 4
-    found = number(left, "turns of i0")
+    found = number(left, "trip count of i0")
     assert not left.taken and (found.value, found.limit, found.sign) == (7, lanes, "<")
 
 
@@ -288,8 +288,8 @@ def test_a_product_names_its_tile_and_its_panel() -> None:
     rows, vectors, lanes = map(int, re.findall(r"(\d+) rows by (\d+) vectors of (\d+)",
                                                vector.reason)[0])  # fmt: skip
     assert number(vector, "accumulators").value == rows * vectors
-    assert number(vector, "turns of i0").limit == rows
-    assert number(vector, "turns of i1").limit == vectors * lanes
+    assert number(vector, "trip count of i0").limit == rows
+    assert number(vector, "trip count of i1").limit == vectors * lanes
     (pack,) = of(made, "pack")
     panel, ways = number(pack, "panel, times 6"), number(pack, "pieces that share a set")
     assert panel.value == 512 * vectors * lanes * 4 * 6
@@ -301,7 +301,7 @@ def test_a_panel_that_pages_throw_out_is_copied_if_it_is_read_often_enough() -> 
     made = compile(values(1024, 1024) @ values(1024, 1024), Options(threads=1))
     (pack,) = of(made, "pack")
     (tiled,) = [d for d in of(made, "vectorize", True) if "accumulators" in d.reason][:1]
-    height = number(tiled, "turns of i0").limit
+    height = number(tiled, "trip count of i0").limit
     assert height is not None
     uses = number(pack, "tiles of rows that read a panel")
     assert uses.value == -(-1024 // int(height))

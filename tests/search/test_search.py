@@ -57,7 +57,7 @@ def test_a_refused_choice_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "choose", refused)
     found = tried_text(LITTLE)
     assert {failure.error for failure in found.failures} == {
-        "ScheduleError: vectorize: i0 has 9 turns"
+        "ScheduleError: vectorize: i0 has 9 iterations"
     }
     assert found.failures[0].text == LITTLE
 

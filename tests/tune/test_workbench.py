@@ -45,7 +45,7 @@ def test_pairs_are_as_many_as_asked_for() -> None:
 
 REFUSED = {
     "an axis that is none": ("tile i7 16", "no axis i7"),
-    "an axis too long to unroll": ("unroll i0", "1000 turns"),
+    "an axis too long to unroll": ("unroll i0", "1000 iterations"),
     "code that was measured": ("reorder i0", "the same code"),
 }
 

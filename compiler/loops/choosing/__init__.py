@@ -2,7 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    accesses.py            what a kernel with one output reads and writes
+    accesses.py            the loads and stores of a kernel with one output
     lanes.py               how kernels of every kind become vectors and are shared out
     choose_borders.py      choices for kernels that put zeros around what they read
     choose_columns.py      choices for reductions over a strided axis
@@ -18,4 +18,11 @@ In order: each imports only what stands before it.
     choose_short_rows.py   choices for statistics of rows that are shorter than a vector
     choose_transposes.py   choices for copies whose input and output run along different axes
     choose.py              how the loops of a kernel are transformed by default
+
+Below a tuned constant stands the measurement of its value, or that there is none. They were chosen
+on 2026-11-22, on two cores of an EPYC of the Zen 4 class with AVX-512, by the times of whole
+programs; figures of that day are given where they were kept. On 2026-11-23 the constants were
+varied one by one on an EPYC of the Zen 3 class, on one core, with the default model of a machine:
+least processor times, on a machine that was busy. It has AVX2, so that a vector of the model is two
+of its 16 registers, and masks are not cheap: other values are better there in places, as is said.
 """

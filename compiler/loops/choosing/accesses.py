@@ -1,5 +1,5 @@
-"""Accesses: what a kernel with one output reads and writes, how far each loop moves in it, and
-about how long it runs: what choices rest on.
+"""Accesses: the loads and stores of a kernel with one output, how far each loop moves in them, and
+about how long it runs: all that choices rest on.
 
     out[i0*64 + i1]   moves 64 elements along i0, 1 along i1
 """
@@ -40,7 +40,7 @@ class Access:
     gated: frozenset[Range]
 
     def step(self, axis: Range) -> int | None:
-        """Elements that one turn of `axis` moves; None where that is no constant."""
+        """Elements that one iteration of `axis` moves; None where that is no constant."""
         if not self.is_affine or axis in self.gated:
             return None
         return self.steps.get(axis, 0)
@@ -64,7 +64,7 @@ class Accesses:
         return max(n.dtype.itemsize for n in self.order if _is_value(n))
 
     def widest_along(self, axes: Iterable[Range]) -> int:
-        """Bytes of the widest element that is computed for each turn of one of `axes`."""
+        """Bytes of the widest element that is computed for each iteration of one of `axes`."""
         along = set(axes)
         values = (n for n in self.order if _is_value(n) and self.needs[n] & along)
         return max((n.dtype.itemsize for n in values), default=self.widest)
@@ -88,7 +88,7 @@ class Accesses:
 
 
 def accesses(body: Body) -> Accesses | None:
-    """What a body with one store and nothing else accesses; None for any other body."""
+    """The accesses of a body with one store and nothing else; None for any other body."""
     if len(body.sources) != 1 or not isinstance(body.sources[0], Store):
         return None
     store = body.sources[0]
@@ -125,10 +125,10 @@ def _operation(node: Alu | Reduce, products: set[ScalarNode], model: MachineMode
 
 def _touched(access: Access) -> int:
     """Bytes of an argument that are accessed: each once."""
-    turns = math.prod(r.extent for r in access.steps)
-    return min(turns, access.argument.size) * access.argument.element.itemsize
+    trips = math.prod(r.extent for r in access.steps)
+    return min(trips, access.argument.size) * access.argument.element.itemsize
 
 
 def extents(ranges: Iterable[Range]) -> int:
-    """Turns of all `ranges` together."""
+    """The iterations of all `ranges` together."""
     return math.prod(r.extent for r in ranges)

@@ -5,7 +5,7 @@
                %2 = in1[i0]              f32
                %3 = exp(%2)              f32
                out[i0] = %3
-    After:   tile i0 64 peel             # …: 50000 turns in vectors of 16, 4 at a time
+    After:   tile i0 64 peel             # …: 50000 iterations in vectors of 16, 4 at a time
              tile i0.1 16 peel           # …
              unroll i0.1.0               # 4 vectors at a time hide how long each takes
              vectorize i0.1.1            # …

@@ -14,7 +14,9 @@ from compiler.loops.choosing.lanes import (
 from compiler.settings.machine import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors side by side: so many loads are under way at a time."""
+"""Vectors side by side: so many loads are under way at a time. gelu of 65,537 takes 44, 40, 39 and
+38 µs with 1, 2, 4 and 8, four operations on 1,000,003 take 392, 394, 387 and 473 (EPYC, AVX2,
+2026-11-23)."""
 
 
 def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -29,9 +31,9 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return against
     what = "elements one after the other"
     choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
-    outer, turns = seen.ranges[0].name, seen.ranges[0].extent
+    outer, trips = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = chosen(choices).of(Tile)[0].size
-        outer, turns = f"{outer}.0", turns // size
-    choices += shared_out(seen, outer, turns, model)
+        outer, trips = f"{outer}.0", trips // size
+    choices += shared_out(seen, outer, trips, model)
     return chosen((*choices, *streamed(seen, inner, lanes, model)))

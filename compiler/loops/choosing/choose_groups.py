@@ -1,6 +1,6 @@
 """Choices for sums whose axes are read in groups: these are cut first, so no division is left.
 
-    out[i0, i1] = Σ r2  in1[i1//8, i0, r2] * in2[i1//8, r2, i1%8]    24 turns of i1, heads merged
+    out[i0, i1] = Σ r2  in1[i1//8, i0, r2] * in2[i1//8, r2, i1%8]    i1 in 24, heads merged
     tile i1 8:        i1.0 in 3 goes from group to group, i1.1 in 8 along one
 
 Where the output merges several axes of what is read, and where channels share weights in groups,
@@ -69,5 +69,5 @@ def _cut(seen: Accesses) -> Tile | None:
 
 def _tile(axis: Range, size: int) -> Tile:
     groups = axis.extent // size
-    of = Number(f"turns of {axis.name}", axis.extent, "", "of a group", size)
-    return Tile(axis.name, size, "peel", Reason(f"{groups} groups of {size} turns", of))
+    of = Number(f"trip count of {axis.name}", axis.extent, "", "of a group", size)
+    return Tile(axis.name, size, "peel", Reason(f"{groups} groups of {size} iterations", of))

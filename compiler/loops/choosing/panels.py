@@ -2,10 +2,14 @@
 
     in2[r2*1024 + i1]   64 columns of float32: r2 in 1024 pieces of 256 bytes, 4,096 apart
 
-A tile of rows reads the whole panel, one piece per turn of the sum. Where it lies, pieces that are
-a power of two apart share few sets of a cache, so that even a small panel does not stay there;
+A tile of rows reads the whole panel, one piece per iteration of the sum. Where it lies, pieces that
+are a power of two apart share few sets of a cache, so that even a small panel does not stay there;
 pages do the same to the table of addresses. A copy has all pieces one after the other, but costs
-as much as many turns that read them from a cache further away.
+as much as many iterations that read them from a cache further away.
+
+The constants came together: 256³ went from 202 to 214 GFLOP/s, 24×1024×1024 from 105 to 211,
+48×1024×1024 from 186 to 210, 128×784×512 from 213 to 224, 24×2048×2048 from 57 to 144 (EPYC,
+AVX-512, two threads, medians, 2026-11-22).
 """
 
 import math
@@ -17,21 +21,30 @@ from compiler.loops.choosing.products import Product
 from compiler.settings.machine import MachineModel
 
 WAYS = 8
-"""Lines of a level-2 cache that share a set."""
+"""Lines of a level-2 cache that share a set: those of Zen 3 and 4."""
 NEAR = 6
-"""A panel of this part of the cache stays there, with all that passes by."""
+"""A panel of this part of the cache, 1 of so many, stays there, with all that passes by. 256³ and
+128×784×512 take as long with 2, 4 and 12, within 3 % (EPYC, AVX2, 2026-11-23)."""
 PAGE, TABLE_WAYS, TABLE_WAY = 4096, 12, 1024 * 1024
-"""Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries."""
+"""Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries: 256
+sets of 12 are the 3,072 entries of Zen 4."""
 COPY = 6.0
-"""Cycles to copy one vector, which comes from far away."""
+"""Cycles to copy one vector, which comes from far away: an estimate. 24×512×512 takes 458, 447 and
+460 µs with 2, 6 and 18 (EPYC, AVX2, 2026-11-23)."""
 ACROSS = 1.0
-"""Cycles to copy one element by itself: sums are too short for squares that change places."""
+"""Cycles to copy one element by itself: sums are too short for squares that change places. An
+estimate: with 0.25 and 4 products from 17×7×100 to 64×12×33 take about as long (EPYC, AVX2,
+2026-11-23)."""
 WIDEST = 4
-"""Vectors of the widest piece; to wait for a narrower one takes no less."""
+"""Vectors of the widest piece, as in `choose_products.VECTORS`; to wait for a narrower one takes no
+less."""
 USES_FAR = 40
-"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs."""
+"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs. 192×600×600
+takes 6.2, 6.0, 6.0, 5.8, 5.8 and 6.0 ms with 5, 10, 20, 40, 80 and 160 (EPYC, AVX2, 2026-11-23)."""
 USES_LOST = 10
-"""The same, where each piece has to be looked up in the page tables."""
+"""The same, where each piece has to be looked up in the page tables. 24 to 96 rows by 1024² take as
+long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
+(EPYC, AVX2, 2026-11-23)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +85,22 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
         return Worth(0, Reason("the panel lies across the columns", *seen), each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
-    turns, piece = extents(along), width * itemsize
+    trips, piece = extents(along), width * itemsize
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
-    where = f"{turns:,} pieces of {piece} bytes, {apart:,} apart"
-    pages, sets = _ways(turns, apart, PAGE, TABLE_WAY), _ways(turns, apart, piece, cache // WAYS)
+    where = f"{trips:,} pieces of {piece} bytes, {apart:,} apart"
+    pages, sets = _ways(trips, apart, PAGE, TABLE_WAY), _ways(trips, apart, piece, cache // WAYS)
     looked_up = Number("pages that share an entry", pages, "", "entries", TABLE_WAYS)
-    size = Number(f"panel, times {NEAR}", turns * piece * NEAR, "bytes", "level-2 cache", cache)
+    size = Number(f"panel, times {NEAR}", trips * piece * NEAR, "bytes", "level-2 cache", cache)
     shared = Number("pieces that share a set", sets, "", "lines of a set", WAYS)
     if pages > TABLE_WAYS:
         words = f"{where}: the addresses of so many pages are not kept"
         return Worth(USES_LOST, Reason(words, looked_up))
-    if turns * piece * NEAR <= cache and sets <= WAYS:
+    if trips * piece * NEAR <= cache and sets <= WAYS:
         return Worth(None, Reason(f"{where}, stay in the level-2 cache", size, shared))
     return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
 
 
-def _ways(turns: int, apart: int, piece: int, way: int) -> float:
-    """How many of `turns` pieces share a place, where places repeat every `way` bytes."""
+def _ways(trips: int, apart: int, piece: int, way: int) -> float:
+    """How many of `trips` pieces share a place, where places repeat every `way` bytes."""
     places = min(way // math.gcd(apart, way), max(way // piece, 1))
-    return turns / places
+    return trips / places

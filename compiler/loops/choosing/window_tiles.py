@@ -16,36 +16,52 @@ from compiler.loops.nodes import Range, Reduce
 from compiler.loops.transforms.levels import obstacle
 
 VECTORS = (1, 2, 3, 4)
-"""Of one row of a tile."""
+"""Vectors of one row of a tile: all that are tried."""
 HEIGHTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
-"""Rows of a tile."""
+"""Rows of a tile: all that are tried."""
 ACCUMULATORS = 16
-"""Of one tile: twice what hides how long one takes to be ready, and short code."""
+"""Accumulators of one tile: twice what hides how long one takes to be ready, and short code, where
+there are 32 registers. With 16 of half the size fewer are better: 8 images of 64 channels by 32²,
+3×3, take 10, 18, 26, 28 and 29 ms with 4, 8, 12, 16 and 24 (EPYC, AVX2, 2026-11-23)."""
 LINES = 2
-"""Of one tile, where no channels share an image: their windows overlap."""
+"""Lines of one tile, where no channels share an image: their windows overlap. 32 channels of 56²,
+3×3 each, take 930, 890 and 869 µs with 1, 2 and 4, one image of 500² 369, 528 and 533 (EPYC, AVX2,
+2026-11-23)."""
 LATENCY = 4
-"""Cycles from one addition to an accumulator to the next."""
-TURN = 1.0
-"""Cycles of the loop itself."""
+"""Cycles from one addition to an accumulator to the next, four on Zen 3 and 4. With 1 and 8 seven
+convolutions took as long, within 3 % (EPYC, AVX2, 2026-11-23)."""
+OVERHEAD = 1.0
+"""Cycles of the loop itself: an estimate. With 0 and 3 seven convolutions took about as long (EPYC,
+AVX2, 2026-11-23)."""
 LOADED = 2
-"""Operands that are loaded in one cycle."""
+"""Operands that are loaded in one cycle: an estimate. With 1 and 4 seven convolutions took as long,
+within 5 % (EPYC, AVX2, 2026-11-23)."""
 SEEN = 0.1
-"""Share of a load's cycles that additions do not hide."""
+"""Share of a load's cycles that additions do not hide: an estimate, so that of tiles alike those
+with fewer loads are taken. With 0 smaller ones are, which 16 registers hold: 8 images of 64
+channels by 32² then take 18 ms rather than 27 (EPYC, AVX2, 2026-11-23)."""
 ACROSS = 1.5
-"""How much longer a load takes that may begin anywhere in a line of the cache."""
+"""How much longer a load takes that may begin anywhere in a line of the cache: an estimate. With 1
+and 3 seven convolutions took as long, within 4 % (EPYC, AVX2, 2026-11-23)."""
 SCATTERED = 2.0
-"""Cycles to store one lane by itself."""
+"""Cycles to store one lane by itself: an estimate. With 0.5 and 8 seven convolutions took as long,
+within 5 % (EPYC, AVX2, 2026-11-23)."""
 EXCHANGED = 5.0
-"""Cycles to store one of the rows that lanes become by an exchange with registers."""
+"""Cycles to store one of the rows that lanes become by an exchange with registers: an estimate. 1×1
+windows, every second, take 68 µs with 1 and 49 with 5; with 20, 33 channels of 9² take 101 µs
+rather than 177, and others less too, as exchanges are dear there (EPYC, AVX2, 2026-11-23)."""
 COPIED = 1.0
-"""Cycles to pack one element."""
-MOST = 1024 * 1024
-"""Weights that are packed at a time."""
+"""Cycles to pack one element: an estimate. With 0.25 seven convolutions took about as long; with 4,
+33 channels of 9² took 100 µs rather than 165 (EPYC, AVX2, 2026-11-23)."""
+MOST_WEIGHTS = 1024 * 1024
+"""Weights that are packed at a time. 512 channels by 512 of 7², 3×3, take 21 ms with 2¹⁴ or 2¹⁷ and
+12 with 2²⁰ (EPYC, AVX2, 2026-11-23)."""
 APART = 32
-"""Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one kernel
-(EPYC, AVX2, 2026-11-23), with 32 it took 2 s."""
+"""Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one
+kernel, with 32 it took 2 s (EPYC, AVX2, 2026-11-23)."""
 SHORTEST = 4
-"""Lanes and turns below which nothing is gained."""
+"""Lanes and iterations below which nothing is gained. 3 channels by 9×3 take 10.6 µs with 2 and 5.7
+with 4; 5 by 5² 57 with 4 and 135 with 8 (EPYC, AVX2, 2026-11-23)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +79,7 @@ class Windows:
 
     @property
     def taps(self) -> int:
-        """Turns of the sum."""
+        """Iterations of the sum."""
         return math.prod(r.extent for r in self.fold.ranges)
 
 
@@ -120,7 +136,7 @@ def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
     axis = found.channels
     if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
         return False
-    is_small = found.taps * max(VECTORS) * most <= MOST
+    is_small = found.taps * max(VECTORS) * most <= MOST_WEIGHTS
     return is_small and not obstacle(seen.order, axis, seen.needs)
 
 
@@ -129,10 +145,10 @@ def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shap
     axis = side(found)
     rows = -(-found.pixels.extent // (lanes * vectors))
     if axis is found.channels:
-        turns = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
+        trips = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
     else:
-        turns = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
-    return Shape(rows * turns * found.taps, True, lanes, vectors, height)
+        trips = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
+    return Shape(rows * trips * found.taps, True, lanes, vectors, height)
 
 
 def _along_channels(
@@ -142,11 +158,11 @@ def _along_channels(
     assert found.channels is not None
     channels, pixels = found.channels.extent, found.pixels.extent
     columns = -(-channels // (lanes * vectors))
-    turns = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
+    trips = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
     packed = channels * found.taps * COPIED / lines
-    cycles = columns * (turns + blocks * vectors) + packed
+    cycles = columns * (trips + blocks * vectors) + packed
     return Shape(cycles, False, lanes, vectors, height)
 
 
@@ -164,14 +180,14 @@ def side(found: Windows) -> Range:
 
 
 def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -> float:
-    """Cycles of one turn of the sum for a whole axis, cut by `height`: additions or loads.
+    """Cycles of one iteration of the sum for a whole axis, cut by `height`: additions or loads.
 
     `fixed` loads serve a tile, `each` one of its rows.
     """
     whole, rest = divmod(extent, height)
-    cycles = whole * _turn(height, vectors, fixed + height * each)
-    return cycles + (_turn(rest, vectors, fixed + rest * each) + TURN if rest else 0.0)
+    cycles = whole * _iteration(height, vectors, fixed + height * each)
+    return cycles + (_iteration(rest, vectors, fixed + rest * each) + OVERHEAD if rest else 0.0)
 
 
-def _turn(rows: int, vectors: int, loads: float) -> float:
-    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + TURN
+def _iteration(rows: int, vectors: int, loads: float) -> float:
+    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + OVERHEAD

@@ -1,8 +1,8 @@
 """Axes by name, and bodies with some of their nodes replaced: what every transformation needs.
 
 A choice names an axis. There may be no such axis although the choice is right: a part of an axis
-that would have no turns, or one, is no loop. Such a choice does nothing; any other wrong name is
-refused.
+that would have no iterations, or one, is no loop. Such a choice does nothing; any other wrong name
+is refused.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,9 +12,8 @@ from compiler.core.errors import ScheduleError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops.choices import Choice, Choices, Tile, show, word
-from compiler.loops.nodes import Body, Range, Reduce, ScalarNode, Store, Update
-
-Nest = Store | Update | Reduce
+from compiler.loops.nodes import Body, Range, Reduce, ScalarNode, Update
+from compiler.loops.placement import Nest
 
 
 def axes(root: ScalarNode) -> dict[str, Range]:
@@ -25,7 +24,7 @@ def axes(root: ScalarNode) -> dict[str, Range]:
 def find(
     known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
 ) -> Range | None:
-    """The range called `name`; None where a cut left it no turns. Refuses any other name."""
+    """The range called `name`; None where a cut left it no iterations. Refuses any other name."""
     if name in known:
         return known[name]
     beginnings = tuple(f"{tile.axis}." for tile in choices.of(Tile))
@@ -41,13 +40,7 @@ def refuse(choice: Choice, why: str, expected: str = "") -> NoReturn:
 
 def nests(order: Iterable[ScalarNode]) -> list[Nest]:
     """The stores, updates and reductions among `order`."""
-    return [node for node in order if isinstance(node, Store | Update | Reduce)]
-
-
-def operands(nest: Nest) -> tuple[ScalarNode, ...]:
-    """What a nest reads in its innermost loop: its sources without its ranges."""
-    first, own = _fixed(nest), set(nest.ranges)
-    return (*nest.sources[:first], *(s for s in nest.sources[first:] if s not in own))
+    return [node for node in order if isinstance(node, Nest)]
 
 
 def remade(nest: Nest, reads: tuple[ScalarNode, ...], ranges: Iterable[ScalarNode]) -> ScalarNode:

@@ -1,4 +1,4 @@
-"""keep: what several passes over a row compute is computed once, into scratch memory.
+"""keep: values that several passes over a row compute are computed once, into scratch memory.
 
     Choice:  keep r3 i1
     Before:  for i0 in 4

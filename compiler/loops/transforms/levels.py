@@ -1,4 +1,4 @@
-"""Levels of ranges: a range at another level, and what keeps its turns from being there."""
+"""Levels of ranges: a range at another level, and why its iterations cannot be there."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,7 +33,7 @@ def length(axis: Range) -> int | None:
 
 
 def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> frozenset[Range]:
-    """The ranges in each turn of which scratch memory is filled anew: their turns stay apart."""
+    """The ranges that fill scratch memory anew in each iteration: their iterations stay apart."""
     effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
     return frozenset[Range]().union(*(needs[effect] for effect in effects))
 
@@ -41,16 +41,17 @@ def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> froze
 def check_is_free(
     axis: Range, choice: Choice, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis whose turns follow one another or that has a level; `made` get theirs now.
+    """Refuse an axis that has a level, or iterations in order; `made` get their level now.
 
-    `filling` are the ranges that fill scratch memory anew in each turn.
+    `filling` are the ranges that fill scratch memory anew in each iteration.
     """
     if axis.role == "serial":
-        refuse(choice, f"the turns of {axis.name} are updates in order", "an axis of a store")
+        refuse(choice, f"the iterations of {axis.name} are updates in order", "an axis of a store")
     if axis.level != "loop" or axis in made:
         refuse(choice, f"{axis.name} has a level already", "one choice of a level")
     if axis in filling:
-        refuse(choice, f"each turn of {axis.name} fills scratch memory", "an axis inside of that")
+        what = f"each iteration of {axis.name} fills scratch memory"
+        refuse(choice, what, "an axis inside of that")
 
 
 def obstacle(
@@ -59,7 +60,7 @@ def obstacle(
     needs: Mapping[ScalarNode, frozenset[Range]],
     lanes: Iterable[Range] = (),
 ) -> str:
-    """What keeps the turns of `axis` from being lanes, as those of `lanes` are; empty: nothing."""
+    """Why iterations of `axis` cannot be lanes, as those of `lanes` are; empty where they can."""
     others = set(lanes)
     for node in order:
         below = needs[node].union(*(needs[s] for s in node.sources))
@@ -67,7 +68,7 @@ def obstacle(
             continue
         other = min((r.name for r in below if r is not axis and r in others), default="")
         if other:
-            return f"a value depends on {other} as well, whose turns are lanes already"
+            return f"a value depends on {other} as well, whose iterations are lanes already"
         if isinstance(node, Load) and _is_overwritten(node, axis):
             return f"{memory(node).name} is read in steps where it is overwritten"
         if isinstance(node, Custom):

@@ -1,4 +1,4 @@
-"""pack: what the inner loops read again and again is copied to scratch memory, in their order.
+"""pack: a tile that the inner loops read again and again is copied to scratch memory, in order.
 
     Choice:  pack 2 i1.0
     Before:  for i1.0 in 2
@@ -25,8 +25,8 @@
                      %1 = sum(%1, %2 * %3)
                    out[i0*32 + i1.0*16 + i1.1] = %1
 
-The tile is what one turn of the axis named reads: it has an axis for each loop further inside that
-the index depends on, those of the reduction first, then those of the store, as the loops have them.
+One iteration of the axis named reads the tile: it has an axis for each loop further inside that the
+index depends on, those of the reduction first, then those of the store, as the loops have them.
 The copy is one element after the other; where the original is read in large steps, each page and
 each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
 scratch memory, and the inner loops ask no more. Where lanes are to be elements that the original
@@ -48,7 +48,7 @@ from typing import Any, TypeAlias, cast
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops.choices import Choices, Pack, Vectorize
-from compiler.loops.invariants import MOST_TURNS
+from compiler.loops.invariants import MOST_SIDE_BY_SIDE
 from compiler.loops.nodes import (
     After,
     Argument,
@@ -78,10 +78,11 @@ from compiler.loops.transforms.staging import (
     variable_axis,
 )
 
-MOST = 16 * 1024 * 1024
-"""Bytes of one tile: more would be a second copy of the argument, not a tile."""
+MOST_PACKED = 16 * 1024 * 1024
+"""Bytes of one tile: more would be a second copy of the argument, not a tile. A round number, not
+measured."""
 ELEMENT = 8
-"""Bytes that each element counts for."""
+"""Bytes that each element counts for: those of the widest types."""
 
 
 def pack(
@@ -151,7 +152,7 @@ def _dims(
     needs: dict[ScalarNode, frozenset[Range]],
     order: list[ScalarNode],
 ) -> tuple[Range, ...]:
-    """The axes of the tile that `load` reads in one turn of `at`; none where `at` has no load."""
+    """The axes of the tile that `load` reads in one iteration of `at`; none without a load."""
     inside = axes_inside(body, load, at, needs[load])
     folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges if r in needs[load]]
     return () if inside is None or not folded else tuple(dict.fromkeys((*folded, *inside)))
@@ -161,10 +162,10 @@ def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
     """Refuse a tile whose size is not known or that is no tile."""
     variable = variable_axis(dims)
     if variable is not None:
-        refuse(choice, f"{variable.name} has a variable number of turns", "a fixed one")
-    if math.prod(r.extent for r in dims) * ELEMENT > MOST:
+        refuse(choice, f"{variable.name} has a variable trip count", "a fixed one")
+    if math.prod(r.extent for r in dims) * ELEMENT > MOST_PACKED:
         axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
-        refuse(choice, f"the tile is too large: {axes}", f"at most {MOST:,} bytes")
+        refuse(choice, f"the tile is too large: {axes}", f"at most {MOST_PACKED:,} bytes")
 
 
 def _staged(
@@ -204,7 +205,7 @@ def local_shape(dims: Iterable[Range]) -> tuple[int, ...]:
 
 
 Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[Range, ...]]
-"""What stands for each axis of the tile in one copying nest, and the loops of that nest."""
+"""The places along each axis of the tile in one copying nest, and the loops of that nest."""
 
 
 def _filled(
@@ -252,9 +253,9 @@ def _square(load: Load, dims: tuple[Range, ...], choices: Choices) -> Square | N
     along = [r for r in dims if r.role == "reduction" and steps.get(r) == 1]
     if len(lanes) != 1 or len(along) != 1 or steps.get(lanes[0]) is None:
         return None
-    turns = lanes[0].extent
-    is_vector = 2 <= turns <= MOST_TURNS and turns & (turns - 1) == 0
-    return Square(lanes[0], along[0]) if is_vector and along[0].extent >= turns else None
+    trips = lanes[0].extent
+    is_vector = 2 <= trips <= MOST_SIDE_BY_SIDE and trips & (trips - 1) == 0
+    return Square(lanes[0], along[0]) if is_vector and along[0].extent >= trips else None
 
 
 def _in_squares(

@@ -1,4 +1,4 @@
-"""parallelize: the turns of an axis are shared out over several runs of the kernel.
+"""parallelize: the iterations of an axis are shared out over several runs of the kernel.
 
     Choice:  parallelize i0 2
     Before:  for i0 in 512
@@ -10,7 +10,7 @@
                %1 = exp(%0)
                out[i0] = %1
 
-Run number k of n takes the turns from 512*k // n on. The runs may happen at once, on cores of
+Run number k of n takes the iterations from 512*k // n on. The runs may happen at once, on cores of
 their own, so nothing that one writes may be read by another: no updates, no reduction. A nest
 without the axis, such as what tiles left over, is done by the first run.
 
@@ -33,7 +33,7 @@ def parallelize(
     provenance: Provenance[Any],
     matches: list[Match] | None = None,
 ) -> Body:
-    """`body` with the turns shared out of every axis that a Parallelize names."""
+    """`body` with the iterations shared out of every axis that a Parallelize names."""
     for choice in choices.of(Parallelize):
         axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
@@ -47,11 +47,12 @@ def parallelize(
 
 
 def _check(body: Body, axis: Range, choice: Parallelize) -> None:
-    """Refuse an axis whose turns cannot be done by different runs."""
+    """Refuse an axis whose iterations cannot be done by different runs."""
     if choice.tasks < 2:
         refuse(choice, f"{axis.name} over {choice.tasks} tasks", "2 or more")
     if axis.role != "normal":
-        refuse(choice, f"the turns of {axis.name} depend on one another", "an axis of the output")
+        what = f"the iterations of {axis.name} depend on one another"
+        refuse(choice, what, "an axis of the output")
     if axis.level != "loop":
         refuse(choice, f"{axis.name} has a level already", "one choice of a level")
     if not all(isinstance(nest, Store) for nest in body.sources):

@@ -1,4 +1,4 @@
-"""prefetch: loads also bring what the next turn of an outer loop reads into the caches.
+"""prefetch: loads also bring what the next iteration of an outer loop reads into the caches.
 
     Choice:  prefetch 1 r1 i0
     Before:  r1.1 in 16   reduction   lanes
@@ -72,5 +72,5 @@ def _is_of(load: Load, choice: Prefetch) -> bool:
 
 
 def _step(load: Load, outer: Range) -> int:
-    """How many elements one turn of `outer` moves a load by; 0 where that is not known."""
+    """How many elements one iteration of `outer` moves a load by; 0 where that is not known."""
     return as_sum(load.sources[1]).terms.get(outer, 0)

@@ -23,16 +23,8 @@ from typing import Any
 from compiler.core.trace import Match, Provenance
 from compiler.loops.choices import Choices, Reorder
 from compiler.loops.nodes import Body, Range, ScalarNode, Store
-from compiler.loops.transforms.axes import (
-    Nest,
-    axes,
-    find,
-    operands,
-    rebuilt,
-    record,
-    refuse,
-    remade,
-)
+from compiler.loops.placement import Nest, operands_of
+from compiler.loops.transforms.axes import axes, find, rebuilt, record, refuse, remade
 
 
 def reorder(
@@ -66,7 +58,7 @@ def _ordered(body: Body, wanted: list[Range], provenance: Provenance[Any]) -> Bo
         new = dict(zip(node.sources, sources, strict=True))
         queue = iter([axis for axis in wanted if axis in node.ranges])
         loops = [next(queue) if r in wanted else r for r in node.ranges]
-        return remade(node, tuple(new[s] for s in operands(node)), loops)
+        return remade(node, tuple(new[s] for s in operands_of(node)), loops)
 
     return rebuilt(body, change, provenance)
 

@@ -7,7 +7,7 @@ from typing import Any
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.loops.choices import Choices, Unroll, Vectorize
-from compiler.loops.invariants import MOST_TURNS
+from compiler.loops.invariants import MOST_SIDE_BY_SIDE
 from compiler.loops.nodes import (
     Body,
     Const,
@@ -82,8 +82,8 @@ def levels_of(dims: Sequence[Range], in_order: Sequence[bool], choices: Choices)
     lanes = {choice.axis for choice in choices.of(Vectorize)}
     result: list[Level] = []
     for each, is_in_order in zip(dims, in_order, strict=True):
-        is_short, turns = 1 <= each.extent <= MOST_TURNS, each.extent
-        is_vector = each.name in lanes and is_in_order and turns & (turns - 1) == 0
+        is_short, trips = 1 <= each.extent <= MOST_SIDE_BY_SIDE, each.extent
+        is_vector = each.name in lanes and is_in_order and trips & (trips - 1) == 0
         if is_short and is_vector and "vector" not in result:
             result.append("vector")
         else:
@@ -107,7 +107,7 @@ def own_memory(
 ) -> dict[ScalarNode, ScalarNode]:
     """Other scratch memory for a copy that has something else in place of the ranges `moved`.
 
-    What is filled in each turn of them is filled otherwise in the copy.
+    What is filled in each iteration of them is filled otherwise in the copy.
     """
     needs, ranges = dependencies(body), set(moved)
     found = [n for n in needs if isinstance(n, Local) and needs[n] & ranges]

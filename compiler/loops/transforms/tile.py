@@ -1,4 +1,4 @@
-"""tile: an axis is cut into turns of a fixed size; elsewhere "strip-mining" or "blocking".
+"""tile: an axis is cut into tiles of a fixed size; elsewhere "strip-mining" or "blocking".
 
     Choice:  tile i0 16 peel
     Before:  for i0 in 50
@@ -18,8 +18,8 @@
 What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
 joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is
 not touched ("mask"): loads and stores get a gate, what is folded the identity. A nest that would
-have no turns is left out, and a loop that would have one. An axis whose extent is a variable n has
-n // size tiles and n % size turns left.
+have no iterations is left out, and a loop that would have one. An axis whose extent is a variable
+n has n // size tiles and n % size iterations left.
 
 Relies on: `collapse` has run: each axis is as long as it can be.
 Ensures: the same elements and folds; the order of a fold differs where there is a rest.
@@ -46,14 +46,12 @@ from compiler.loops.nodes import (
     const,
     index,
 )
-from compiler.loops.placement import dependencies
+from compiler.loops.placement import Nest, dependencies, operands_of
 from compiler.loops.simplify import simplified
 from compiler.loops.transforms.axes import (
-    Nest,
     axes,
     copied,
     find,
-    operands,
     rebuilt,
     record,
     refuse,
@@ -64,7 +62,7 @@ from compiler.loops.transforms.staging import local_numbers, own_memory
 from compiler.ops.table import REDUCTIONS
 
 Part = tuple[ScalarNode, tuple[Range, ...]]
-"""What stands for the axis, and the ranges in its place."""
+"""The value that stands for the axis, and the ranges in its place."""
 Memories = Mapping[ScalarNode, ScalarNode]
 
 
@@ -93,18 +91,18 @@ def tile(
 def _check(axis: Range, choice: Tile, choices: Choices) -> None:
     """Refuse what cannot be cut."""
     if choice.size < 1:
-        refuse(choice, "a tile has no turns", "1 or more")
+        refuse(choice, "a tile has no iterations", "1 or more")
     if choice.tail not in ("peel", "mask"):
         refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
     if axis.role == "serial":
         refuse(choice, f"{axis.name} is the order of updates, which stays", "another axis")
     if axis.part[-1:] == (2,) and not _is_fixed(axis):
-        what = f"{axis.name} is what tiles leave over of a variable number of turns"
+        what = f"{axis.name} is what tiles leave over of a variable trip count"
         refuse(choice, what, "another axis")
     masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
     if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
         what = f"{axis.name} is part of an axis whose rest is masked"
-        refuse(choice, what, f"a size that divides its {axis.extent} turns")
+        refuse(choice, what, f"a size that divides its {axis.extent} iterations")
 
 
 def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
@@ -128,7 +126,7 @@ def _nests(
     memories: Memories,
     provenance: Provenance[Any],
 ) -> ScalarNode:
-    """What has stores over `axis` below it, with these over each part: first all whole tiles."""
+    """A node above stores over `axis`, with these over each part: first all whole tiles."""
     owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
     if not owners or not isinstance(node, Body | After):
         return node
@@ -165,14 +163,14 @@ def _whole(axis: Range, size: int) -> Part | None:
 
 
 def _tiles(axis: Range, count: ScalarNode, size: int) -> Part:
-    """`count` tiles of `size` turns each."""
+    """`count` tiles of `size` iterations each."""
     outer, inner = _part(axis, 0, count), _part(axis, 1, index(size))
     value = alu("add", alu("mul", outer, index(size)), inner)
     return value, tuple(r for r in (outer, inner) if isinstance(r, Range))
 
 
 def _left(axis: Range, size: int) -> Part | None:
-    """What whole tiles leave over; None where that is nothing."""
+    """The rest that whole tiles leave over; None where there is none."""
     if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
     rest = _part(axis, 2, _divided(axis, size, "mod"))
@@ -194,7 +192,7 @@ def _is_fixed(axis: Range) -> bool:
 
 
 def _part(axis: Range, part: int, extent: ScalarNode) -> ScalarNode:
-    """One part of an axis as a range; 0 where it has one turn, which needs no loop."""
+    """One part of an axis as a range; 0 where it has one iteration, which needs no loop."""
     if isinstance(extent, Const) and extent.value == 1:
         return index(0)
     return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
@@ -211,7 +209,7 @@ def _over(
     value, parts = part
     _note(part, axis, provenance)
     is_copy, new = memories is not None, {axis: value, **(memories or {})}
-    reads = tuple(swapped(s, new, provenance, is_copy) for s in operands(nest))
+    reads = tuple(swapped(s, new, provenance, is_copy) for s in operands_of(nest))
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
     if isinstance(nest, Reduce) and not loops:
         return reads[0]
@@ -236,8 +234,8 @@ def _divided_no_more(
 ) -> Body:
     """`body` simplified, where that may end a division of an axis that gets a mask.
 
-    The axis, beside a part of another one or as a part itself, stays below the divisor; the turns
-    past it that a mask takes need not.
+    The axis, beside a part of another one or as a part itself, stays below the divisor; the
+    iterations past it that a mask takes need not.
     """
     needs = dependencies(body)
     divided = (n for n in needs if isinstance(n, Alu) and n.op in ("idiv", "mod"))
@@ -262,7 +260,7 @@ def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
             return value
         new = dict(zip(node.sources, sources, strict=True))
         if isinstance(node, Nest) and axis in node.ranges:
-            reads = tuple(new[s] for s in operands(node))
+            reads = tuple(new[s] for s in operands_of(node))
             loops = [p for r in node.ranges for p in (parts if r is axis else (new[r],))]
             if isinstance(node, Reduce) and not loops:
                 return reads[0]

@@ -1,4 +1,4 @@
-"""unroll: the turns of an axis stand side by side in the code.
+"""unroll: the iterations of an axis stand side by side in the code.
 
     Choice:  unroll i0.1
     Before:  for i0.0 in 16
@@ -12,10 +12,11 @@
                %1 = exp(%0)
                out[i0.0*4 + i0.1] = %1
 
-A value that depends on the axis is a register per turn, what does not is computed once for all of
-them: so a tile of accumulators shares its loads. Elsewhere, with reordering, "register blocking".
+A value that depends on the axis is a register per iteration, any other is computed once for all
+of them: so a tile of accumulators shares its loads. Elsewhere, with reordering, "register
+blocking".
 
-Relies on: `tile` has cut the axis to a few turns.
+Relies on: `tile` has cut the axis to a few iterations.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
@@ -30,10 +31,13 @@ from compiler.loops.placement import Nest, dependencies
 from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length
 
-MOST = 64
-"""Turns of one axis side by side; more only makes code."""
+MOST_UNROLLED = 64
+"""Iterations of one axis side by side; more only makes code. gelu takes 0.1, 0.4, 1.0, 2.6 and 9.8
+s to compile with 16, 64, 128, 256 and 512 vectors side by side, and is no faster than with 4 (EPYC,
+AVX2, 2026-11-23)."""
 MOST_COPIES = 512
-"""Copies of one value, along all axes."""
+"""Copies of one value, along all axes. A product takes 0.5, 0.9, 2.3 and 7.6 s to compile with 256,
+512, 1,024 and 2,048, and is fastest with 64 and 512 (EPYC, AVX2, 2026-11-23)."""
 
 
 def unroll(
@@ -42,7 +46,7 @@ def unroll(
     provenance: Provenance[Any],
     matches: list[Match] | None = None,
 ) -> Body:
-    """`body` with the turns of every axis that an Unroll names side by side."""
+    """`body` with the iterations of every axis that an Unroll names side by side."""
     known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
     filling = filled_by(body, needs)
     for choice in choices.of(Unroll):
@@ -69,9 +73,9 @@ def _copies(
 def _check(
     axis: Range, choice: Unroll, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis whose turns cannot stand side by side."""
-    turns = length(axis)
-    if turns is None or not 1 <= turns <= MOST:
-        got = "a variable number of" if turns is None else str(turns)
-        refuse(choice, f"{axis.name} has {got} turns", f"1 to {MOST}: tile it")
+    """Refuse an axis whose iterations cannot stand side by side."""
+    trips = length(axis)
+    if trips is None or not 1 <= trips <= MOST_UNROLLED:
+        got = "a variable trip count" if trips is None else f"{trips} iterations"
+        refuse(choice, f"{axis.name} has {got}", f"1 to {MOST_UNROLLED}: tile it")
     check_is_free(axis, choice, filling, made)

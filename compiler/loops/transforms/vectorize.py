@@ -1,4 +1,4 @@
-"""vectorize: the turns of an axis become the lanes of vector registers.
+"""vectorize: the iterations of an axis become the lanes of vector registers.
 
     Choice:  vectorize i0.1
     Before:  for i0.0 in 4
@@ -29,8 +29,8 @@ from compiler.loops.placement import dependencies
 from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_body
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length, obstacle
 
-MOST = 64
-"""Lanes of one register, of the narrowest type."""
+MOST_LANES = 64
+"""Lanes of one register of 64 bytes, of the narrowest type."""
 
 
 def vectorize(
@@ -39,7 +39,7 @@ def vectorize(
     provenance: Provenance[Any],
     matches: list[Match] | None = None,
 ) -> Body:
-    """`body` with the turns of every axis that a Vectorize names as lanes."""
+    """`body` with the iterations of every axis that a Vectorize names as lanes."""
     known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
     filling = filled_by(body, needs)
     for choice in choices.of(Vectorize):
@@ -58,9 +58,9 @@ def vectorize(
 def _check(
     axis: Range, choice: Vectorize, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis whose turns cannot be lanes."""
+    """Refuse an axis whose iterations cannot be lanes."""
     lanes = length(axis)
-    if lanes is None or not 2 <= lanes <= MOST or lanes & (lanes - 1):
-        got = "a variable number of" if lanes is None else str(lanes)
-        refuse(choice, f"{axis.name} has {got} turns", f"a power of two from 2 to {MOST}")
+    if lanes is None or not 2 <= lanes <= MOST_LANES or lanes & (lanes - 1):
+        got = "a variable trip count" if lanes is None else f"{lanes} iterations"
+        refuse(choice, f"{axis.name} has {got}", f"a power of two from 2 to {MOST_LANES}")
     check_is_free(axis, choice, filling, made)

@@ -1,4 +1,4 @@
-"""What is chosen by default runs, computes the same, and says why."""
+"""Choices made by default run, compute the same, and say why."""
 
 from dataclasses import replace
 

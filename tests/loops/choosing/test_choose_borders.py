@@ -27,7 +27,7 @@ def chosen(*shape: int) -> list[str]:
 
 
 def test_vectors_where_little_is_left_of_a_row() -> None:
-    assert chosen(8, 32)[0].startswith("tile i1 32 peel: rows with borders: 34 turns")
+    assert chosen(8, 32)[0].startswith("tile i1 32 peel: rows with borders: 34 iterations")
     assert chosen(8, 29) == []
 
 

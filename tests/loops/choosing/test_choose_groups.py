@@ -111,11 +111,11 @@ def test_long_ones_are_vectors(name: str) -> None:
 def test_merged_heads_are_tiles_of_windows_and_merged_rows_of_products() -> None:
     found = choose(plain(LONG["heads"]), replace(DEFAULT, cores=1))
     first, rows = found.rows[:2]
-    assert first == Tile("i1", 64, "peel", "8 groups of 64 turns")
+    assert first == Tile("i1", 64, "peel", "8 groups of 64 iterations")
     assert "4 vectors of 16 pixels by 4 channels, of 64 pixels, 200 channels" in rows.because
     found = choose(plain(LONG["merged rows"]), replace(DEFAULT, cores=1))
     first, rows = found.rows[:2]
-    assert first == Tile("i0", 200, "peel", "8 groups of 200 turns")
+    assert first == Tile("i0", 200, "peel", "8 groups of 200 iterations")
     assert " rows by 4 vectors of 16 for 200 rows by 64 columns" in rows.because
 
 

@@ -1,4 +1,4 @@
-"""What is chosen for sums of products: tiles, parts for cores, panels; at usual and odd sizes."""
+"""Choices for sums of products: tiles, parts for cores, panels; at usual and odd sizes."""
 
 import numpy as np
 import pytest

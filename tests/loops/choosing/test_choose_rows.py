@@ -13,7 +13,7 @@ from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program
 
 
-@pytest.mark.parametrize(("turns", "expected"), [
+@pytest.mark.parametrize(("trips", "expected"), [
     (10, "tile r1 16 mask; vectorize r1.1"),
     (16, "tile r1 16 peel; vectorize r1.1"),
     (17, "tile r1 16 peel; vectorize r1.1"),
@@ -24,8 +24,8 @@ from tests.search.terms import program
     (85, "tile r1 32 peel; tile r1.1 16 peel; unroll r1.1.0; vectorize r1.1.1; "
          "tile r1.2 16 peel; vectorize r1.2.1; tile r1.2.2 16 mask; vectorize r1.2.2.1"),
 ])  # fmt: skip
-def test_what_vectors_leave_over_is_masked(turns: int, expected: str) -> None:
-    assert text(Choices(tuple(in_vectors("r1", turns, 16, 2, "a row")))) == expected
+def test_what_vectors_leave_over_is_masked(trips: int, expected: str) -> None:
+    assert text(Choices(tuple(in_vectors("r1", trips, 16, 2, "a row")))) == expected
 
 
 @pytest.mark.parametrize(("name", "n", "is_kept"), [
@@ -79,4 +79,4 @@ def test_of_folds_that_stand_in_each_other_the_longer_one_has_lanes(
     found = choose(plain_loops(body), DEFAULT)
     assert list(dict.fromkeys(v.axis[:2] for v in found.of(Vectorize))) == lanes
     why = next(r.because for r in found.refused if r.kind == "vectorize")
-    assert why == f"a value depends on {against}, which takes more turns"
+    assert why == f"a value depends on {against}, which has more iterations"

@@ -47,7 +47,7 @@ def inputs(name: str, dtype: Any = np.float32) -> tuple[Array, Array]:
 
 
 def expected(x: Array, w: Array, given: dict[str, Any]) -> Array:
-    """What NumPy makes of windows that it slides itself."""
+    """The convolution by NumPy, of windows that it slides itself."""
     pads = np.broadcast_to(given.get("padding", 0), 2)
     step, gap, groups = (given.get(k, 1) for k in ("stride", "dilation", "groups"))
     wide = np.pad(x, [(0, 0), (0, 0), *((n, n) for n in pads)])
@@ -126,7 +126,7 @@ def test_work_that_is_worth_it_is_shared_out() -> None:
 def test_groups_are_an_axis_of_their_own() -> None:
     x, w = np.ones((1, 16, 20, 20), np.float32), np.ones((32, 4, 3, 3), np.float32)
     found = compile(Tensor(x).conv2d(Tensor(w), groups=4, padding=1)).decisions
-    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 turns" for d in found)
+    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 iterations" for d in found)
 
 
 @pytest.mark.parametrize(("images", "at"), [(1, "i0.0"), (2, "i1.0")])

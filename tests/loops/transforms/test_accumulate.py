@@ -30,8 +30,8 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 
 @pytest.mark.parametrize(("choices", "why"), [
     ("accumulate i0 4", "not folded"),
-    ("accumulate r1 17", "turns at a time"),
-    ("accumulate r1 0", "turns at a time"),
+    ("accumulate r1 17", "iterations at a time"),
+    ("accumulate r1 0", "iterations at a time"),
     ("tile r1 4; accumulate r1.0 2", "cut"),
     ("accumulate r1 4 i0", "no columns"),
 ])  # fmt: skip

@@ -61,7 +61,7 @@ def squared(name: str, n: int) -> Body:
 
 
 def reads(body: Body) -> list[Argument | Local]:
-    """What the loads of the innermost loop of the sum read."""
+    """The memories that the loads of the innermost loop of the sum read."""
     order: list[Any] = toposort([body])
     (product,) = [n.sources[0] for n in order if isinstance(n, Reduce)]
     loads = {n for n in order if isinstance(n, Load)}

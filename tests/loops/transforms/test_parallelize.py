@@ -1,4 +1,4 @@
-"""Turns shared out over runs of the kernel."""
+"""Iterations shared out over runs of the kernel."""
 
 import pytest
 

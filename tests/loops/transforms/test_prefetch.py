@@ -28,7 +28,7 @@ def test_same_values(name: str, choices: str, n: int) -> None:
     assert_same(before, transform(before, choices))
 
 
-def test_only_loads_along_the_axis_fetch_and_as_far_as_the_next_turn() -> None:
+def test_only_loads_along_the_axis_fetch_and_as_far_as_the_next_iteration() -> None:
     body = transform(body_of("softmax", 4, 64, 1), "prefetch 1 r3 i0")
     loads = [node for node in toposort([body]) if isinstance(node, Load)]
     assert sorted(load.ahead for load in loads) == [0, 0, 64]

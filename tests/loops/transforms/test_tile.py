@@ -50,7 +50,7 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 
 
 @pytest.mark.parametrize(("choices", "why"), [
-    ("tile i1 0", "has no turns"),
+    ("tile i1 0", "has no iterations"),
     ("tile i7 4", "no axis i7"),
     ("tile i1 16 fold", "no tail"),
     ("tile i1 48 mask; tile i1.1 32", "rest is masked"),
@@ -61,7 +61,7 @@ def test_illegal_choices_are_refused(choices: str, why: str) -> None:
 
 
 def copy_of(extent: int) -> Body:
-    """out[i0] = in1[i0] + 1, a loop even where it has one turn or none."""
+    """out[i0] = in1[i0] + 1, a loop even where it has one iteration or none."""
     i0 = axis(extent, 0, "normal")
     out, given = Argument((), 0, float32, extent, True), Argument((), 1, float32, extent, False)
     value = alu("add", Load((given, i0)), const(1.0, float32))
@@ -71,7 +71,7 @@ def copy_of(extent: int) -> Body:
 @pytest.mark.parametrize("tail", ["peel", "mask"])
 @pytest.mark.parametrize("size", [1, 2, 16])
 @pytest.mark.parametrize("extent", [0, 1, 2, 15, 16, 17, 31])
-def test_loops_of_no_turns_and_of_one(extent: int, size: int, tail: str) -> None:
+def test_loops_of_no_iterations_and_of_one(extent: int, size: int, tail: str) -> None:
     before = copy_of(extent)
     assert_same(before, transform(before, f"tile i0 {size} {tail}; vectorize i0.1" if size > 1
                                   else f"tile i0 {size} {tail}"))  # fmt: skip
@@ -90,10 +90,10 @@ def test_an_extent_that_is_a_variable(n: int, tail: str) -> None:
     assert not values[0][n:].any()
 
 
-def test_what_is_left_of_a_variable_number_of_turns_is_not_cut_again() -> None:
+def test_what_is_left_of_a_variable_trip_count_is_not_cut_again() -> None:
     (body,) = bodies("variable rows", 9, 4, 1)
     before = forms(body)[-1]
     assert "n//4" in printed(transform(before, "tile i0 4"))
     assert "i0.2" not in printed(transform(before, "tile i0 1"))
-    with pytest.raises(ScheduleError, match=r"i0\.2 is what tiles leave over of a variable number"):
+    with pytest.raises(ScheduleError, match=r"i0\.2 is what tiles leave over of a variable trip"):
         transform(before, "tile i0 4; tile i0.2 2")

@@ -1,4 +1,4 @@
-"""Turns side by side."""
+"""Iterations side by side."""
 
 import pytest
 

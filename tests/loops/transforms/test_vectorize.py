@@ -1,4 +1,4 @@
-"""Turns as lanes."""
+"""Iterations as lanes."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 
 
 @pytest.mark.parametrize(("choices", "why"), [
-    ("vectorize i0", "17 turns"),
+    ("vectorize i0", "17 iterations"),
     ("tile i0 16; vectorize i0.1; tile r2 16; vectorize r2.1", "cannot be lanes"),
     ("vectorize i9", "no axis i9"),
     ("vectorize i1; vectorize i1", "level already"),
