@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import compiler
 from compiler import Tensor
 
-TURNS = 100
+ITERATIONS = 100
 
 
 def gram_matrix() -> Tensor:
@@ -20,14 +20,14 @@ def gram_matrix() -> Tensor:
     return (pictures.T @ pictures).realize()
 
 
-def strongest(matrix: Tensor, turns: int = TURNS) -> tuple[Tensor, Tensor]:
+def strongest(matrix: Tensor, iterations: int = ITERATIONS) -> tuple[Tensor, Tensor]:
     """The eigenvector of the largest eigenvalue of a symmetric matrix, and that eigenvalue."""
 
     def step(i: Tensor, v: Tensor) -> Tensor:
         w = matrix @ v
         return w / (w * w).sum().sqrt()
 
-    v = compiler.repeat(turns, step, Tensor.full(matrix.shape[0], matrix.shape[0] ** -0.5))
+    v = compiler.repeat(iterations, step, Tensor.full(matrix.shape[0], matrix.shape[0] ** -0.5))
     assert isinstance(v, Tensor)
     return v, v @ (matrix @ v)
 

@@ -39,7 +39,7 @@ from compiler.threads.workers import core_count
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
 SECONDS = 1.0
-"""What all of it may take: rounds, and whole runs."""
+"""The time for all of it: rounds, and whole runs."""
 FOR_ROUNDS = 0.75
 """The share of the time in which rounds begin."""
 MOST = 101
@@ -50,7 +50,7 @@ clock = time.perf_counter_ns
 
 
 class Measurable(Protocol):
-    """What a compilation must have to be measured."""
+    """A compilation that can be measured."""
 
     name: str
     options: Options
@@ -123,7 +123,7 @@ def _timed(run: Callable[[], object]) -> int:
 
 
 class _Rounds:
-    """What stands in for `execution.run`: the same items, timed, until the time is up."""
+    """A stand-in for `execution.run`: the same items, timed, until the time is up."""
 
     def __init__(self, originals: Mapping[Buffer, Array], seconds: float) -> None:
         self.originals = originals
@@ -217,7 +217,7 @@ class _Rounds:
         return statistics.median(self._whole) if self._whole else None
 
     def notes(self, kind: str) -> list[str]:
-        """What was left out or done otherwise; `kind` is `Options.device`."""
+        """Sentences on what was left out or done otherwise; `kind` is `Options.device`."""
         reached = sum(map(bool, self._took))
         left = len(self._took) - reached
         functions = [i for i in self._items if isinstance(i.operation, HostCallback)]

@@ -91,7 +91,7 @@ def _bound(sums: _Sums, epsilon: float) -> Array:
 def _by_chance(
     count: int, reach: Array, sample: Array, size: Array, epsilon: float
 ) -> Array:
-    """What additions up to partial sums of `reach` may be off; where that is no matter of chance
+    """The error of additions up to partial sums of `reach`; where that is no matter of chance
     the worst case."""
     worst = (count - 1) / 2 * epsilon * size
     chance = CHANCE * sqrt(count) * epsilon * reach
@@ -175,7 +175,7 @@ def of_products(
 def _brought(
     layout: "_Layout", sizes: tuple[Array, Array], errors: Sequence[Array], shape: tuple[int, ...]
 ) -> Array:
-    """What errors of the operands make of the sums."""
+    """The errors of the sums that come from those of the operands."""
     moves = [
         layout.matrices(layout.spread(np.asarray(e), n, shape), n) if np.any(e) else None
         for n, e in enumerate(errors)
@@ -230,7 +230,7 @@ class _Layout:
         return made.reshape(self._extent(0), outer, -1)
 
     def whole(self, made: Array) -> Array:
-        """What came out, with the axes of the operands; those that are summed have extent 1."""
+        """The result with the axes of the operands; those that are summed have extent 1."""
         front, rows, columns, summed = self.axes
         order = (*front, *rows, *columns, *summed)
         shape = [self.shape[axis] for axis in (*front, *rows, *columns)]

@@ -37,7 +37,7 @@ MOST = 1 << 22
 
 
 class Visible(Checkable, Protocol):
-    """What a compilation must have for its values to be looked at: names for them, too."""
+    """A compilation whose values can be looked at: it has names for them, too."""
 
     simplest: Sink
 
@@ -76,9 +76,9 @@ def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
 
 
 def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, Array]:
-    """What nodes of the kernel graph hold: a value, the call that makes it, and its own buffer.
+    """The nodes of the kernel graph that hold a value: the call that makes it, its own buffer.
 
-    What changes from turn to turn of a loop has no value.
+    What changes from iteration to iteration of a loop has no value.
     """
     copied = ((node, holder) for (node, _), holder in outlined.copies.items())
     held: dict[Node, Array] = {}
@@ -98,7 +98,7 @@ def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, A
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What the interpreters may do: in the program, and in the loops and instructions of each of
+    """Limits of the interpreters: in the program, and in the loops and instructions of each of
     the first kernels."""
 
     flops: int = 1 << 24
@@ -112,7 +112,7 @@ LITTLE = Effort()
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What was not run to see its values: a stage ("" for both) of kernel `number` (-1: of all)."""
+    """A thing not run to see its values: a stage ("" for both) of kernel `number` (-1: of all)."""
 
     stage: str
     number: int
@@ -122,7 +122,7 @@ class Unseen:
 def values_inside(
     made: Visible, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
 ) -> dict[str, Seen]:
-    """What loops and instructions compute, by entity; none of kernels that take too much.
+    """The values of loops and instructions, by entity; none of kernels that take too much.
 
     Of a kernel that runs several times it is the first run. There are none while data or values of
     variables are missing. `unseen` gets what was left out, and why.

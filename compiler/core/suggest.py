@@ -1,4 +1,4 @@
-"""What a wrong name was meant to be: the nearest of the names that exist."""
+"""The name that a wrong one was meant to be: the nearest of those that exist."""
 
 import difflib
 from collections.abc import Iterable

@@ -38,7 +38,7 @@ class Layout:
     lengths: Shape = ()
 
     def bounds(self, shape: Shape, place: int) -> Pairs:
-        """What the shard at `place` has of a value of this shape, per axis."""
+        """The part of a value of this shape that the shard at `place` has, per axis."""
         whole = [(0, n) for n in shape]
         if self.axis is not None:
             begin = sum(self.lengths[:place])
@@ -119,7 +119,7 @@ def _in_memory(node: TensorNode) -> TensorNode:
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
-    """What each shard has of a part of the whole; where none has anything, an empty piece."""
+    """The pieces that the shards have of a part of the whole; an empty one where none has any."""
     assert node.axis is not None
     begin, end = bounds[node.axis]
     found: list[TensorNode] = []

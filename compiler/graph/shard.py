@@ -67,7 +67,7 @@ from compiler.ops.table import REDUCTIONS
 ShardRule = Callable[[Moves, Any], TensorNode | None]
 MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]
 _TARGETS: list[tuple[ShardRule, tuple[Any, ...], Callable[..., Any]]] = []
-"""What runs, for which kinds, and the function that says what it means."""
+"""Functions that run, for which kinds, and the function that says what each means."""
 
 
 def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:

@@ -100,7 +100,7 @@ def _rebuilt(
     provenance: Provenance[Any],
     matches: list[Match] | None,
 ) -> dict[TensorNode, TensorNode]:
-    """What each node becomes."""
+    """For each node what it becomes."""
     cuts = {node: cut for node, cut in chosen.items() if cut.parts}
     if not cuts:
         return dict(zip(order, order, strict=True))
@@ -217,7 +217,7 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
 def _cut(
     node: Reduce, long: float, readers: dict[TensorNode, list[TensorNode]], is_whole: bool
 ) -> Cut:
-    """What becomes of a reduction so `long`; `is_whole`: only parts of equal length will do."""
+    """The cut of a reduction so `long`; `is_whole`: only parts of equal length will do."""
     source = node.sources[0]
     about = f"{source.size:,} elements to {node.size:,} results, about {long / 1000:,.0f} µs of one"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)

@@ -150,7 +150,7 @@ def _named(row: Choice) -> Iterator[str]:
 
 
 def _problem(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """The problem in one line."""
     if isinstance(error, CompileError):
         return f"{error.operation}: {error.problem}"
     return f"{type(error).__name__}: {error}"

@@ -45,7 +45,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Effect(ShownAsText):
-    """What changed from one compilation to another; `figures` that were measured vary."""
+    """The changes from one compilation to another; `figures` that were measured vary."""
 
     figures: tuple[Figure, ...]
 
@@ -77,7 +77,7 @@ def effect(before: "Compilation", after: "Compilation", *, measured: bool = True
 
 
 def _counted(made: "Compilation") -> list[tuple[str, float, str]]:
-    """What needs no run: each figure with its unit."""
+    """The figures that need no run, each with its unit."""
     schedule = made.schedule
     return [
         ("nodes after graph passes", len(made.optimized_graph.nodes), ""),

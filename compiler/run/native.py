@@ -75,9 +75,9 @@ class NativePlan:
 
     parts: tuple[Stretch | ScheduleItem, ...]
     steps: Array
-    """What the stretches point to."""
+    """The words that the stretches point to."""
     programs: tuple[Program, ...]
-    """What the steps point to: machine code is in memory as long as its program is."""
+    """The programs that the steps point to: machine code is in memory as long as its program is."""
     bases: Array
     """For each word the number of its base."""
     offsets: Array

@@ -44,7 +44,7 @@ class LineCount:
 
 
 class Lines:
-    """What each line had compiled."""
+    """The programs that each line had compiled."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept

@@ -72,7 +72,7 @@ class Gates:
 
 
 def gates(node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float) -> Gates:
-    """What it costs to ask at each load, and to write the padding once."""
+    """The costs of asking at each load, and of writing the padding once."""
     assert isinstance(node, Pad)
     loads = sum(demand.evaluations for demand in demands if demand.is_in_reduction)
     sides = sum(width != 0 for pair in node.widths for width in pair)
@@ -81,7 +81,7 @@ def gates(node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: flo
 
 
 def below(node: TensorNode) -> TensorNode:
-    """What is padded: the first value under movement."""
+    """The value that is padded: the first under movement."""
     while isinstance(node, MOVEMENT):
         node = node.sources[0]
     return node

@@ -90,7 +90,7 @@ def is_in_memory(node: TensorNode) -> bool:
 
 
 def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
-    """What the functions that work on memory read."""
+    """The nodes that functions which work on memory read."""
     return [source for node in order if is_called(node) for source in node.sources]
 
 
@@ -130,19 +130,19 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.evaluation_ns = repeating.evaluation_ns(self.order, options.model)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
-        """What no reader looks below: leaves, and what is in memory whoever reads it."""
+        """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
         self.above_reductions = _above_reductions(self.order, self.ends)
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
-        """What copies, loops and functions from outside read in memory."""
+        """Nodes that copies, loops and functions from outside read in memory."""
         self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
-        """What the user's own kernels read, with one that does."""
+        """Nodes that the user's own kernels read, with one that does."""
         self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.padded = padding.slid(self.order)
         """Images with zeros around them that slide past weights."""
         self.bare: set[TensorNode] = set()
-        """What is padded in a kernel of its own."""
+        """Images that are padded in a kernel of their own."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
         self.plain: list[Choice] = []
@@ -273,7 +273,7 @@ class _Walk:
         return Reason(f"{reason}: {costs}", *numbers_of(reason), *costs.numbers)
 
     def _costs(self, node: TensorNode, demands: list[Demand]) -> repeating.Costs:
-        """What it costs to compute `node` where it is read, and to write it to memory."""
+        """The costs of computing `node` where it is read, and of writing it to memory."""
         return repeating.costs(node, demands, self.evaluation_ns, self.options.model)
 
     def _in_favour(self, node: TensorNode, demands: list[Demand]) -> str:
@@ -341,7 +341,7 @@ def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[Ten
 
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
-    """What a node reads in memory, whatever it costs."""
+    """The sources that a node reads in memory, whatever it costs."""
     if isinstance(node, Copy) and not is_computed(node):
         yield pitched(node.sources[0])[0]
     elif isinstance(node, Repeat):

@@ -41,7 +41,7 @@ class Costs:
 
     @property
     def numbers(self) -> tuple[Number, Number]:
-        """What was compared."""
+        """The two times that were compared."""
         return (
             Number("computed where it is read", self.again, "ns", "once, in memory", self.memory),
             Number("evaluations", self.evaluations, "", "elements", self.elements),

@@ -26,13 +26,13 @@ ALONE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class MachineModel(ShownAsText):
-    """What estimates of time rest on. Times are those of one core.
+    """The figures of a machine that estimates of time rest on. Times are those of one core.
 
     `cache_bytes`: sizes of the three caches; `read`, `write`: bytes per ns from and to each level,
     by vectors one after the other; `strided`: ns per element that is read down a column, by the
     level that holds the array; `vector_ns`, `scalar_ns`: one simple operation on a float32
     element in vectorised and other code; `fma_ns`: one multiply-add in vectorised code, which is
-    one instruction; `step_ns`: one turn of a loop that holds other loops;
+    one instruction; `step_ns`: one iteration of a loop that holds other loops;
     `operations`: ns per float32 element of what is many instructions, vectorised; `wide`: how
     many times longer a 64-bit element takes; `launch_ns`: one call of a program;
     `cores`: how many run at once; `memory_cores`: how many cores are as fast as all of them where

@@ -54,7 +54,7 @@ class Alive:
 
 
 class Known:
-    """What is known of a node that reads a buffer, or is one: who reads it and who holds it."""
+    """Knowledge of a node that reads a buffer, or is one: who reads it and who holds it."""
 
     __slots__ = ("readers", "tensors")
 
@@ -64,7 +64,7 @@ class Known:
 
 
 _CONSTANT = Known()
-"""What is known of nodes that read no buffer."""
+"""That of nodes that read no buffer."""
 
 
 class _KnownNodes:

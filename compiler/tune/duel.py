@@ -1,7 +1,7 @@
 """duel: whether one kernel is faster than another by more than the noise.
 
-Both run by turns, so that what disturbs the machine disturbs both; each round gives a difference of
-times. The second wins where the median of these differences is more than
+Both run alternately, so that what disturbs the machine disturbs both; each round gives a difference
+of times. The second wins where the median of these differences is more than
 
     2 % of the median time of the first, and
     three standard errors of that median: 3 · 1.2533 · 1.4826 · MAD / √rounds
@@ -44,7 +44,7 @@ class Duel:
 
 
 def duel(pairs: Sequence[tuple[float, float]]) -> Duel:
-    """What rounds of both say; each pair has the seconds of the first and of the second."""
+    """The verdict of rounds of both; each pair has the seconds of the first and of the second."""
     if not pairs:
         return Duel(0.0, 0.0, 0.0, 0.0, 0)
     differences = [one - two for one, two in pairs]

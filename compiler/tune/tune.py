@@ -2,7 +2,7 @@
 
     for each kernel that is not remembered, the longest first:
       search from the default for three quarters of its share of the time   (search.py)
-      the five fastest against the default, by turns                       (duel.py)
+      the five fastest against the default, alternately                    (duel.py)
       the best of those that won, else the default
 
 A kernel's share of the time that is left is its share of the time that the kernels left are
@@ -35,7 +35,7 @@ SEARCHED = 0.75
 """The share of a kernel's time after which nothing new is tried."""
 FINALISTS = 5
 NEAR = 1.1
-"""What took up to so many times as long as the default may still turn out to be faster."""
+"""Choices that took up to so many times as long as the default may be faster after all."""
 ROUNDS = 101
 FOUND_BY_MEASURING = "measured: faster than what it would be by default"
 NOTHING = Duel(0.0, 0.0, 0.0, 0.0, 0)
@@ -52,7 +52,7 @@ class _Job:
     key: bytes
     weight: float
     before: Choices | None = None
-    """What an earlier search found, which had less time."""
+    """The best of an earlier search, which had less time."""
 
 
 def tune(
@@ -61,7 +61,7 @@ def tune(
     options: Options,
     clock: Clock = time.perf_counter,
 ) -> tuple[Tuning, ...]:
-    """What is fastest for each of the `bodies`, in order."""
+    """The search for the fastest choices of each of the `bodies`, in order."""
     end = clock() + options.tune
     made: dict[int, Tuning] = {}
     jobs: dict[bytes, list[_Job]] = {}
@@ -172,7 +172,7 @@ def _default(bench: Workbench) -> Found:
 
 
 def _usable(found: Found | None, bench: Workbench) -> Found | None:
-    """What is remembered, if its best choices are still legal."""
+    """The remembered search, if its best choices are still legal."""
     if found is None:
         return None
     try:

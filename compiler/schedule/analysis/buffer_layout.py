@@ -83,7 +83,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class BufferInfo:
-    """What a schedule knows of one buffer."""
+    """One buffer of a schedule: how its elements lie in memory, and when it is needed."""
 
     buffer: Buffer
     layout: Layout

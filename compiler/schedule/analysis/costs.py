@@ -70,7 +70,7 @@ def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
 
 
 def _bound(operation: Operation, count: int, nbytes: int) -> str:
-    """What most of the time is, by the roofline alone."""
+    """The name of what takes most of the time, by the roofline alone."""
     if isinstance(operation, Synchronization | HostCallback):
         return ""
     times = {

@@ -38,7 +38,7 @@ Between = Literal["none", "shared tree", "atomic", "grid"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One loop: `size` turns, or at most so many where a `variable` bounds it."""
+    """One loop: `size` iterations, or at most so many where a `variable` bounds it."""
 
     name: str
     size: int
@@ -114,7 +114,7 @@ class IterationSpace:
 
 @dataclass(frozen=True, slots=True)
 class Vectorize:
-    """Turns of `axis` run `width` at a time."""
+    """Iterations of `axis` run `width` at a time."""
 
     axis: int
     width: int
@@ -130,7 +130,7 @@ class Unroll:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """Buffer `name` is brought into `into`, `distance` turns ahead."""
+    """Buffer `name` is brought into `into`, `distance` iterations ahead."""
 
     name: str
     into: Scope
@@ -139,7 +139,7 @@ class Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Turns of `axis` are `stages` deep in flight."""
+    """Iterations of `axis` are `stages` deep in flight."""
 
     axis: int
     stages: int

@@ -55,7 +55,7 @@ class MemoryPlan(ShownAsText):
 
     @property
     def peak(self) -> int:
-        """What the program takes with this plan."""
+        """The bytes that the program takes with this plan."""
         return self.arena + self.kept
 
     def __str__(self) -> str:
