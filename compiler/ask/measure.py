@@ -42,7 +42,7 @@ SECONDS = 1.0
 """The time for all of it: rounds, and whole runs."""
 FOR_ROUNDS = 0.75
 """The share of the time in which rounds begin."""
-MOST = 101
+MOST_RUNS = 101
 """Rounds, and whole runs, at most."""
 CALLS = 51
 """Empty calls that are timed."""
@@ -179,7 +179,7 @@ class _Rounds:
                 return
             took.append(_timed(run))
         took_all, last = clock() - start, end - round((1 - FOR_ROUNDS) * self._seconds * 1e9)
-        for _ in range(MOST):
+        for _ in range(MOST_RUNS):
             if clock() + took_all > last:
                 return
             restore()
@@ -194,7 +194,7 @@ class _Rounds:
     def _runs(self, once: Callable[[], object], restore: Callable[[], None], end: int) -> None:
         """Whole runs, as long as there is time for one more."""
         expected = sum(took[-1] for took in self._took)
-        for _ in range(MOST):
+        for _ in range(MOST_RUNS):
             if clock() + expected > end:
                 return
             restore()

@@ -2,7 +2,8 @@
 
 Computed by the graph's interpreter on the program's own inputs, before and after the graph passes.
 It computes each value whole, so those that a kernel never makes in one piece, such as all products
-of a convolution, may be larger than memory: what has more than `MOST` elements is left out.
+of a convolution, may be larger than memory: what has more elements than `MOST_ELEMENTS` is left
+out.
 
 Inside kernels the interpreters of loops and of instructions tell what they compute, on the same
 inputs. They are slow: `Effort` says how much they may do, and kernels that take more are left out.
@@ -33,7 +34,7 @@ from compiler.schedule.kinds import After, End
 from compiler.schedule.outlined import Outlined
 
 Array = np.ndarray[Any, Any]
-MOST = 1 << 22
+MOST_ELEMENTS = 1 << 22
 
 
 class Visible(Checkable, Protocol):
@@ -68,7 +69,7 @@ def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
     found: dict[TensorNode, Array] = {}
     for root in (made.written, made.simplest):
         given = bindings.graph_inputs(root, made.values_of_run())
-        found |= evaluate_all(root.sources, given, MOST)
+        found |= evaluate_all(root.sources, given, MOST_ELEMENTS)
     named = {made.entity(node): value for node, value in found.items()}
     known = set(made.kernels.nodes)
     held = _held(outlined, found)

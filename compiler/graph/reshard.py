@@ -30,7 +30,7 @@ from compiler.graph.nodes import (
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ShardLayout:
     """How a value lies on `devices`: cut along `axis` into `lengths`, or whole on each (None)."""
 
     devices: Devices
@@ -46,9 +46,9 @@ class Layout:
         return tuple(whole)
 
 
-def layout_of(node: Multi) -> Layout:
+def layout_of(node: Multi) -> ShardLayout:
     """How a value in shards lies."""
-    return Layout(node.devices, node.axis, () if node.axis is None else node.lengths)
+    return ShardLayout(node.devices, node.axis, () if node.axis is None else node.lengths)
 
 
 def even_lengths(extent: int, count: int) -> Shape:
@@ -84,13 +84,13 @@ class Moves:
         shards = [shard for _, shard in node.real] or list(node.sources[:1])
         return _joined([self.copy(shard, device, why) for shard in shards], node.axis)
 
-    def shards(self, node: TensorNode, layout: Layout, why: str) -> list[TensorNode]:
+    def shards(self, node: TensorNode, layout: ShardLayout, why: str) -> list[TensorNode]:
         """`node` in the shards of `layout`."""
         if isinstance(node, Multi) and layout_of(node) == layout:
             return list(node.sources)
         return [self._shard(node, layout, place, why) for place in range(len(layout.devices))]
 
-    def _shard(self, node: TensorNode, layout: Layout, place: int, why: str) -> TensorNode:
+    def _shard(self, node: TensorNode, layout: ShardLayout, place: int, why: str) -> TensorNode:
         device, bounds = layout.devices[place], layout.bounds(node.shape, place)
         if not isinstance(node, Multi):
             return self.copy(part(node, bounds), device, why)

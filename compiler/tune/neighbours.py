@@ -44,7 +44,7 @@ BLOCKS = (32, 64, 128, 256, 512)
 SIDES = (1, 2, 4, 8)
 FEW = 8
 """Iterations that may stand side by side."""
-MOST = 32
+MOST_CHOICES = 32
 """Choices for one kernel, unless there are more by default."""
 WHY = "measured"
 
@@ -87,7 +87,7 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
     found: dict[str, Move] = {}
     for kind in kinds:
         for change, new in kind(rows, known):
-            if len(new) > max(MOST, len(rows)):
+            if len(new) > max(MOST_CHOICES, len(rows)):
                 continue
             made = Choices(new)
             found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))

@@ -21,7 +21,7 @@ rng = np.random.default_rng(0)
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rounds suffice here."""
-    monkeypatch.setattr(module, "MOST", 4)
+    monkeypatch.setattr(module, "MOST_RUNS", 4)
 
 
 def array(*shape: int) -> Any:

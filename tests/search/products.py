@@ -7,7 +7,7 @@ from tests.search.draw import FLOATS, WORK, Draw
 from tests.search.operands import operand
 from tests.search.terms import Term, called
 
-MOST = 10**13
+MOST_WORK = 10**13
 """Products of all loops of a program that is not run: a value has fewer than 2^48 elements."""
 
 
@@ -17,7 +17,7 @@ def products(draw: Draw) -> Term:
         return _dots(draw)
     m, n, k = _sides(draw)
     stacks = draw.pick(((), (), (), (2,), (3,), (1,), (8,), (2, 3), (3, 1), (2, 2, 2)))
-    work = WORK if draw.is_small else MOST
+    work = WORK if draw.is_small else MOST_WORK
     m, n, k = _little(draw, m, n, k, work // math.prod(stacks))
     if draw.chance(0.15):
         left = operand(draw, (*stacks, m, k), plain=0.7)
@@ -72,7 +72,7 @@ def grams(draw: Draw) -> Term:
     stack = draw.pick(((), (), (), (2,), (3,), (2, 3)))
     if draw.chance(0.4):
         m = k
-    work = WORK if draw.is_small else MOST
+    work = WORK if draw.is_small else MOST_WORK
     m, k, _ = _little(draw, m, k, max(m, k), work // math.prod(stack))
     x = operand(draw, (*stack, m, k), plain=0.8)
     y = draw.pick((x, x, x, x.flip(0), x * 2)) if draw.chance(0.3) else x
@@ -87,7 +87,7 @@ def contractions(draw: Draw) -> Term:
     counts = [draw.pick(options) for options in ((0, 0, 1, 2), some, some, some[1:])]
     stacks, rows, columns, folded = ("".join(next(names) for _ in range(n)) for n in counts)
     every = stacks + rows + columns + folded
-    limit = WORK if draw.is_small else MOST
+    limit = WORK if draw.is_small else MOST_WORK
     long = dict(zip(every, draw.extents(len(every), limit), strict=True))
     left, right = (_shuffled(draw, stacks + own + folded) for own in (rows, columns))
     result = _shuffled(draw, stacks + rows + columns)
