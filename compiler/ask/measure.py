@@ -39,7 +39,8 @@ from compiler.threads.workers import core_count
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
 SECONDS = 1.0
-"""The time for all of it: rounds, and whole runs."""
+"""The time for all of it: rounds, and whole runs. As the next three, what a person waits for:
+chosen, not measured."""
 FOR_ROUNDS = 0.75
 """The share of the time in which rounds begin."""
 MOST_RUNS = 101

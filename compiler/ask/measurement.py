@@ -39,7 +39,8 @@ LEFT = (1, 9)
 TOTAL = "a sum over the whole program"
 CALL = "the call"
 HARDLY = 2.0
-"""An item that takes less than so many empty calls is bound by the call."""
+"""An item that takes less than so many empty calls is bound by the call: most of it. By definition,
+not measured."""
 FIRST = 6
 """Elements of a result that are printed."""
 

@@ -55,13 +55,13 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 OTHERS = 64
 """Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each
-iteration of a loop adds one."""
+iteration of a loop adds one. Chosen, generously, as nothing is known of such code; not measured."""
 BOTH = 2.0
 """The reference rounds as well."""
 BLOCK = 1 << 20
-"""Elements of a value that are followed together."""
+"""Elements of a value that are followed together: 8 MB of float64, a bound on memory."""
 PRODUCTS = 1 << 20
-"""Products from which on a sum of them is followed without them (`sums.py`)."""
+"""Products from which on a sum of them is followed without them (`sums.py`): a bound on memory."""
 EXACT = Contiguous, Copy, Multi
 MOVED = Index, Bitcast
 """Kinds that move values as well, by others or as other bits."""

@@ -27,9 +27,11 @@ import numpy as np
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 CHANCE = 1.0
-"""With the reference, which rounds as well, more than ten standard deviations."""
+"""With the reference, which rounds as well, more than ten standard deviations: derived from the
+variance of a rounding, not measured."""
 VARIED = 0.5
-"""The share of different numbers among terms from which their roundings are taken for chance."""
+"""The share of different numbers among terms from which their roundings are taken for chance. It
+and the next four are chosen, and tried on the sums of `tests/ask/test_sums.py`; not measured."""
 PARTIAL = 4
 """Partial sums that every engine has where terms are smaller than the unit of the whole sum."""
 SAMPLE = 64
@@ -39,7 +41,7 @@ ANY_ORDER = 4096
 """Terms up to which every order is taken to be possible."""
 STRIDES = 1, 4, 16, 64, 256
 BLOCK = 1 << 22
-"""Elements that are looked at together."""
+"""Elements that are looked at together: 32 MB of float64, a bound on memory."""
 
 
 def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:

@@ -35,6 +35,7 @@ from compiler.schedule.outlined import Outlined
 
 Array = np.ndarray[Any, Any]
 MOST_ELEMENTS = 1 << 22
+"""Of one value that is kept: 32 MB of float64, a bound on memory."""
 
 
 class Visible(Checkable, Protocol):
@@ -100,7 +101,7 @@ def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, A
 @dataclass(frozen=True, slots=True)
 class Effort:
     """Limits of the interpreters: in the program, and in the loops and instructions of each of
-    the first kernels."""
+    the first kernels. Chosen so that a person hardly waits, not measured."""
 
     flops: int = 1 << 24
     elements: int = 1 << 20

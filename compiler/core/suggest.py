@@ -4,7 +4,8 @@ import difflib
 from collections.abc import Iterable
 
 LEAST = 0.6
-"""How alike two names are at least, of 0 to 1, to be told as one that was meant."""
+"""How alike two names are at least, of 0 to 1, to be told as one that was meant: what `difflib`
+itself takes."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

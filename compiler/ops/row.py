@@ -134,7 +134,7 @@ class Op:
     """Weight of one element where it is estimated; 1: one simple instruction."""
     ns: float | None = None
     """Nanoseconds per element of what is several instructions, vectorised, in float32; as measured
-    on one core with 512-bit vectors, which `device/calibration.py` does again."""
+    on one core with 512-bit vectors (2026-11-21), which `device/calibration.py` does again."""
     counts_as: int = 1
     """Operations where they are counted."""
     is_alone: bool = False

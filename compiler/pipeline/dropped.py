@@ -33,7 +33,8 @@ from compiler.settings.options import Measured, Options
 
 SWITCH = "SVODVIZ_DROPPED"
 ROUNDS = 4
-"""Rows refused one after the other, after which the loops stay plain."""
+"""Rows refused one after the other, after which the loops stay plain: a bound on compiling again,
+not measured."""
 
 
 class Count:

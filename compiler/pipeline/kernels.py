@@ -29,7 +29,8 @@ from compiler.settings.options import Mode, Options
 from compiler.threads.workers import begin, core_count
 
 KEPT = 1024
-"""Loaded programs kept in memory, least recently used first out."""
+"""Loaded programs kept in memory, least recently used first out: a bound on memory, not
+measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 SECONDS = 0.2
-"""How long two programs are measured, alternately."""
+"""How long two programs are measured, alternately: what somebody waits for without noticing."""
 FEWEST = 5
 """Runs of each, at least."""
 

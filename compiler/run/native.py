@@ -51,8 +51,10 @@ class OwnMemory:
 
 
 KEPT_ARENA = 2**20
-"""An arena of at most so many bytes stays for the next run: asking for it takes longer than a
-small kernel."""
+"""An arena of at most so many bytes stays for the next run: asking for it takes longer than a small
+kernel. Kept, a run of three kernels took 13 instead of 16 to 17 µs with buffers of 4 kB, 19 instead
+of 22 with 64 kB, 36 instead of 39 with 256 kB, and no less for certain from 1 MB on (EPYC, AVX2,
+two busy cores, 2026-11-23)."""
 
 
 @dataclass(slots=True, eq=False)

@@ -57,12 +57,19 @@ from compiler.schedule.pitch import pitched
 from compiler.settings.options import Options
 
 BYTE_NS = 0.05
-"""Cost of one byte of memory traffic, nanoseconds (20 GB/s on one core)."""
+"""Cost of one byte of memory traffic, nanoseconds: 20 GB/s on one core, where 18 to 20 were read
+from arrays past the caches (Xeon, AVX-512, November 2026)."""
 LAUNCH_NS = 1000.0
+"""Cost of one kernel more, nanoseconds: a round figure. x / x.sum() of 1,024 to 8,192 floats took
+1.2 to 1.5 µs longer in two kernels than in one (EPYC, AVX2, two busy cores, 2026-11-23)."""
 SERIAL_REDUCTION = 4096
-"""Elements of a full reduction that may stand in front of another loop in one kernel."""
+"""Elements of a full reduction that may stand in front of another loop in one kernel. x / x.sum()
+took 12.6 µs in one and 14.1 in two at 4,096 floats, 16.1 and 17.1 at 16,384, the same at 65,536
+(EPYC, AVX2, two busy cores, 2026-11-23)."""
 LOOKAHEAD = 64
-"""Nodes searched below a value for reductions that its users would repeat."""
+"""Nodes searched below a value, for each demand, for reductions that its users would repeat. 40
+layers of attention and normalisation compiled in 0.85 s to 237 items; with 16 in 0.69 s to 239,
+with 256 in 2.5 s to 231, with 1,024 in 9.8 s to 236 (EPYC, AVX2, 2026-11-23)."""
 
 _PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCATTERED = "its updates are written one after the other to an array that is there already"

@@ -19,7 +19,8 @@ from compiler.schedule.demand import Demand
 from compiler.settings.machine import MachineModel
 
 MOST_NS = 1e6
-"""Nanoseconds beyond which it does not matter how long one evaluation takes."""
+"""Nanoseconds beyond which it does not matter how long one evaluation takes. A cap that keeps costs
+of deep graphs finite, far above what one element takes: not tuned."""
 
 
 @dataclass(frozen=True, slots=True)

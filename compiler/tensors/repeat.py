@@ -26,6 +26,7 @@ from compiler.tensors.value import TensorValue
 
 T = TypeVar("T", bound=TensorValue)
 MOST_ITERATIONS = 1_000_000
+"""Each is an item of the schedule for every call of the step: more would fill memory."""
 _FIRST_PLACE = 1 << 40
 _places = itertools.count(_FIRST_PLACE)
 

@@ -39,13 +39,13 @@ Rows = tuple[Choice, ...]
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Iterations of a tile, or of vectors in it."""
 STEPS = 2
-"""How many sizes up and down are near."""
+"""How many sizes up and down are near. Chosen, as the lists around are; not measured."""
 BLOCKS = (32, 64, 128, 256, 512)
 SIDES = (1, 2, 4, 8)
 FEW = 8
 """Iterations that may stand side by side."""
 MOST_CHOICES = 32
-"""Choices for one kernel, unless there are more by default."""
+"""Choices for one kernel, unless there are more by default. Chosen, not measured."""
 WHY = "measured"
 
 

@@ -32,11 +32,18 @@ from compiler.tune.tuning import Found, Tuning
 from compiler.tune.workbench import Workbench
 
 SEARCHED = 0.75
-"""The share of a kernel's time after which nothing new is tried."""
+"""The share of a kernel's time after which nothing new is tried. Chosen, not measured."""
 FINALISTS = 5
+"""Of the fastest in the search so many meet the default. In searches of 12 s the best of the duels
+was fifth, fifth, second and third of them for a product of 128 × 128, a softmax, a convolution and
+a transposition (EPYC, AVX2, two busy cores, 2026-11-23)."""
 NEAR = 1.1
-"""Choices that took up to so many times as long as the default may be faster after all."""
+"""Choices that took up to so many times as long as the default may be faster after all. Chosen, not
+measured."""
 ROUNDS = 101
+"""In 40 duels of a kernel with itself, four kernels, the medians of so many rounds were apart by
+0.2 to 0.7 %, and 3.0 % at most; of 51 rounds 0.4 to 1.0 and 9.6, of 11 rounds 0.6 to 1.8 and 7.4
+(EPYC, AVX2, two busy cores, 2026-11-23)."""
 FOUND_BY_MEASURING = "measured: faster than what it would be by default"
 NOTHING = Duel(0.0, 0.0, 0.0, 0.0, 0)
 Clock = Callable[[], float]

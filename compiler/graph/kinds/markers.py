@@ -28,7 +28,8 @@ from compiler.graph.nodes import (
 PLACEHOLDER = 0
 """The number of every buffer whose data are given by name when the program runs."""
 LARGEST_FACTOR = 64
-"""More copies of a loop's body than this only fill the instruction cache."""
+"""More copies of a loop's body than this only fill the instruction cache: as many as `unroll` makes
+at most. Not measured."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

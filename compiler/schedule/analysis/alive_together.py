@@ -17,7 +17,7 @@ from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.places import Place, name_of
 
 MOST_TOLD = 3
-"""Others that are told for each buffer."""
+"""Others that are told for each buffer: as many as fit a line."""
 
 
 def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...]]:
