@@ -4,7 +4,7 @@
 
 Under a loop stands what each iteration does; it reads operands of the loop under their own names.
 
-    %2 = repeat %0 %1 60 iterations, state 0 f64[3]             power.py:9
+    %2 = repeat %0 %1 60 iterations, state 0 f64[3]               power.py:9
       iteration0 = 0 … 59:
         %t0 = reshape state0               f64[1,3]             power.py:5
         …

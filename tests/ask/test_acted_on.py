@@ -1,4 +1,4 @@
-"""What choices about loops acted on: axes with extents, memory, and what was made of them."""
+"""The parts that choices about loops acted on: axes with extents, memory, what was made of them."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 def stored(found: dict[str, Seen], lines: tuple[object, ...], word: str) -> Seen:
-    """What the line that contains `word` stored."""
+    """The values that the line with `word` stored."""
     return next(found[it.entity] for it in lines if word in it.text)  # type: ignore[attr-defined]
 
 
