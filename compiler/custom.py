@@ -94,7 +94,7 @@ class CustomFunction:
         return tuple(broadcast_node(node, shape) for node in whole)
 
     def _result(self, types: tuple[Type, ...], attributes: dict[str, Any]) -> Type:
-        """What the declarations say of the result."""
+        """Shape and type of the result as the declarations say them."""
         shape, dtype = self.shape, self.dtype
         if shape is None:
             shape = types[0].shape

@@ -43,7 +43,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is made here stays to the end: the garbage collector need not look at it again."""
+    """Objects made here stay to the end: the garbage collector need not look at them again."""
     gc.disable()
     try:
         return (yield)
@@ -82,7 +82,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What tests that passed have to say, e.g. the seed of what they tried at random."""
+    """Prints what tests that passed have to say, e.g. the seed of what they tried at random."""
     for report in terminalreporter.stats.get("passed", ()):
         for name, value in report.user_properties:
             if name == "printed":

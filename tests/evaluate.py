@@ -63,7 +63,7 @@ _kept: OrderedDict[Hashable, Compilation] = OrderedDict()
 
 
 def _content(roots: Sequence[TensorNode]) -> Hashable | None:
-    """What a program computes from which data; None where that is much, or more than a value."""
+    """The value of a program, from which data; None where that is much, or more than a value."""
     order = toposort(roots)
     places = {node: place for place, node in enumerate(order)}
     rows: list[Hashable] = []

@@ -18,7 +18,7 @@ INTEGERS = ("int8", "uint8", "int16", "int32", "int64", "uint64")
 
 
 class Source:
-    """What is drawn from one seed."""
+    """The drawings from one seed."""
 
     def __init__(self, seed: int, wrong: float = 0.04) -> None:
         self.draw = random.Random(seed)

@@ -16,7 +16,7 @@ from compiler.tensor import Tensor
 
 EXTENTS = (1, 1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 64, 70, 97, 1100)
 DTYPES = ("float32",) * 6 + ("float64", "float16", "int32", "int8", "uint8", "int64", "bool")
-MOST = 40_000
+MOST_ELEMENTS = 40_000
 """Elements of one value."""
 
 
@@ -32,7 +32,7 @@ class _Source:
         shape = [self.draw.choice(EXTENTS) for _ in range(self.draw.choice((1, 2, 2, 2, 3)))]
         if self.draw.random() < 0.03:
             shape[self.draw.randrange(len(shape))] = 0
-        while np.prod(shape) > MOST:
+        while np.prod(shape) > MOST_ELEMENTS:
             shape[shape.index(max(shape))] = 3
         return tuple(shape)
 
@@ -86,7 +86,7 @@ def moved(source: _Source, x: Tensor) -> Tensor:
         case "reshape":
             return x.reshape(-1) if x.size else x
         case "wrap":
-            return x.cat(x, dim=axis) if x.size * 2 <= MOST else x
+            return x.cat(x, dim=axis) if x.size * 2 <= MOST_ELEMENTS else x
         case _:
             return x
 
@@ -157,7 +157,7 @@ def program(seed: int) -> Tensor:
     x = leaf(source, source.shape(), source.draw.choice(DTYPES))
     for _ in range(source.draw.randint(1, 5)):
         made = source.draw.choice(STEPS)(source, x) if x.ndim else changed(source, x)
-        x = made if made.size <= MOST else folded(source, x)
+        x = made if made.size <= MOST_ELEMENTS else folded(source, x)
     return x
 
 

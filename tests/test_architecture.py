@@ -266,7 +266,7 @@ def test_compiler_page_names_only_what_exists() -> None:
 
 
 def committed_files() -> Iterator[Path]:
-    """What git holds or would take; outside a repository, the project's own folders."""
+    """The files that git holds or would take; outside a repository, the project's own folders."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     names = listing.stdout.decode().split("\0") if listing.returncode == 0 else []

@@ -149,7 +149,7 @@ def test_equal_calls_are_one() -> None:
 
 
 def test_a_function_may_be_defined_again() -> None:
-    """What was made with the first stays with the first."""
+    """A tensor made with the first stays with the first."""
 
     def define(by: float) -> custom.CustomFunction:
         return custom.host(name="shifted")(lambda x: x + np.float32(by))

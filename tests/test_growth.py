@@ -75,12 +75,12 @@ def layers(count: int) -> list[Tensor]:
     return [x]
 
 
-def turns(count: int) -> list[Tensor]:
+def iterations(count: int) -> list[Tensor]:
     x = Tensor(np.ones(4, np.float32))
     return [compiler.repeat(count, lambda i, s: s * 0.5 + 1.0, x)]
 
 
-PROGRAMS = (kernels_in_turn, kernels_beside, operations, writes_to_parts, layers, turns)
+PROGRAMS = (kernels_in_turn, kernels_beside, operations, writes_to_parts, layers, iterations)
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def wrong_imports(file: SourceFile, known: Mapping[str, tuple[str, ...]]) -> Ite
 
 
 def _against(file: SourceFile, module: str, known: Mapping[str, tuple[str, ...]]) -> str:
-    """What the order has against an import of `module`; empty: nothing."""
+    """The objection of the order to an import of `module`; empty: none."""
     own, other = file.module.split("."), module.split(".")
     if other[0] in SURROUNDINGS:
         return "which only surrounds it"
@@ -141,7 +141,7 @@ WRONG = (
 
 
 def everything_wrong(changes: Mapping[str, str]) -> list[str]:
-    """What is wrong with the house after `changes`, which give files by path."""
+    """The faults of the house after `changes`, which give files by path."""
     texts = HOUSE | dict(changes)
     files = tuple(SourceFile(PurePosixPath(path), text) for path, text in texts.items())
     imports = (it for file in files for it in wrong_imports(file, orders(files)))

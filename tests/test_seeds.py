@@ -48,7 +48,7 @@ ROWS = tuple(rows(PAGE))
 
 
 def value_of(name: str) -> object:
-    """What a name of the page stands for; raises where there is nothing of that name."""
+    """The object that a name of the page stands for; raises where there is none of that name."""
     parts = ["compiler", *name.split(".")]
     for end in range(len(parts), 0, -1):
         try:

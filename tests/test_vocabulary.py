@@ -55,7 +55,7 @@ def assigned() -> Tensor:
 
 
 def written() -> Array:
-    """What `assigned` makes."""
+    """The array that `assigned` makes."""
     x = X.copy()
     x[1:, 2:] = Y[1:, 2:]
     return x + 1

@@ -25,7 +25,7 @@ ALL = "the whole kernel"
 
 
 def acted_on(match: Match) -> tuple[Binding, ...]:
-    """What a rewrite of a loop pass acted on, by name; nothing for what is no choice."""
+    """The parts that a rewrite of a loop pass acted on, by name; none for what is no choice."""
     before, after = match.before, match.after
     if not (isinstance(before, ScalarNode) and isinstance(after, ScalarNode)):
         return ()
@@ -61,24 +61,24 @@ def _argument(before: ScalarNode, slot: int) -> str:
 
 
 def _followed(choice: Choice, before: ScalarNode, after: ScalarNode) -> Iterator[Binding]:
-    """What follows from what the choice says."""
+    """Facts that follow from what the choice says."""
     match choice:
         case Reorder():
             named = set(choice.axes)
             yield "order before", _order(before, named)
             yield "order after", _order(after, named)
         case Unroll():
-            yield "side by side", f"{_turns(before, choice.axis)} turns"
+            yield "side by side", f"{_trip_count(before, choice.axis)} iterations"
         case Vectorize():
-            yield "lanes", str(_turns(before, choice.axis))
+            yield "lanes", str(_trip_count(before, choice.axis))
         case Parallelize():
-            least, left = divmod(_turns(before, choice.axis), choice.tasks)
-            yield "turns of a task", f"{least} or {least + 1}" if left else str(least)
+            least, left = divmod(_trip_count(before, choice.axis), choice.tasks)
+            yield "iterations of a task", f"{least} or {least + 1}" if left else str(least)
         case _:
             return
 
 
-def _turns(before: ScalarNode, axis: str) -> int:
+def _trip_count(before: ScalarNode, axis: str) -> int:
     return axes(before)[axis].extent
 
 

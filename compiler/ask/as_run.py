@@ -62,7 +62,7 @@ class AsRun:
 
     @property
     def structure(self) -> plans.Structure:
-        """What the plan runs."""
+        """The items that the plan runs, with all that is the same for every run."""
         return self.plan.structure
 
     def rows(self) -> Iterator[Row]:
@@ -218,6 +218,6 @@ def _shared(one: Place, other: Place) -> int:
 def as_run(
     compilation: Checkable, values: Values, expected: Expected
 ) -> list[Callable[[], Row]]:
-    """What gives the row of each step, in order."""
+    """The functions that give the row of each step, in order."""
     made = AsRun(compilation, values, expected)
     return [partial(made.row, name) for name in NAMES]

@@ -28,7 +28,7 @@ from compiler.schedule.items import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Bisection(ShownAsText):
-    """What a search found. `place` is the position of the pass in `compilation.passes`, -1 where
+    """The result of a search. `place` is the position of the pass in `compilation.passes`, -1 where
     no pass is at fault; `step` counts its rewrites up to the first wrong one, 0 where none is."""
 
     tried: tuple[Row, ...]
@@ -55,7 +55,7 @@ class Bisection(ShownAsText):
         return printout([*self._verdict(), *(f"  {_shown(row)}" for row in self.tried)])
 
     def _verdict(self) -> list[str]:
-        """What is wrong, in words."""
+        """The words for what is wrong."""
         if self.row is None:
             return ["every stage agrees with the graph as written, up to rounding; tried:"]
         if self.record is None:

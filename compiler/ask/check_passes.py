@@ -64,7 +64,7 @@ class Bench:
 
     @cached_property
     def expected(self) -> Expected:
-        """What the whole program computes."""
+        """The results of the whole program."""
         return reference(self.compilation, self.values)
 
     @cached_property

@@ -74,7 +74,7 @@ def _copied(compilation: Checkable, values: Values) -> list[Array]:
 def _wrong(
     each: MemoryTransfer, arrays: list[Array], before: Array, copied: list[Array]
 ) -> str:
-    """What is wrong with a transfer that has run; "" where nothing is."""
+    """The problem of a transfer that has run; "" where it has none."""
     destination, source = arrays
     meant = before.copy()
     into = _places(each.dims, each.destination_strides, each.destination_offset)

@@ -30,7 +30,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Checkable(Protocol):
-    """What a compilation must have to be checked: its stages, its inputs, a way to run."""
+    """A compilation that can be checked: it has stages, inputs, a way to run."""
 
     written: Sink
     results: list[TensorNode]
@@ -108,14 +108,14 @@ class Report(ShownAsText):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is right: the results, and how far each element may be off."""
+    """The right results, and how far each element may be off."""
 
     results: list[Array]
     bounds: list[Array]
 
 
 def reference(compilation: Checkable, values: Values) -> Expected:
-    """What the graph as written computes, and how far its results may be off."""
+    """The results of the graph as written, and how far they may be off."""
     from compiler.ask.rounding import rounding  # only who checks loads it
 
     written = compilation.written

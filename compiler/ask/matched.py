@@ -23,6 +23,7 @@ from compiler.core.trace import PassRecord
 from compiler.graph.rewrite import Rule
 
 RUNS = 3
+"""Times that a rule is run to be timed, of which the least counts. Not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Matched:
 
 
 def matched(compilation: Recorded, record: PassRecord, step: int) -> Matched | None:
-    """What made rewrite `step` (from 1) of a pass; None for neither a rule nor a choice."""
+    """The rule or choice that made rewrite `step` (from 1) of a pass; None for neither."""
     match = record.matches[step - 1]
     rules = rules_of(record, compilation.options)
     rule = next((r for r in rules if (r.name, r.source) == (match.rule, match.source)), None)

@@ -39,10 +39,11 @@ from compiler.threads.workers import core_count
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
 SECONDS = 1.0
-"""What all of it may take: rounds, and whole runs."""
+"""The time for all of it: rounds, and whole runs. As the next three, what a person waits for:
+chosen, not measured."""
 FOR_ROUNDS = 0.75
 """The share of the time in which rounds begin."""
-MOST = 101
+MOST_RUNS = 101
 """Rounds, and whole runs, at most."""
 CALLS = 51
 """Empty calls that are timed."""
@@ -50,7 +51,7 @@ clock = time.perf_counter_ns
 
 
 class Measurable(Protocol):
-    """What a compilation must have to be measured."""
+    """A compilation that can be measured."""
 
     name: str
     options: Options
@@ -123,7 +124,7 @@ def _timed(run: Callable[[], object]) -> int:
 
 
 class _Rounds:
-    """What stands in for `execution.run`: the same items, timed, until the time is up."""
+    """A stand-in for `execution.run`: the same items, timed, until the time is up."""
 
     def __init__(self, originals: Mapping[Buffer, Array], seconds: float) -> None:
         self.originals = originals
@@ -179,7 +180,7 @@ class _Rounds:
                 return
             took.append(_timed(run))
         took_all, last = clock() - start, end - round((1 - FOR_ROUNDS) * self._seconds * 1e9)
-        for _ in range(MOST):
+        for _ in range(MOST_RUNS):
             if clock() + took_all > last:
                 return
             restore()
@@ -194,7 +195,7 @@ class _Rounds:
     def _runs(self, once: Callable[[], object], restore: Callable[[], None], end: int) -> None:
         """Whole runs, as long as there is time for one more."""
         expected = sum(took[-1] for took in self._took)
-        for _ in range(MOST):
+        for _ in range(MOST_RUNS):
             if clock() + expected > end:
                 return
             restore()
@@ -217,7 +218,7 @@ class _Rounds:
         return statistics.median(self._whole) if self._whole else None
 
     def notes(self, kind: str) -> list[str]:
-        """What was left out or done otherwise; `kind` is `Options.device`."""
+        """Sentences on what was left out or done otherwise; `kind` is `Options.device`."""
         reached = sum(map(bool, self._took))
         left = len(self._took) - reached
         functions = [i for i in self._items if isinstance(i.operation, HostCallback)]

@@ -39,7 +39,8 @@ LEFT = (1, 9)
 TOTAL = "a sum over the whole program"
 CALL = "the call"
 HARDLY = 2.0
-"""What takes less than so many empty calls is bound by the call."""
+"""An item that takes less than so many empty calls is bound by the call: most of it. By definition,
+not measured."""
 FIRST = 6
 """Elements of a result that are printed."""
 
@@ -70,7 +71,7 @@ class Measurement(Stage):
     call: float
     results: tuple[Array, ...]
     notes: tuple[str, ...]
-    """What was left out or done otherwise, in sentences."""
+    """Sentences on what was left out or done otherwise."""
     machine: str
 
     @cached_property
@@ -118,7 +119,7 @@ class Measurement(Stage):
         return time.ns / self.schedule.analysis[time.item_id].cost
 
     def bound(self, time: ItemTime) -> str:
-        """What decides how long an item takes; "" where that is not known."""
+        """The cause of an item's time: the call, or as estimated; "" where that is not known."""
         is_call = self._is_kernel(time) and time.ns < HARDLY * self.call
         return CALL if is_call else self.schedule.analysis[time.item_id].bound
 

@@ -33,7 +33,7 @@ from compiler.graph.decompose import decompose
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.interpret import evaluate, moved, variables_of
 from compiler.graph.kinds.placement import Copy, Multi
-from compiler.graph.kinds.repeat import Repeat, with_turns
+from compiler.graph.kinds.repeat import Repeat, with_iterations
 from compiler.graph.nodes import (
     MOVEMENT,
     Bitcast,
@@ -55,16 +55,16 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 OTHERS = 64
 """Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each
-turn of a loop adds one."""
+iteration of a loop adds one. Chosen, generously, as nothing is known of such code; not measured."""
 BOTH = 2.0
 """The reference rounds as well."""
 BLOCK = 1 << 20
-"""Elements of a value that are followed together."""
+"""Elements of a value that are followed together: 8 MB of float64, a bound on memory."""
 PRODUCTS = 1 << 20
-"""Products from which on a sum of them is followed without them (`sums.py`)."""
+"""Products from which on a sum of them is followed without them (`sums.py`): a bound on memory."""
 EXACT = Contiguous, Copy, Multi
 MOVED = Index, Bitcast
-"""What moves values as well, by others or as other bits."""
+"""Kinds that move values as well, by others or as other bits."""
 
 
 def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
@@ -93,7 +93,7 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
 def _operands(
     node: TensorNode, products: Mapping[TensorNode, TensorNode]
 ) -> Sequence[TensorNode]:
-    """What has to be known for a node; nothing for products that are not computed."""
+    """The nodes to be known for a node; none for products that are not computed."""
     if node in products:
         return products[node].sources
     return () if node in products.values() else node.sources
@@ -219,7 +219,7 @@ def _parts(node: TensorNode, given: Sequence[Array]) -> list[tuple[slice, ...]]:
 
 
 def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array) -> Array:
-    """What the operation itself may add to what its operands brought."""
+    """The error that the operation itself may add to what its operands brought."""
     if not node.dtype.is_float or not node.sources or isinstance(node, (*EXACT, *MOVED)):
         return np.zeros(())
     count = 0.0
@@ -237,8 +237,8 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
             if kind == "sum":
                 return of_terms(given[0], axes)
             count = prod(given[0].shape[axis] for axis in axes) / 2 if kind == "each" else 0.0
-        case Repeat(count=turns):
-            units = (OTHERS + turns) * max(_epsilons(node, value))
+        case Repeat(count=trips):
+            units = (OTHERS + trips) * max(_epsilons(node, value))
             return np.asarray(units * np.max(np.abs(value), initial=0.0))
         case _:
             return np.asarray(OTHERS * _epsilon(value) * np.max(np.abs(value), initial=0.0))
@@ -250,9 +250,9 @@ def _epsilon(value: Array) -> float:
 
 
 def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
-    """Those of the types that a loop computes in: the coarsest tells what its turns round to."""
+    """Those of the types that a loop computes in: the coarsest tells what they round to."""
     yield _epsilon(value)
-    for inner in with_turns(node.body):
+    for inner in with_iterations(node.body):
         if inner.dtype.is_float:
             yield float(np.finfo(inner.dtype.numpy).eps)
 
@@ -272,7 +272,7 @@ def _brought(
     errors: Sequence[Array],
     sizes: Mapping[str, int],
 ) -> Array:
-    """What errors of the operands make of the result: of each by itself, one after the other."""
+    """The error of the result from those of the operands: of each by itself, in order."""
     total: Array = np.zeros(())
     for place, error in enumerate(errors):
         if np.any(error):
@@ -332,7 +332,7 @@ def _floats(given: Sequence[Array]) -> bool:
 
 
 def _value(node: TensorNode, wide: Sequence[Array]) -> Array:
-    """What an operation makes of operands that may have more digits than its own type."""
+    """The result of an operation on operands that may have more digits than its own type."""
     match node:
         case Elementwise(op=op):
             return np.asarray(OPS[op].reference(*wide))

@@ -1,4 +1,4 @@
-"""What a value inside a kernel was, over all the times that it was computed.
+"""A value inside a kernel, over all the times that it was computed.
 
 A loop computes one value after the other; an interpreter tells of them many at a time. Kept are
 counts and extremes of all, and the first elements, in the order in which they were computed.

@@ -27,9 +27,11 @@ import numpy as np
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 CHANCE = 1.0
-"""With the reference, which rounds as well, more than ten standard deviations."""
+"""With the reference, which rounds as well, more than ten standard deviations: derived from the
+variance of a rounding, not measured."""
 VARIED = 0.5
-"""The share of different numbers among terms from which their roundings are taken for chance."""
+"""The share of different numbers among terms from which their roundings are taken for chance. It
+and the next four are chosen, and tried on the sums of `tests/ask/test_sums.py`; not measured."""
 PARTIAL = 4
 """Partial sums that every engine has where terms are smaller than the unit of the whole sum."""
 SAMPLE = 64
@@ -39,7 +41,7 @@ ANY_ORDER = 4096
 """Terms up to which every order is taken to be possible."""
 STRIDES = 1, 4, 16, 64, 256
 BLOCK = 1 << 22
-"""Elements that are looked at together."""
+"""Elements that are looked at together: 32 MB of float64, a bound on memory."""
 
 
 def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:
@@ -91,7 +93,7 @@ def _bound(sums: _Sums, epsilon: float) -> Array:
 def _by_chance(
     count: int, reach: Array, sample: Array, size: Array, epsilon: float
 ) -> Array:
-    """What additions up to partial sums of `reach` may be off; where that is no matter of chance
+    """The error of additions up to partial sums of `reach`; where that is no matter of chance
     the worst case."""
     worst = (count - 1) / 2 * epsilon * size
     chance = CHANCE * sqrt(count) * epsilon * reach
@@ -175,7 +177,7 @@ def of_products(
 def _brought(
     layout: "_Layout", sizes: tuple[Array, Array], errors: Sequence[Array], shape: tuple[int, ...]
 ) -> Array:
-    """What errors of the operands make of the sums."""
+    """The errors of the sums that come from those of the operands."""
     moves = [
         layout.matrices(layout.spread(np.asarray(e), n, shape), n) if np.any(e) else None
         for n, e in enumerate(errors)
@@ -230,7 +232,7 @@ class _Layout:
         return made.reshape(self._extent(0), outer, -1)
 
     def whole(self, made: Array) -> Array:
-        """What came out, with the axes of the operands; those that are summed have extent 1."""
+        """The result with the axes of the operands; those that are summed have extent 1."""
         front, rows, columns, summed = self.axes
         order = (*front, *rows, *columns, *summed)
         shape = [self.shape[axis] for axis in (*front, *rows, *columns)]

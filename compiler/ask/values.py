@@ -2,7 +2,8 @@
 
 Computed by the graph's interpreter on the program's own inputs, before and after the graph passes.
 It computes each value whole, so those that a kernel never makes in one piece, such as all products
-of a convolution, may be larger than memory: what has more than `MOST` elements is left out.
+of a convolution, may be larger than memory: what has more elements than `MOST_ELEMENTS` is left
+out.
 
 Inside kernels the interpreters of loops and of instructions tell what they compute, on the same
 inputs. They are slow: `Effort` says how much they may do, and kernels that take more are left out.
@@ -33,11 +34,12 @@ from compiler.schedule.kinds import After, End
 from compiler.schedule.outlined import Outlined
 
 Array = np.ndarray[Any, Any]
-MOST = 1 << 22
+MOST_ELEMENTS = 1 << 22
+"""Of one value that is kept: 32 MB of float64, a bound on memory."""
 
 
 class Visible(Checkable, Protocol):
-    """What a compilation must have for its values to be looked at: names for them, too."""
+    """A compilation whose values can be looked at: it has names for them, too."""
 
     simplest: Sink
 
@@ -68,7 +70,7 @@ def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
     found: dict[TensorNode, Array] = {}
     for root in (made.written, made.simplest):
         given = bindings.graph_inputs(root, made.values_of_run())
-        found |= evaluate_all(root.sources, given, MOST)
+        found |= evaluate_all(root.sources, given, MOST_ELEMENTS)
     named = {made.entity(node): value for node, value in found.items()}
     known = set(made.kernels.nodes)
     held = _held(outlined, found)
@@ -76,9 +78,9 @@ def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
 
 
 def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, Array]:
-    """What nodes of the kernel graph hold: a value, the call that makes it, and its own buffer.
+    """The nodes of the kernel graph that hold a value: the call that makes it, its own buffer.
 
-    What changes from turn to turn of a loop has no value.
+    What changes from iteration to iteration of a loop has no value.
     """
     copied = ((node, holder) for (node, _), holder in outlined.copies.items())
     held: dict[Node, Array] = {}
@@ -98,8 +100,8 @@ def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, A
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What the interpreters may do: in the program, and in the loops and instructions of each of
-    the first kernels."""
+    """Limits of the interpreters: in the program, and in the loops and instructions of each of
+    the first kernels. Chosen so that a person hardly waits, not measured."""
 
     flops: int = 1 << 24
     elements: int = 1 << 20
@@ -112,7 +114,7 @@ LITTLE = Effort()
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What was not run to see its values: a stage ("" for both) of kernel `number` (-1: of all)."""
+    """A thing not run to see its values: a stage ("" for both) of kernel `number` (-1: of all)."""
 
     stage: str
     number: int
@@ -122,7 +124,7 @@ class Unseen:
 def values_inside(
     made: Visible, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
 ) -> dict[str, Seen]:
-    """What loops and instructions compute, by entity; none of kernels that take too much.
+    """The values of loops and instructions, by entity; none of kernels that take too much.
 
     Of a kernel that runs several times it is the first run. There are none while data or values of
     variables are missing. `unseen` gets what was left out, and why.

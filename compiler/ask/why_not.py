@@ -34,7 +34,7 @@ LONGEST = 80
 
 
 class Recorded(Protocol):
-    """What a compilation must have to be asked."""
+    """A compilation that can be asked."""
 
     options: Options
 
@@ -55,7 +55,7 @@ class WhyNot(ShownAsText):
     condition: str = ""
     """The source of the condition that decided."""
     values: tuple[tuple[str, str], ...] = ()
-    """What the condition looked at, by name."""
+    """The values that the condition looked at, by name."""
     place: str = ""
     """`file:line` of the condition."""
 
@@ -202,8 +202,8 @@ class _Run:
 def _deciding(
     tree: ast.Module, line: int, known: Mapping[str, Any]
 ) -> list[tuple[ast.expr, bool | None]]:
-    """What led to the return in `line`, first things first: each an expression, and whether it
-    held (None: it is the value that was None)."""
+    """The conditions that led to the return in `line`, the first first: each an expression, and
+    whether it held (None: it is the value that was None)."""
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
     skipped: list[tuple[ast.expr, bool | None]] = []
@@ -289,7 +289,7 @@ def _decided(
 
 
 def _value(expression: ast.expr, known: Mapping[str, Any]) -> Any:
-    """What an expression of the rule gives; a name in it may be unknown by then."""
+    """The value of an expression of the rule; a name in it may be unknown by then."""
     try:
         return eval(compile(ast.Expression(expression), "<rule>", "eval"), dict(known))
     except Exception:
@@ -335,7 +335,7 @@ def _kind(node: Node) -> str:
 
 
 def _listed(rule: Rule) -> str:
-    """What a rule looks at, in words."""
+    """The nodes that a rule looks at, in words."""
     words = targets_of(rule)
     return ", ".join(words[:6]) + (" and others" if len(words) > 6 else "")
 

@@ -67,10 +67,10 @@ class CompileError(Exception):
 
 
 class Mistake(CompileError):
-    """What the user can mend, so the user's lines say more than ours."""
+    """An error that the user can mend, so the user's lines say more than ours."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a traceback; `%debug` still has all of it."""
+        """The lines that IPython shows instead of a traceback; `%debug` still has all of it."""
         calls = {it.address: it.text for it in reversed(users_lines(self.__traceback__))}
         calls.pop(self.origin.address if self.origin else "", None)
         rows = printout(f"  called at {place}  {text}" for place, text in calls.items())

@@ -1,4 +1,4 @@
-"""What a process made by `fork` needs: free locks, and no foreign call that was cut in half.
+"""Processes made by `fork`: their locks are free, and no foreign call is cut in half in them.
 
 A child has the parent's memory and one of its threads. A lock that another thread held would stay
 locked for ever, and a library that another thread was in would be as that thread left it. So

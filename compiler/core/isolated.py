@@ -9,13 +9,13 @@ import sys
 
 
 def command(program: str, *arguments: str) -> list[str]:
-    """What starts Python on a text of a program."""
+    """The command that starts Python on a text of a program."""
     begin = f"import sys\nsys.path[:] = {_folders()!r}\n"
     return [sys.executable, "-I", "-X", "utf8", "-c", begin + program, *arguments]
 
 
 def script(path: str, *arguments: str) -> list[str]:
-    """What starts Python on a file, whose own folder it does not look into."""
+    """The command that starts Python on a file, whose own folder it does not look into."""
     return command(f"import runpy\nrunpy.run_path({path!r}, run_name='__main__')", *arguments)
 
 

@@ -65,7 +65,7 @@ MEANT = {
     "unbiased": "unbiased=True is correction=1, unbiased=False is correction=0",
     "where": "mask.where(x, 0) takes 0 elsewhere",
 }
-"""What to do about arguments of other libraries."""
+"""How to say here what arguments of other libraries say."""
 
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""

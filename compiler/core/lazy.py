@@ -33,7 +33,7 @@ def loading() -> Iterator[None]:
 
 
 def load(place: str, name: str) -> Any:
-    """What `place` has for a package's `name`: "a.module" of that name, or "a.module:other".
+    """The object at `place` for a package's `name`: "a.module" of that name, or "a.module:other".
 
     A module itself is "a.module:".
     """

@@ -54,13 +54,13 @@ class Step:
     is_own: bool = False
     """Whether a user wrote it: what it leaves behind is then looked at more closely."""
     rules: tuple[Any, ...] = field(default=(), compare=False)
-    """What it applies, where it is a set of rules."""
+    """The rules that it applies, where it is a set of rules."""
     takes: tuple[str, ...] = ()
     """Unless it is a pass: what it is called with, by name, as earlier rows made it."""
     makes: str = ""
     """The name of what it returns."""
     otherwise: Callable[[Exception], Any] | None = None
-    """What stands in for what it makes where it fails; None: nothing does."""
+    """Makes what stands in for its result where it fails; None: nothing does."""
 
     @property
     def is_check(self) -> bool:
@@ -74,7 +74,7 @@ class Step:
 
 
 class MakesPass(Protocol):
-    """What can stand among passes: a rule, say."""
+    """A thing that can stand among passes: a rule, say."""
 
     def as_pass(self) -> Step:
         """The row that runs it."""
@@ -168,7 +168,7 @@ def _refuse(what: str, got: str, expected: str) -> NoReturn:
 
 
 def out_of_order(fact: Fact, rows: tuple[Step, ...], place: int) -> str:
-    """What is wrong where a fact is given behind `rows[:place]` only; "" where it is not."""
+    """The problem of a fact that is given behind `rows[:place]` only; "" where it is not."""
     before, later = rows[:place], rows[place:]
     giver = next((row.name for row in later if fact in row.gives), "")
     return f"{giver} has not run" if giver and not any(fact in r.gives for r in before) else ""

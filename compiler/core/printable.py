@@ -17,7 +17,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r"}
 
 
 class ShownAsText:
-    """What has a printed form, and shows it where a notebook's cell ends in it."""
+    """A thing with a printed form, which a notebook's cell that ends in it shows."""
 
     __slots__ = ()
 

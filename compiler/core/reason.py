@@ -6,7 +6,7 @@
     computed where it is read   9.36 µs   >   5.02 µs   once, in memory
 
 A reason is a `str`: who wants words alone need not know of numbers. Units are `bytes`, `ns`, or
-whatever is counted, such as `turns`; what has none is a plain number.
+whatever is counted, such as `iterations`; what has none is a plain number.
 """
 
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ class Decision:
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """What was looked at and compared."""
+        """The numbers that were looked at and compared."""
         return numbers_of(self.reason)
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def table(numbers: Iterable[Number]) -> list[str]:
 
 
 def shown(value: float, unit: str = "") -> str:
-    """`35.2 µs`, `65,536 bytes`, `12 turns`, `0.25`"""
+    """`35.2 µs`, `65,536 bytes`, `12 iterations`, `0.25`"""
     if unit == "ns":
         name, size = next((row for row in TIMES if abs(value) >= row[1]), ("ns", 1.0))
         return f"{_written(value / size)} {name}"

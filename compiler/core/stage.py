@@ -33,7 +33,7 @@ class Stage(ShownAsText):
 
     @property
     def links(self) -> dict[str, tuple[str, ...]]:
-        """What each entity of the stage comes from, those that no line shows included."""
+        """For each entity of the stage those it comes from, those that no line shows included."""
         return {line.entity: line.parents for line in self.lines if line.entity}
 
     def to_networkx(self) -> "nx.DiGraph[Any]":

@@ -1,10 +1,11 @@
-"""What a wrong name was meant to be: the nearest of the names that exist."""
+"""The name that a wrong one was meant to be: the nearest of those that exist."""
 
 import difflib
 from collections.abc import Iterable
 
 LEAST = 0.6
-"""How alike two names are at least, of 0 to 1, to be told as one that was meant."""
+"""How alike two names are at least, of 0 to 1, to be told as one that was meant: what `difflib`
+itself takes."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the compiler reports about its own work, as frozen records. It does not know who listens.
+"""The compiler's reports about its own work, as frozen records. It does not know who listens.
 
     Line       one printed line: its text and entity, and those it comes from, or why from none
     Rewrite    one application of a rule in a pass
@@ -116,7 +116,7 @@ class Numbering:
             self._names.setdefault(self[node], name)
 
     def name(self, node: Node) -> str:
-        """What the user calls a node; "" where that is not known."""
+        """The user's name for a node; "" where that is not known."""
         return self._names.get(self[node], "")
 
 
@@ -128,7 +128,7 @@ class Provenance(Generic[P]):
     numbers: Numbering = field(default_factory=Numbering)
 
     def of(self, node: Node) -> frozenset[P]:
-        """What `node` descends from; empty when nothing is known."""
+        """The parents that `node` descends from; empty when nothing is known."""
         return self.parents.get(node, frozenset())
 
     def add(self, node: Node, parents: frozenset[P]) -> None:
@@ -167,12 +167,12 @@ Facts = Callable[[Any], dict[str, Any]]
 Known: TypeAlias = tuple[Node, tuple[int, ...]]
 """A node and the numbers of what it reads."""
 Seen: TypeAlias = dict[Node, dict[str, Any]]
-"""What a picture needs of nodes that were met before."""
+"""The facts for a picture, of nodes that were met before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one step changes: nodes that came or read others now, and those that went.
+    """The changes of one step: nodes that came or read others now, and those that went.
 
     `nodes` are their facts by entity, `operands` what each of them reads.
     """
@@ -184,7 +184,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassRecord:
-    """What one pass did: the roots before and after, its matches, and how long it took."""
+    """One pass that ran: the roots before and after, its matches, and how long it took."""
 
     stage: str
     kernel: str
@@ -365,7 +365,7 @@ class Replay:
         return made[self.root]
 
     def _final(self, number: int) -> int:
-        """What a node has become by the matches played so far."""
+        """The number of the node that a node has become by the matches played so far."""
         while number in self.became:
             number = self.became[number]
         return number
@@ -381,7 +381,7 @@ class Replay:
         )
 
     def _facts(self, node: Node) -> dict[str, Any]:
-        """What a picture of the node needs, with the user's name for it."""
+        """The facts for a picture of the node, with the user's name for it."""
         if node not in self.seen:
             facts = self.record.facts(node)
             self.seen[node] = facts | {"name": facts["name"] or self.numbers.name(node)}

@@ -52,7 +52,7 @@ def _user_cache() -> Path:
 
 
 def read(path: Path) -> bytes:
-    """What is in a file of the user's own, which counts as used now.
+    """The bytes of a file of the user's own, which counts as used now.
 
     Raises `Untrusted` for a file that somebody else may have written, and other `OSError`s.
     """

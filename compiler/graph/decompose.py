@@ -21,7 +21,7 @@ from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.every_kind import EXPANDED
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
-from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
+from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule_of
 from compiler.ops import random_bits
 from compiler.ops.row import Expansion
 from compiler.ops.table import OPS
@@ -49,13 +49,13 @@ def _rule(name: str, expansion: Expansion) -> Rule:
     return make_rule(expand, ((Elementwise, name),), expansion)
 
 
-@rule(Threefry)
+@rule_of(Threefry)
 def threefry(node: Threefry) -> TensorNode:
     """threefry(counter, key) = 20 rounds of add, rotate and xor on two 32-bit words"""
     return random_bits.rounds(_GraphBuild(), *node.sources)
 
 
-@rule(Bind)
+@rule_of(Bind)
 def unbind(node: Bind) -> TensorNode:
     """bind(n, 37) = n: the program is that of every value"""
     return node.sources[0]
@@ -67,7 +67,7 @@ def _kind_rule(kind: type[Composite]) -> Rule:
     return make_rule(lambda node: node.expansion(), (kind,), kind.expansion, name)
 
 
-@rule(Kernel)
+@rule_of(Kernel)
 def kernel(node: Kernel) -> TensorNode | None:
     """kernel(x; f) = kernel(x; f in machine operations)"""
     return node.with_body(lambda body: rewrite(body, RULES, Provenance()))

@@ -221,7 +221,7 @@ def shape_of(shape: Shape, extents: Extents, values: Mapping[str, int]) -> Shape
 
 
 def part_of(shape: Shape) -> tuple[slice, ...]:
-    """What to index a larger array with to get its first elements along each axis."""
+    """The index that takes of a larger array its first elements along each axis."""
     return tuple(slice(0, n) for n in shape)
 
 

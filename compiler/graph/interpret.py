@@ -186,11 +186,11 @@ def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[A
 
 
 def _repeated(node: Repeat, operands: list[Array]) -> Array:
-    """The state after all turns; each makes the next one of the last."""
+    """The state after all iterations; each makes the next one of the last."""
     values, parameters, variables = list(operands), node.parameters, node.variables
-    for turn in range(node.count):
+    for iteration in range(node.count):
         given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
-        given |= dict.fromkeys(variables, np.array(turn, np.int64))
+        given |= dict.fromkeys(variables, np.array(iteration, np.int64))
         values[: node.states] = interpret(node.body.sources, given)
     return values[node.index]
 

@@ -61,7 +61,7 @@ class TensorNode(Node):
     devices: Devices = field(init=False)
     extents: Extents = field(init=False)
     known: Any = field(init=False)
-    """What `tensors/readers.py` knows of those that read it; no part of what a node is."""
+    """Knowledge of `tensors/readers.py` about those that read it; no part of what a node is."""
     _extents = rules.refused
 
     def __post_init__(self) -> None:

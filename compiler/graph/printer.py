@@ -2,10 +2,10 @@
 
     %4 = mul %2 %3                     f32[64,10]      digits.py:15
 
-Under a loop stands what each turn does; it reads operands of the loop under their own names.
+Under a loop stands what each iteration does; it reads operands of the loop under their own names.
 
-    %2 = repeat %0 %1 60 turns, state 0    f64[3]               power.py:9
-      turn0 = 0 … 59:
+    %2 = repeat %0 %1 60 iterations, state 0 f64[3]               power.py:9
+      iteration0 = 0 … 59:
         %t0 = reshape state0               f64[1,3]             power.py:5
         …
         state0 = %t6
@@ -54,17 +54,17 @@ class Graph(Stage):
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """One line per node, sources first; those of a loop's turns are under it."""
+        """One line per node, sources first; those of a loop's iterations are under it."""
         told: set[object] = set()
         return tuple(line for node in self.nodes for line in self._lines(node, told))
 
     def _lines(self, node: TensorNode, told: set[object]) -> Iterator[Line]:
-        """The line of a node, and those of a loop's turns unless another state has told them."""
+        """The line of a node, and those of a loop's iterations unless another state told them."""
         yield Line(self._text(node), self.entity(node), self.parents.get(node, ()))
         if isinstance(node, Repeat) and node.loop not in told:
             told.add(node.loop)
             names = [f"%{self.numbers[s]}" for s in node.sources]
-            for inner, text in turn(node, names.__getitem__):
+            for inner, text in iteration(node, names.__getitem__):
                 row = text if inner is node else self._row(text, inner)
                 yield Line(f"  {row}", None, self.parents.get(inner, ()))
 
@@ -99,15 +99,15 @@ class Graph(Stage):
         return graph
 
 
-def turn(
+def iteration(
     node: Repeat, outer: Callable[[int], str], name: str = "%t"
 ) -> list[tuple[TensorNode, str]]:
-    """What a turn of a loop does: nodes of its body, and how each is printed.
+    """An iteration of a loop: nodes of its body, and how each is printed.
 
     The loop itself stands for the lines that tell its counter and its next states. `outer` names
-    the operands of the loop that are no states; the turn's own nodes are `name` and a number.
+    the operands of the loop that are no states; the iteration's own nodes are `name` and a number.
     """
-    names = _names_in_turn(node, outer, name)
+    names = _names_in_iteration(node, outer, name)
     found: list[tuple[TensorNode, str]] = [(node, f"{node.counter} = 0 … {node.count - 1}:")]
     for each in toposort([node.body]):
         if isinstance(each, Sink | Param | Variable):
@@ -117,13 +117,13 @@ def turn(
         found.append((each, f"  {names[each]} = {words}"))
         if isinstance(each, Repeat):
             read = [names[s] for s in each.sources]
-            below = turn(each, read.__getitem__, f"{names[each]}.")
+            below = iteration(each, read.__getitem__, f"{names[each]}.")
             found += [(node if it is each else it, f"    {text}") for it, text in below]
     states = enumerate(node.body.sources)
     return [*found, *((node, f"  state{k} = {names[new]}") for k, new in states)]
 
 
-def _names_in_turn(
+def _names_in_iteration(
     node: Repeat, outer: Callable[[int], str], name: str
 ) -> dict[TensorNode, str]:
     names: dict[TensorNode, str] = {}
@@ -140,7 +140,7 @@ def _names_in_turn(
 
 
 def origins_of(node: TensorNode, known: Provenance[Origin]) -> list[Origin]:
-    """The user's lines that a node comes from, in order; a node of a turn knows its own."""
+    """The user's lines that a node comes from, in order; a node of an iteration knows its own."""
     return sorted(known.of(node) or {it for it in (node.origin,) if it})
 
 
@@ -153,9 +153,9 @@ def _strides(node: TensorNode) -> str:
 
 
 def node_facts(node: TensorNode) -> dict[str, Any]:
-    """What a picture of the node needs (the attributes every stage's graph has)."""
+    """The facts for a picture of the node (the attributes every stage's graph has)."""
     has_value = not isinstance(node, Sink)
-    inner = turn(node, "operand{}".format) if isinstance(node, Repeat) else []
+    inner = iteration(node, "operand{}".format) if isinstance(node, Repeat) else []
     return {
         "op": operation(node),
         "kind": kind(node),

@@ -30,7 +30,7 @@ from compiler.graph.nodes import (
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ShardLayout:
     """How a value lies on `devices`: cut along `axis` into `lengths`, or whole on each (None)."""
 
     devices: Devices
@@ -38,7 +38,7 @@ class Layout:
     lengths: Shape = ()
 
     def bounds(self, shape: Shape, place: int) -> Pairs:
-        """What the shard at `place` has of a value of this shape, per axis."""
+        """The part of a value of this shape that the shard at `place` has, per axis."""
         whole = [(0, n) for n in shape]
         if self.axis is not None:
             begin = sum(self.lengths[:place])
@@ -46,9 +46,9 @@ class Layout:
         return tuple(whole)
 
 
-def layout_of(node: Multi) -> Layout:
+def layout_of(node: Multi) -> ShardLayout:
     """How a value in shards lies."""
-    return Layout(node.devices, node.axis, () if node.axis is None else node.lengths)
+    return ShardLayout(node.devices, node.axis, () if node.axis is None else node.lengths)
 
 
 def even_lengths(extent: int, count: int) -> Shape:
@@ -84,13 +84,13 @@ class Moves:
         shards = [shard for _, shard in node.real] or list(node.sources[:1])
         return _joined([self.copy(shard, device, why) for shard in shards], node.axis)
 
-    def shards(self, node: TensorNode, layout: Layout, why: str) -> list[TensorNode]:
+    def shards(self, node: TensorNode, layout: ShardLayout, why: str) -> list[TensorNode]:
         """`node` in the shards of `layout`."""
         if isinstance(node, Multi) and layout_of(node) == layout:
             return list(node.sources)
         return [self._shard(node, layout, place, why) for place in range(len(layout.devices))]
 
-    def _shard(self, node: TensorNode, layout: Layout, place: int, why: str) -> TensorNode:
+    def _shard(self, node: TensorNode, layout: ShardLayout, place: int, why: str) -> TensorNode:
         device, bounds = layout.devices[place], layout.bounds(node.shape, place)
         if not isinstance(node, Multi):
             return self.copy(part(node, bounds), device, why)
@@ -119,7 +119,7 @@ def _in_memory(node: TensorNode) -> TensorNode:
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
-    """What each shard has of a part of the whole; where none has anything, an empty piece."""
+    """The pieces that the shards have of a part of the whole; an empty one where none has any."""
     assert node.axis is not None
     begin, end = bounds[node.axis]
     found: list[TensorNode] = []

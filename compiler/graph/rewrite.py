@@ -1,7 +1,7 @@
 """The one rewrite engine: named rules, applied bottom-up until none matches.
 
 A rule is a function from a node to its replacement, or None where it does not apply; its
-docstring is one line of algebra. `rule(...)` says which node classes (and which operations) it
+docstring is one line of algebra. `rule_of(...)` says which node classes (and which operations) it
 looks at, so that a node only meets rules that could match. The engine is iterative, visits each
 node once per distinct result, and reports every match to a `Provenance` and, if asked, a list.
 """
@@ -58,7 +58,7 @@ class Apply:
         return rewrite(root, RuleSet(self.rules), provenance, matches)
 
 
-def rule(*targets: Any) -> Callable[[Function], Rule]:
+def rule_of(*targets: Any) -> Callable[[Function], Rule]:
     """Decorate a function as a rule for `targets`: node classes or (class, op name) pairs."""
 
     def decorate(function: Function) -> Rule:

@@ -60,14 +60,14 @@ from compiler.graph.nodes import (
     TensorNode,
     elementwise,
 )
-from compiler.graph.reshard import Layout, Moves, layout_of, stored_bytes
+from compiler.graph.reshard import Moves, ShardLayout, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
 from compiler.ops.table import REDUCTIONS
 
 ShardRule = Callable[[Moves, Any], TensorNode | None]
 MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]
 _TARGETS: list[tuple[ShardRule, tuple[Any, ...], Callable[..., Any]]] = []
-"""What runs, for which kinds, and the function that says what it means."""
+"""Functions that run, for which kinds, and the function that says what each means."""
 
 
 def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:
@@ -112,7 +112,7 @@ def _replaced(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...
 
 def _everywhere(moves: Moves, source: Multi, why: str) -> Multi:
     """The same value, whole on each of its devices."""
-    layout = Layout(source.devices)
+    layout = ShardLayout(source.devices)
     return multi(tuple(moves.shards(source, layout, why)), None)
 
 
@@ -124,7 +124,7 @@ def elementwise_of_shards(moves: Moves, node: Elementwise) -> TensorNode | None:
 
 
 def _aligned(
-    moves: Moves, node: TensorNode, layout: Layout, operands: tuple[TensorNode, ...], name: str
+    moves: Moves, node: TensorNode, layout: ShardLayout, operands: tuple[TensorNode, ...], name: str
 ) -> Multi:
     """`node` on each device, its operands laid out alike."""
     why = f"{name}: its operands are laid out differently"
@@ -132,14 +132,14 @@ def _aligned(
     return multi(tuple(node.with_sources(row) for row in zip(*columns, strict=True)), layout.axis)
 
 
-def _cheapest(operands: tuple[TensorNode, ...]) -> Layout | None:
+def _cheapest(operands: tuple[TensorNode, ...]) -> ShardLayout | None:
     """The layout of the operand that leaves the fewest bytes of the others to be moved."""
     found = [operand for operand in operands if isinstance(operand, Multi)]
     layouts = list(dict.fromkeys(layout_of(m) for m in found if m.axis is not None))
     if not layouts:
         return layout_of(found[0]) if found else None
 
-    def cost(layout: Layout) -> int:
+    def cost(layout: ShardLayout) -> int:
         others = (m for m in found if m.axis is not None and layout_of(m) != layout)
         return sum(stored_bytes(shard) for m in others for shard in m.sources)
 
@@ -263,7 +263,7 @@ def index(moves: Moves, node: Index) -> TensorNode | None:
     found = [s for s in node.sources if isinstance(s, Multi)]
     if not found:
         return None
-    whole = Layout(found[0].devices)
+    whole = ShardLayout(found[0].devices)
     why = "index: any position may be read, so every device needs all of what is in shards"
     copies = moves.shards(source, whole, why)
     layout = _cheapest(tuple(positions)) or whole

@@ -36,7 +36,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.graph.rewrite import RuleSet, rewrite, rule
+from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.ops import references
 from compiler.ops.row import Law
 from compiler.ops.table import OPS, REDUCTIONS
@@ -52,7 +52,7 @@ def _with(law: Law) -> tuple[tuple[type[Elementwise], str], ...]:
     return tuple((Elementwise, row.name) for row in OPS.values() if law in row.laws)
 
 
-@rule(Elementwise)
+@rule_of(Elementwise)
 def fold_constants(node: Elementwise) -> TensorNode | None:
     """op(1, 2) = the constant it computes to"""
     if not all(isinstance(s, Const) for s in node.sources):
@@ -63,7 +63,7 @@ def fold_constants(node: Elementwise) -> TensorNode | None:
     return const(result.item(), node.dtype, node.shape)
 
 
-@rule((Elementwise, "mul"))
+@rule_of((Elementwise, "mul"))
 def multiply_by_one(node: Elementwise) -> TensorNode | None:
     """x * 1 = x"""
     left, right = node.sources
@@ -73,7 +73,7 @@ def multiply_by_one(node: Elementwise) -> TensorNode | None:
     return right if one and _is_const(left, 1) else None
 
 
-@rule((Elementwise, "mul"))
+@rule_of((Elementwise, "mul"))
 def multiply_by_zero(node: Elementwise) -> TensorNode | None:
     """x * 0 = 0 for integers (a float may be NaN, inf or negative)"""
     if node.dtype.is_float:
@@ -81,7 +81,7 @@ def multiply_by_zero(node: Elementwise) -> TensorNode | None:
     return next((s for s in node.sources if _is_const(s, 0)), None)
 
 
-@rule((Elementwise, "add"))
+@rule_of((Elementwise, "add"))
 def add_zero(node: Elementwise) -> TensorNode | None:
     """x + 0 = x for integers; x + -0.0 = x for floats (x + 0.0 turns -0.0 into 0.0)"""
     zero: Scalar = -0.0 if node.dtype.is_float else 0
@@ -91,19 +91,19 @@ def add_zero(node: Elementwise) -> TensorNode | None:
     return right if _is_const(left, zero) else None
 
 
-@rule((Elementwise, "sub"))
+@rule_of((Elementwise, "sub"))
 def subtract_zero(node: Elementwise) -> TensorNode | None:
     """x - 0 = x"""
     return node.sources[0] if _is_const(node.sources[1], 0) else None
 
 
-@rule((Elementwise, "fdiv"))
+@rule_of((Elementwise, "fdiv"))
 def divide_by_one(node: Elementwise) -> TensorNode | None:
     """x / 1 = x"""
     return node.sources[0] if _is_const(node.sources[1], 1) else None
 
 
-@rule(*_with("involution"))
+@rule_of(*_with("involution"))
 def cancel_twice(node: Elementwise) -> TensorNode | None:
     """-(-x) = x and not not x = x"""
     inner = node.sources[0]
@@ -112,13 +112,13 @@ def cancel_twice(node: Elementwise) -> TensorNode | None:
     return None
 
 
-@rule(*_with("idempotent"))
+@rule_of(*_with("idempotent"))
 def same_operands(node: Elementwise) -> TensorNode | None:
     """max(x, x) = x, x and x = x"""
     return node.sources[0] if node.sources[0] is node.sources[1] else None
 
 
-@rule((Elementwise, "where"))
+@rule_of((Elementwise, "where"))
 def decided_choice(node: Elementwise) -> TensorNode | None:
     """where(true, a, b) = a and where(c, a, a) = a"""
     condition, yes, no = node.sources
@@ -129,7 +129,7 @@ def decided_choice(node: Elementwise) -> TensorNode | None:
     return None
 
 
-@rule((Elementwise, "pow"))
+@rule_of((Elementwise, "pow"))
 def power_of_two(node: Elementwise) -> TensorNode | None:
     """x ** 2 = x * x and x ** 1 = x"""
     base, exponent = node.sources
@@ -138,13 +138,13 @@ def power_of_two(node: Elementwise) -> TensorNode | None:
     return elementwise("mul", base, base) if _is_const(exponent, 2) else None
 
 
-@rule(Cast)
+@rule_of(Cast)
 def cast_to_itself(node: Cast) -> TensorNode | None:
     """cast(x, type of x) = x"""
     return node.sources[0] if node.sources[0].dtype == node.target else None
 
 
-@rule(Cast)
+@rule_of(Cast)
 def cast_constant(node: Cast) -> TensorNode | None:
     """cast(constant) = the constant converted"""
     source = node.sources[0]
@@ -154,33 +154,33 @@ def cast_constant(node: Cast) -> TensorNode | None:
     return const(value.item(), node.target, node.shape)
 
 
-@rule(Reshape, Permute, Expand, Shrink, Flip)
+@rule_of(Reshape, Permute, Expand, Shrink, Flip)
 def move_constant(node: TensorNode) -> TensorNode | None:
     """a constant, moved, is that constant in the new shape"""
     source = node.sources[0]
     return Const((), source.bits, source.dtype, node.shape) if isinstance(source, Const) else None
 
 
-@rule(Reshape, Expand, Shrink, Pad)
+@rule_of(Reshape, Expand, Shrink, Pad)
 def move_nothing(node: TensorNode) -> TensorNode | None:
     """reshape, expand, shrink or pad to the same shape = x"""
     return node.sources[0] if node.shape == node.sources[0].shape else None
 
 
-@rule(Reshape)
+@rule_of(Reshape)
 def reshape_twice(node: Reshape) -> TensorNode | None:
     """reshape(reshape(x, a), b) = reshape(x, b)"""
     inner = node.sources[0]
     return Reshape(inner.sources, node.new_shape) if isinstance(inner, Reshape) else None
 
 
-@rule(Permute)
+@rule_of(Permute)
 def permute_nothing(node: Permute) -> TensorNode | None:
     """permute(x, (0, 1, …)) = x"""
     return node.sources[0] if node.order == tuple(range(len(node.order))) else None
 
 
-@rule(Permute)
+@rule_of(Permute)
 def permute_twice(node: Permute) -> TensorNode | None:
     """permute(permute(x, p), q) = permute(x, p after q)"""
     inner = node.sources[0]
@@ -189,14 +189,14 @@ def permute_twice(node: Permute) -> TensorNode | None:
     return Permute(inner.sources, tuple(inner.order[axis] for axis in node.order))
 
 
-@rule(Expand)
+@rule_of(Expand)
 def expand_twice(node: Expand) -> TensorNode | None:
     """expand(expand(x, a), b) = expand(x, b)"""
     inner = node.sources[0]
     return Expand(inner.sources, node.new_shape) if isinstance(inner, Expand) else None
 
 
-@rule(Flip)
+@rule_of(Flip)
 def flip_twice(node: Flip) -> TensorNode | None:
     """flip(x, axes of extent 1) = x and flip(flip(x, a), a) = x"""
     inner = node.sources[0]
@@ -206,7 +206,7 @@ def flip_twice(node: Flip) -> TensorNode | None:
     return inner.sources[0] if is_same else None
 
 
-@rule(Shrink)
+@rule_of(Shrink)
 def shrink_twice(node: Shrink) -> TensorNode | None:
     """shrink(shrink(x, a), b) = shrink(x, b within a)"""
     inner = node.sources[0]
@@ -216,14 +216,14 @@ def shrink_twice(node: Shrink) -> TensorNode | None:
     return Shrink(inner.sources, tuple((a + begin, a + end) for (a, _), (begin, end) in pairs))
 
 
-@rule(Reduce)
+@rule_of(Reduce)
 def reduce_one_element(node: Reduce) -> TensorNode | None:
     """a reduction over axes of extent 1 = x"""
     source = node.sources[0]
     return source if all(source.shape[axis] == 1 for axis in node.axes) else None
 
 
-@rule(Reduce)
+@rule_of(Reduce)
 def reduce_nothing(node: Reduce) -> TensorNode | None:
     """a reduction over no elements = its identity"""
     if node.sources[0].size or not node.size:
@@ -231,7 +231,7 @@ def reduce_nothing(node: Reduce) -> TensorNode | None:
     return const(REDUCTIONS[node.op].identity(node.dtype), node.dtype, node.shape)
 
 
-@rule(Reduce)
+@rule_of(Reduce)
 def reduce_twice(node: Reduce) -> TensorNode | None:
     """sum(sum(x, a), b) = sum(x, a and b); likewise prod, max, min"""
     inner = node.sources[0]
@@ -241,20 +241,20 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
     return Reduce(inner.sources, node.op, axes, max(inner.unroll, node.unroll))
 
 
-@rule(Kernel)
+@rule_of(Kernel)
 def simplify_body(node: Kernel) -> TensorNode | None:
     """kernel(x; f) = kernel(x; f simplified)"""
     return node.with_body(lambda body: rewrite(body, RULES, Provenance()))
 
 
-@rule(Copy)
+@rule_of(Copy)
 def copy_to_itself(node: Copy) -> TensorNode | None:
     """copy(x, device of x) = x; a clone stays"""
     source = node.sources[0]
     return source if not node.clone and source.devices == node.devices else None
 
 
-@rule(Copy)
+@rule_of(Copy)
 def copy_twice(node: Copy) -> TensorNode | None:
     """copy(copy(x, d), e) = copy(x, e); a clone stays"""
     source = node.sources[0]

@@ -22,7 +22,7 @@
     variable is never negative. Max and min fold no symbolic axis that may be empty. After
     `decompose` no Bind is left: the values of a run are no part of the program.
 16. A repeat has a source of its type and shape for each state and Param of its body, which reads
-    no variable but its counter, and at least one turn.
+    no variable but its counter, and at least one iteration.
 17. A scatter has a row of `updates.UPDATES`, updates of its own type, and one int64 tensor of
     positions per axis, all of the updates' shape.
 18. A custom node has a registered name, and the operands and result of that function; an inline

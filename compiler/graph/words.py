@@ -54,7 +54,7 @@ def describe_argument(node: TensorNode) -> str:
         case Param():
             return str(node.slot)
         case Repeat():
-            return f"{node.count} turns, state {node.index}"
+            return f"{node.count} iterations, state {node.index}"
         case Copy():
             return f"to {devices.written(node.devices)}"
         case Multi():

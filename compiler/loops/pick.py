@@ -18,7 +18,7 @@ all classes. An index that is none of the iterations counts as no iteration.
 
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
-from compiler.graph.rewrite import rule
+from compiler.graph.rewrite import rule_of
 from compiler.loops.nodes import (
     Alu,
     Cast,
@@ -33,7 +33,7 @@ from compiler.loops.nodes import (
 )
 
 
-@rule((Reduce, "sum"))
+@rule_of((Reduce, "sum"))
 def pick(node: Reduce) -> ScalarNode | None:
     """sum over r of where(k == r, f(r), 0) = f(k) where k is an iteration, else 0"""
     value = node.sources[0]

@@ -17,7 +17,7 @@ from typing import Any
 
 from compiler.core.dtypes import bool_, int64
 from compiler.core.trace import Match, Provenance
-from compiler.graph.rewrite import RuleSet, rewrite, rule
+from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -45,7 +45,7 @@ def _is_not_negative(node: ScalarNode) -> bool:
     return node.bounds is not None and node.bounds[0] >= 0
 
 
-@rule(Alu)
+@rule_of(Alu)
 def decided_by_bounds(node: Alu) -> ScalarNode | None:
     """i < 10 = true where i is 0 … 9"""
     if node.bounds is None or node.bounds[0] != node.bounds[1]:
@@ -53,7 +53,7 @@ def decided_by_bounds(node: Alu) -> ScalarNode | None:
     return const(node.bounds[0], node.dtype)
 
 
-@rule((Alu, "add"), (Alu, "sub"), (Alu, "mul"))
+@rule_of((Alu, "add"), (Alu, "sub"), (Alu, "mul"))
 def collect_terms(node: Alu) -> ScalarNode | None:
     """(i*2 + j) * 5 + i = i*11 + j*5"""
     if node.dtype != int64 or node.bounds is None:
@@ -91,7 +91,7 @@ def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
     return whole, rest.node()
 
 
-@rule((Alu, "idiv"))
+@rule_of((Alu, "idiv"))
 def divide_terms(node: Alu) -> ScalarNode | None:
     """(i*10 + j) // 10 = i where j is 0 … 9"""
     divisor, value = _divisor(node), node.sources[0]
@@ -105,7 +105,7 @@ def divide_terms(node: Alu) -> ScalarNode | None:
     return alu("add", whole.node(), alu("idiv", remainder, index(divisor)))
 
 
-@rule((Alu, "mod"))
+@rule_of((Alu, "mod"))
 def drop_multiples(node: Alu) -> ScalarNode | None:
     """(i*10 + j) % 10 = j where j is 0 … 9"""
     divisor, value = _divisor(node), node.sources[0]
@@ -119,7 +119,7 @@ def drop_multiples(node: Alu) -> ScalarNode | None:
     return alu("mod", remainder, index(divisor))
 
 
-@rule((Alu, "idiv"), (Alu, "mod"))
+@rule_of((Alu, "idiv"), (Alu, "mod"))
 def cancel_factor(node: Alu) -> ScalarNode | None:
     """(i*6 + 3) // 4 = (i*3 + 1) // 2 and (i*6) % 4 = (i*3) % 2 * 2"""
     divisor, value = _divisor(node), node.sources[0]
@@ -136,7 +136,7 @@ def cancel_factor(node: Alu) -> ScalarNode | None:
     return alu("add", alu("mul", inner, index(factor)), index(rest.constant))
 
 
-@rule((Alu, "idiv"))
+@rule_of((Alu, "idiv"))
 def divide_twice(node: Alu) -> ScalarNode | None:
     """i // 2 // 3 = i // 6 and i % 6 // 2 = i // 2 % 3"""
     divisor, inner = _divisor(node), node.sources[0]
@@ -152,7 +152,7 @@ def divide_twice(node: Alu) -> ScalarNode | None:
     return alu("mod", alu("idiv", value, index(divisor)), index(first // divisor))
 
 
-@rule((Alu, "mod"))
+@rule_of((Alu, "mod"))
 def remainder_twice(node: Alu) -> ScalarNode | None:
     """i % 6 % 3 = i % 3"""
     divisor, inner = _divisor(node), node.sources[0]
@@ -164,7 +164,7 @@ def remainder_twice(node: Alu) -> ScalarNode | None:
     return alu("mod", value, index(divisor))
 
 
-@rule((Alu, "max"), (Alu, "min"))
+@rule_of((Alu, "max"), (Alu, "min"))
 def clamp_nothing(node: Alu) -> ScalarNode | None:
     """max(i, 0) = i and min(i, 9) = i where i is 0 … 9"""
     left, right = (s.bounds for s in node.sources)
@@ -175,7 +175,7 @@ def clamp_nothing(node: Alu) -> ScalarNode | None:
     return node.sources[0] if is_left else node.sources[1] if is_right else None
 
 
-@rule((Alu, "and"))
+@rule_of((Alu, "and"))
 def always_true(node: Alu) -> ScalarNode | None:
     """x and true = x"""
     left, right = node.sources
@@ -186,7 +186,7 @@ def always_true(node: Alu) -> ScalarNode | None:
     return right if isinstance(left, Const) and left.value else None
 
 
-@rule((Alu, "where"))
+@rule_of((Alu, "where"))
 def decided_choice(node: Alu) -> ScalarNode | None:
     """where(true, a, b) = a"""
     condition, yes, no = node.sources
@@ -195,7 +195,7 @@ def decided_choice(node: Alu) -> ScalarNode | None:
     return yes if condition.value else no
 
 
-@rule((Alu, "where"))
+@rule_of((Alu, "where"))
 def choice_of_truths(node: Alu) -> ScalarNode | None:
     """where(c, true, false) = c"""
     condition, yes, no = node.sources
@@ -204,7 +204,7 @@ def choice_of_truths(node: Alu) -> ScalarNode | None:
     return condition if (yes.value, no.value) == (True, False) else None
 
 
-@rule(Load)
+@rule_of(Load)
 def open_gate(node: Load) -> ScalarNode | None:
     """load under true = load; load under false = 0"""
     if not isinstance(node.gate, Const):
@@ -212,7 +212,7 @@ def open_gate(node: Load) -> ScalarNode | None:
     return Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
 
 
-@rule(Store)
+@rule_of(Store)
 def open_store(node: Store) -> ScalarNode | None:
     """store under true = store"""
     if not isinstance(node.gate, Const) or not node.gate.value:
@@ -220,7 +220,7 @@ def open_store(node: Store) -> ScalarNode | None:
     return node.with_sources(tuple(s for s in node.sources if s is not node.gate))
 
 
-@rule(Body, After)
+@rule_of(Body, After)
 def never_stored(node: Body | After) -> ScalarNode | None:
     """store under false = nothing, beside other stores"""
     kept = tuple(s for s in node.sources if not _is_shut(s))

@@ -24,8 +24,8 @@ from compiler.schedule.analysis.iteration_space import (
     Mapping,
     ReductionPlan,
     ScheduleContext,
-    Unroll,
-    Vectorize,
+    UnrollHint,
+    VectorizeHint,
 )
 from compiler.schedule.analysis.work import Work
 
@@ -46,7 +46,7 @@ def iteration_space(body: Body, work: Work | None = None, device: str = "CPU") -
     masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
     found = _found_by_llvm(order, groups, work or count(body))
     space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
-    hints = (*_hints(groups), *(Vectorize(n, width) for n, width in found.items()))
+    hints = (*_hints(groups), *(VectorizeHint(n, width) for n, width in found.items()))
     folded = tuple(n for n, axis in enumerate(axes) if axis.role == "reduction")
     is_tree = any(n in found or _is_wide(groups[n]) for n in folded)
     tasks = max((part.tasks for parts in groups for part in parts), default=0)
@@ -122,9 +122,9 @@ def _hints(groups: list[Tiles]) -> list[LoopHint]:
     for number, parts in enumerate(groups):
         for part in parts:
             if part.extent > 1 and part.level == "vector":
-                made.append(Vectorize(number, part.extent))
+                made.append(VectorizeHint(number, part.extent))
             elif part.extent > 1 and part.level == "unroll":
-                made.append(Unroll(number, part.extent))
+                made.append(UnrollHint(number, part.extent))
     return made
 
 

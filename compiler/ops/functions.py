@@ -82,7 +82,7 @@ class Instance:
         out[...] = self.evaluate(*shaped).reshape(-1)
 
     def _called(self, arrays: Sequence[Array]) -> Any:
-        """What the user's function returns; it cannot write to its operands."""
+        """The result of the user's function, which cannot write to its operands."""
         given = [array.view() for array in arrays]
         for array in given:
             array.flags.writeable = False
@@ -156,7 +156,7 @@ def find(symbol: str) -> Instance | None:
 
 
 def registered(symbol: str) -> Callable[..., object] | None:
-    """What a custom call of this symbol calls: a function of flat arrays, which writes the first
-    of them; None where there is none for the host."""
+    """The function that a custom call of this symbol calls: it takes flat arrays and writes the
+    first of them; None where there is none for the host."""
     found = find(symbol)
     return found.run if found is not None and found.kind == "host" else None

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 ROUNDS = 20
 ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 PARITY = 0x1BD11BDA
-"""What the third key word is made odd with (SHA-3 candidate Skein's constant, 32-bit form)."""
+"""The third key word is made odd with it (SHA-3 candidate Skein's constant, 32-bit form)."""
 MASK = 0xFFFFFFFF
 
 
@@ -37,9 +37,9 @@ def rounds(build: Build[T], counter: T, key: T) -> T:
         x = _sum(build, x, y)
         y = build.op("xor", _rotated(build, y, ROTATIONS[number % 8]), x)
         if number % 4 == 3:
-            turn = number // 4 + 1
-            x = _sum(build, x, words[turn % 3])
-            added = _sum(build, words[(turn + 1) % 3], build.const(turn, counter))
+            injection = number // 4 + 1
+            x = _sum(build, x, words[injection % 3])
+            added = _sum(build, words[(injection + 1) % 3], build.const(injection, counter))
             y = _sum(build, y, added)
     return build.op("or", build.op("shl", y, half), x)
 

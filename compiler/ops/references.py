@@ -1,4 +1,4 @@
-"""What the operations mean where NumPy leaves it open: the rulings, as NumPy functions.
+"""The operations where NumPy leaves open what they mean: the rulings, as NumPy functions.
 
 Integer arithmetic wraps; division by zero gives 0 and never traps; shifts by the width or more
 give 0 (or the sign); float → int saturates and NaN becomes 0.

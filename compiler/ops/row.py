@@ -33,7 +33,7 @@ NO_DOMAIN = (0.0, 0.0)
 
 
 class Build(Protocol[T]):
-    """What an expansion builds with: operations by name and constants of an operand's type."""
+    """The builder of an expansion: operations by name and constants of an operand's type."""
 
     def op(self, name: str, *sources: T) -> T:
         """The operation `name` applied to `sources`."""
@@ -45,7 +45,7 @@ class Build(Protocol[T]):
 
 
 class Instructions(Protocol):
-    """What LLVM IR of one operation is written with: on `lanes` elements of `dtype` at once.
+    """The writer of LLVM IR for one operation, on `lanes` elements of `dtype` at once.
 
     `t` is the type of operands and `truth` that of as many truth values, as LLVM calls them.
     `flags` are what LLVM may change of floats; `divisor` is a known second operand.
@@ -134,7 +134,7 @@ class Op:
     """Weight of one element where it is estimated; 1: one simple instruction."""
     ns: float | None = None
     """Nanoseconds per element of what is several instructions, vectorised, in float32; as measured
-    on one core with 512-bit vectors, which `device/calibration.py` does again."""
+    on one core with 512-bit vectors (2026-11-21), which `device/calibration.py` does again."""
     counts_as: int = 1
     """Operations where they are counted."""
     is_alone: bool = False
@@ -155,14 +155,14 @@ class Op:
     """For which elements several lanes take few instructions together."""
 
     bounds: BoundsRule | None = None
-    """What is known of integer results; None: nothing."""
+    """The bounds that are known of integer results; None: none."""
     whole: Callable[..., int] | None = None
     """The meaning on integers of any size, where it is one."""
     is_size: bool = False
     """It may stand in a launch size."""
     laws: frozenset[Law] = frozenset()
     identity: Callable[[DType], Scalar] | None = None
-    """What leaves the first operand as it is, to the bit; where it commutes, the second too."""
+    """The operand that leaves the first as it is, to the bit; where it commutes, the second too."""
     takes_numbers: bool = False
     """Its result gets no better where an operand is known when it is compiled."""
     infix: str = ""
@@ -175,7 +175,7 @@ class Op:
     is_double: bool = False
     """NumPy turns integers of any size into float64 first, not into floats of about their size."""
     bool_hint: str = ""
-    """What to write instead for truth values, which the row does not take."""
+    """The words for what to write instead for truth values, which the row does not take."""
 
     def __post_init__(self) -> None:
         missing = next(_missing(self), "")
@@ -200,7 +200,7 @@ class Op:
 
 
 def _missing(row: Op) -> Iterator[str]:
-    """What a row lacks that some stage asks for, in words."""
+    """The things that a row lacks and some stage asks for, in words."""
     if not row.meaning:
         yield "meaning in words"
     if not callable(row.reference):

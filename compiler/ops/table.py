@@ -43,7 +43,7 @@ COMPOSED = 128.0
 FREE: frozenset[Law] = frozenset(("associative", "commutative"))
 KEEPING: frozenset[Law] = FREE | {"idempotent"}
 WHOLE_NUMBERS = frozenset(BITS)
-"""What roundings to whole numbers leave as it is."""
+"""The types that roundings to whole numbers leave as they are."""
 
 
 def _square(b: Build[T], x: T) -> T:

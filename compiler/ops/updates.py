@@ -1,4 +1,4 @@
-"""What a scatter does where it writes: one row each, and how an array is updated in order.
+"""Updates of a scatter where it writes: one row each, and how an array is updated in order.
 
 Updates are applied one after the other, in row-major order: the result is defined also where two
 of them hit one element, and for floats, whose sums depend on the order.

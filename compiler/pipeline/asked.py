@@ -1,4 +1,4 @@
-"""What a call is asked to compile: tensors, lists of them, or a function and its inputs."""
+"""The program that a call is asked for: tensors, lists of them, or a function and its inputs."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -14,14 +14,14 @@ from compiler.settings.options import Options, options_of
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 makers: "list[Callable[[Array], object]]" = []
-"""What makes a tensor of an array: `Tensor`, which is made of what is here, says so."""
+"""Functions that make a tensor of an array: `Tensor`, which is made of what is here, says so."""
 
 
 def program_of(
     operation: str, program: Sequence[object], options: Options | None
 ) -> tuple[list[TensorNode], Options | None]:
-    """What to compute, and the options, from what a call was given: tensors, or lists of them, or
-    a function and its example inputs; options may come last.
+    """The nodes to compute, and the options, from what a call was given: tensors, or lists of them,
+    or a function and its example inputs; options may come last.
 
     A realised tensor stands for the program it came from. Raises `DataError` for anything else.
     """
@@ -54,7 +54,7 @@ def _only(operation: str, last: Options, named: Options | None) -> Options:
 
 
 def result_of(operation: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
-    """What a function gives for example inputs, arrays among them as tensors.
+    """The result of a function for example inputs, arrays among them as tensors.
 
     Raises `DataError` where so many inputs do not fit it.
     """

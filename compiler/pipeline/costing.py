@@ -1,4 +1,4 @@
-"""What a schedule costs and could save: every analysis of a schedule in one place."""
+"""The costs and savings of a schedule: every analysis of it in one place."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,9 +27,9 @@ def figures(
     times = costs.timings(items, analysis)
     plan = share(items, results)
     outlined = made.outlined
-    inside = outlined.inside_turns
+    inside = outlined.inside_iterations
     computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
-    turns = (choice for turn in outlined.turns.values() for choice in turn.parts.choices)
+    of_loops = (choice for it in outlined.iterations.values() for choice in it.parts.choices)
     spaces = {body: iteration_space(loop, works[body]) for body, loop in loops.items()}
     return {
         "analysis": analysis,
@@ -41,7 +41,7 @@ def figures(
         "memory_plan": plan,
         "opportunities": (
             *opportunities(items, analysis, results, _reasons(made), model),
-            *taken(items, computed, [*made.choices, *turns], analysis, model),
+            *taken(items, computed, [*made.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
         "buffers": buffer_infos(_inputs(items), results, plan),

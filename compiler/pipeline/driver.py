@@ -1,9 +1,9 @@
 """driver: runs the rows of the pipeline on what goes through them. Nothing else calls a row.
 
-    a program          graph, schedule                    `scheduling.py`
-    a turn of a loop   graph, schedule up to partition    the same
-    a kernel           loops, lowered, llvm               `kernels.py`
-    its machine code   machine                            the same
+    a program                graph, schedule                    `scheduling.py`
+    an iteration of a loop   graph, schedule up to partition    the same
+    a kernel                 loops, lowered, llvm               `kernels.py`
+    its machine code         machine                            the same
 
 What rows make of a unit become its attributes, under the names that the rows give them. What is
 there already, because somebody gave it, is not made; a pass that does what choices say runs where
@@ -29,12 +29,12 @@ from compiler.settings.options import Options
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Unit:
-    """What goes through the rows of some stages, and what was made of it so far."""
+    """A thing that goes through the rows of some stages, and what was made of it so far."""
 
     rewritten: ClassVar[StageName]
     """The stage whose passes it goes through; the attribute of this name is what they change."""
     describe: ClassVar[Facts]
-    """What a picture needs of a node of that stage."""
+    """The facts for a picture of a node of that stage."""
 
     options: Options
     name: str = ""
@@ -44,17 +44,17 @@ class Unit:
     provenance: Provenance[Any] = field(default_factory=Provenance)
     choices: Choices | None = None
     records: list[PassRecord] = field(default_factory=list)
-    """What the passes did, in order."""
+    """The records of the passes, in order."""
     ran: list[tuple[Step, float]] = field(default_factory=list)
     """The rows that ran, in order, with the seconds that each took."""
     facts: set[Fact] = field(default_factory=set)
-    """What the passes gave, and none has ended."""
+    """The facts that passes gave, and none has ended."""
     checked: tuple[Any, ...] = ()
-    """What was found right last."""
+    """The values that were found right last."""
 
     @property
     def root(self) -> Any:
-        """What the passes change."""
+        """The graph or body that the passes change."""
         return getattr(self, self.rewritten)
 
     def took(self, *stages: StageName) -> float:
@@ -92,7 +92,7 @@ def _between(rows: Sequence[Step], after: str, until: str) -> Iterator[Step]:
 
 
 def call(row: Step, *given: Any) -> Any:
-    """What a row makes of what it is given; rules of a user's that never end are refused."""
+    """The result of a row for what it is given; rules of a user's that never end are refused."""
     try:
         return row.function(*given)
     except InternalError as error:
@@ -124,7 +124,7 @@ def _run_row(unit: Unit, row: Step) -> None:
 
 
 def _given(unit: Unit, row: Step) -> tuple[Any, ...]:
-    """What a row is called with."""
+    """The values that a row is called with."""
     return tuple(attrgetter(name)(unit) for name in row.takes)
 
 

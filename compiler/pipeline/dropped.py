@@ -33,7 +33,8 @@ from compiler.settings.options import Measured, Options
 
 SWITCH = "SVODVIZ_DROPPED"
 ROUNDS = 4
-"""Rows refused one after the other, after which the loops stay plain."""
+"""Rows refused one after the other, after which the loops stay plain: a bound on compiling again,
+not measured."""
 
 
 class Count:
@@ -150,7 +151,7 @@ def _named(row: Choice) -> Iterator[str]:
 
 
 def _problem(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """The problem in one line."""
     if isinstance(error, CompileError):
         return f"{error.operation}: {error.problem}"
     return f"{type(error).__name__}: {error}"

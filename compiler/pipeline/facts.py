@@ -1,4 +1,4 @@
-"""What passes rely on, as facts: each in words, with a check that names the first place it fails.
+"""Facts that passes rely on: each in words, with a check that names the first place it fails.
 
     MERGED       every node's lines are kept apart from it       given by merge
     DECOMPOSED   only machine operations and core kinds          given by decompose
@@ -67,7 +67,7 @@ def _cut(body: Body) -> str:
 
 
 def _no_loop(body: Body) -> str:
-    """An axis whose turns do not follow one another."""
+    """An axis whose iterations do not follow one another."""
     words = {"unroll": "unrolled", "vector": "lanes of a vector", "core": "shared out to cores"}
     found = next((r for r in _ranges(body) if r.level != "loop"), None)
     return "" if found is None else f"{found.name} is {words[found.level]}"

@@ -29,7 +29,8 @@ from compiler.settings.options import Mode, Options
 from compiler.threads.workers import begin, core_count
 
 KEPT = 1024
-"""Loaded programs kept in memory, least recently used first out."""
+"""Loaded programs kept in memory, least recently used first out: a bound on memory, not
+measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +45,7 @@ class CompiledKernel:
     records: tuple[PassRecord, ...]
     provenance: Provenance[TensorNode]
     level: Level
-    """What LLVM does to it, and why."""
+    """LLVM's level for it: what it does to it, and why."""
     seconds: dict[str, float] = field(default_factory=dict)
     choices: Choices = PLAIN
 
@@ -85,7 +86,7 @@ class KernelUnit(driver.Unit):
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
-        """What it is lowered to."""
+        """The instructions that it is lowered to."""
         return tuple(self.linear.instructions)
 
 
@@ -113,7 +114,7 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
 
 
 def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
-    """What was made of a kernel."""
+    """The kernel of a unit that went through all rows."""
     stages: tuple[StageName, ...] = "loops", "lowered", "llvm"
     return CompiledKernel(
         unit.name, unit.body, unit.loops, unit.linear, tuple(unit.source), tuple(unit.records),
@@ -140,7 +141,7 @@ def _asked_for(name: str, options: Options) -> Choices | MachineModel:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program follows from, besides its body and its kind of device."""
+    """The options that a program follows from, besides its body and its kind of device."""
 
     optimize: Literal[0, 1, 2, 3] = 3
     mode: Mode = "fast"
@@ -151,7 +152,7 @@ class Asked:
 
 
 def asked(name: str, options: Options) -> Asked:
-    """What the program of kernel `name` follows from."""
+    """The options that the program of kernel `name` follows from."""
     passes = options.passes.of("loops") if options.passes is not None else None
     return Asked(options.optimize, options.mode, _asked_for(name, options), passes)
 
@@ -291,5 +292,5 @@ def _compiled_code(code: CodeUnit) -> CodeUnit:
 
 
 def program_spec(kernel: CompiledKernel, where: device.Device) -> ProgramSpec:
-    """What the device's compiler takes: the source, and what its instructions say about it."""
+    """The input of the device's compiler: the source, and what its instructions say about it."""
     return _specified(kernel, where, Options()).spec

@@ -18,7 +18,7 @@ from compiler.settings.options import Options
 def specify(
     name: str, lines: Sequence[SourceLine], instructions: Sequence[Instruction], where: Device
 ) -> ProgramSpec:
-    """What the device's compiler takes: the source, and what its instructions say about it."""
+    """The input of the device's compiler: the source, and what its instructions say about it."""
     source = Source(title=name, name=name, rows=tuple(lines), kernel=0)
     return program_spec(name, source, where.name, instructions)
 

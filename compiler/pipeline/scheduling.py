@@ -1,4 +1,4 @@
-"""A program, and a turn of a loop, as they go through the rows of graph and schedule."""
+"""A program, and an iteration of a loop, as they go through the rows of graph and schedule."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -17,13 +17,13 @@ from compiler.schedule.hazards import Separated
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import Ordered
-from compiler.schedule.outlined import Outlined, Turn
+from compiler.schedule.outlined import Iteration, Outlined
 from compiler.schedule.partition import Choice, Partition
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ProgramUnit(driver.Unit):
-    """A program, from the graph as written to items in order; or one turn of a loop in it."""
+    """A program, from the graph as written to items in order; or one iteration of a loop in it."""
 
     rewritten: ClassVar[StageName] = "graph"
     describe: ClassVar[Facts] = node_facts
@@ -47,20 +47,20 @@ class ProgramUnit(driver.Unit):
         return SHARDED in self.facts
 
     @property
-    def turns(self) -> dict[Sink, Turn]:
-        """What one turn of each loop computes, of loops inside loops too: each goes through the
-        rows as the program does, up to where its parts are known."""
-        found: dict[Sink, Turn] = {}
+    def iterations(self) -> dict[Sink, Iteration]:
+        """One iteration of each loop, of loops inside loops too: each goes through the rows as the
+        program does, up to where its parts are known."""
+        found: dict[Sink, Iteration] = {}
         stack = [self.separated.root]
         while stack:
             loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
             for body in dict.fromkeys(loop.body for loop in loops):
                 if body not in found:
-                    unit = ProgramUnit(graph=body, options=self.options, prefix="turn:")
+                    unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
                     driver.run(unit, "schedule", until="partition")
                     root = unit.separated.root
-                    found[body] = Turn(root, unit.parts, unit.records, unit.provenance)
+                    found[body] = Iteration(root, unit.parts, unit.records, unit.provenance)
                     stack.append(root)
         return found
 
@@ -76,7 +76,7 @@ class Scheduled:
     """For each item the call of the kernel graph that it runs."""
     choices: list[Choice]
     plain: list[Choice]
-    """What became of the nodes that left no choice."""
+    """The nodes that left no choice, and what became of them."""
 
     @property
     def results(self) -> tuple[Buffer, ...]:

@@ -65,7 +65,7 @@ def _made(function: Function, wanted: tuple[Any, ...]) -> Rule:
 
 
 def _targets(wanted: str | type[Node]) -> Iterator[Any]:
-    """What a name or a class stands for, as rewriting looks nodes up."""
+    """The keys that a name or a class stands for, as rewriting looks nodes up."""
     if isinstance(wanted, type):
         if not issubclass(wanted, Node):
             _refuse("rule", "this is no kind of node", wanted.__name__, "a class of nodes")

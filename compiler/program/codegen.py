@@ -1,4 +1,4 @@
-"""What LLVM makes of a program's kernels. All is made when it is asked for.
+"""LLVM's part of a program's kernels. All is made when it is asked for.
 
 What only a reader asks for is loaded with the question.
 """
@@ -33,7 +33,7 @@ class Generated:
 
 
 class Listings:
-    """What LLVM makes of each distinct kernel, made on threads of this process."""
+    """The texts that LLVM makes of each distinct kernel, on threads of this process."""
 
     def __init__(self, kernels: Sequence[Generated]) -> None:
         self._kernels = kernels
@@ -65,7 +65,7 @@ class Listings:
 
 
 def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "PassRun":
-    """What LLVM's passes do to one of the kernels; see `Compilation.llvm_passes`."""
+    """The work of LLVM's passes on one of the kernels; see `Compilation.llvm_passes`."""
     from compiler.llvm.looking.watch import watch
 
     names = [each.kernel.name for each in kernels]

@@ -23,7 +23,7 @@ from compiler.core.trace import Line, Numbering, PassRecord, Provenance
 from compiler.core.user_source import UserSource, user_source
 from compiler.device.program import Program
 from compiler.graph.kinds.markers import Placeholder
-from compiler.graph.kinds.repeat import inside, with_turns
+from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.llvm.level import Level
@@ -110,11 +110,11 @@ class Compilation:
     @cached_property
     def user_source(self) -> UserSource:
         """The user's program, line by line."""
-        origins = {o for node in with_turns(self.written) for o in [node.origin] if o}
+        origins = {o for node in with_iterations(self.written) for o in [node.origin] if o}
         return user_source(origins)
 
     def _graph(self, root: Sink, title: str) -> Graph:
-        nodes = with_turns(root)
+        nodes = with_iterations(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
         lines = {n: (o for each in inside(n) for o in origins[each]) for n in nodes}
         parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
@@ -196,14 +196,14 @@ class Compilation:
 
     @property
     def transfers(self) -> tuple[sharding.Traffic, ...]:
-        """What one run moves between devices: transfers and bytes by pair of devices."""
+        """The traffic of one run between devices: transfers and bytes by pair of devices."""
         return sharding.traffic(self._scheduled.items)
 
     # -- kernels -------------------------------------------------------------------------------
 
     @property
     def tuning(self) -> "tuple[Tuning, ...]":
-        """What was tried for each distinct kernel; () unless `options.tune` gives time for it."""
+        """The search for each distinct kernel; () unless `options.tune` gives time for it."""
         return self._build.tuning
 
     def kernel(self, body: Sink) -> CompiledKernel:
@@ -224,7 +224,7 @@ class Compilation:
 
     @property
     def levels(self) -> dict[str, Level]:
-        """What LLVM does to each kernel, and why."""
+        """LLVM's level for each kernel: what it does to it, and why."""
         return {kernel.name: kernel.level for kernel in self._kernels}
 
     @cached_property
@@ -277,7 +277,7 @@ class Compilation:
 
     @cached_property
     def _listings(self) -> codegen.Listings:
-        """What LLVM makes of the kernels, on threads."""
+        """The texts that LLVM makes of the kernels, on threads."""
         return codegen.Listings(self._generated)
 
     def begin_listings(self) -> None:
@@ -296,7 +296,7 @@ class Compilation:
 
     @located
     def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":
-        """What LLVM's passes do to one kernel, one by one, and LLVM's remarks in words.
+        """The work of LLVM's passes on one kernel, one by one, and LLVM's remarks in words.
 
         The passes are those that make the code which runs; with a `level`, 0 to 3, those of LLVM's
         whole pipeline of that level. Raises `DataError` where there is no such kernel or level.

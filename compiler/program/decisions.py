@@ -20,7 +20,7 @@ from compiler.schedule.analysis.places import shares
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.kinds import Call, CustomCall, Transfer
-from compiler.schedule.outlined import Turn
+from compiler.schedule.outlined import Iteration
 from compiler.schedule.partition import Choice
 
 
@@ -35,14 +35,14 @@ def decisions(
 
     `simplest` is the program after the graph passes of `records`; `entity` names its nodes. What
     left no choice is told as well: it is "inline" in its reader, or in "memory". The same follows
-    about the nodes of each turn of the program's loops.
+    about the nodes of each iteration of the program's loops.
     """
     yield from _decisions(made.choices, made.plain, simplest, records, entity)
     written = records[0].before if records else simplest
     assert isinstance(written, Sink)
     for each in widenings(written):
         yield Decision(entity(each.cast), "widen", True, str(each))
-    yield from _in_turns(made, simplest, kernels, entity)
+    yield from _in_iterations(made, simplest, kernels, entity)
 
 
 def _decisions(
@@ -65,40 +65,40 @@ def _decisions(
         yield Decision(entity(choice.node), kind, True, choice.reason)
 
 
-def _in_turns(
+def _in_iterations(
     made: Scheduled, simplest: Sink, kernels: KernelGraph, entity: Callable[[TensorNode], str]
 ) -> Iterator[Decision]:
-    """About the nodes of what one turn of each loop computes.
+    """About the nodes of what one iteration of each loop computes.
 
     The graph has the loop alone. So a decision is about the call that computes the node, or about
     the buffer that holds it, if there is one, else about the loop, and says which node it is.
     """
     calls, buffers = _places(made, kernels)
     for body, loops in _loops(made, simplest).items():
-        turn = made.outlined.turns[body]
-        parts, name = turn.parts, partial(_entity, turn)
-        nodes = {name(node): node for node in toposort([turn.root])}
-        found = _decisions(parts.choices, parts.plain, turn.root, turn.records, name)
+        iteration = made.outlined.iterations[body]
+        parts, name = iteration.parts, partial(_entity, iteration)
+        nodes = {name(node): node for node in toposort([iteration.root])}
+        found = _decisions(parts.choices, parts.plain, iteration.root, iteration.records, name)
         for each in found:
             node = nodes[each.subject]
             is_held = not each.taken if each.kind == "fuse" else each.kind == "memory"
             first, second = (buffers, calls) if is_held else (calls, buffers)
             places = first.get(node) or second.get(node) or list(map(entity, loops))
-            reason = Reason(f"{_named(turn, node)}: {each.reason}", *numbers_of(each.reason))
+            reason = Reason(f"{_named(iteration, node)}: {each.reason}", *numbers_of(each.reason))
             yield from (replace(each, subject=place, reason=reason) for place in places)
 
 
-def _entity(turn: Turn, node: TensorNode) -> str:
-    """The name of a node of a turn, in the records of the turn's passes."""
-    return f"turn:{turn.lines.numbers[node]}"
+def _entity(iteration: Iteration, node: TensorNode) -> str:
+    """The name of a node of an iteration, in the records of the iteration's passes."""
+    return f"iteration:{iteration.lines.numbers[node]}"
 
 
-def _named(turn: Turn, node: TensorNode) -> str:
-    """`each turn's reduce sum axes (1) f32[64,1] (power.py:4)`"""
-    line = min(turn.lines.of(node), default=None)
+def _named(iteration: Iteration, node: TensorNode) -> str:
+    """`each iteration's reduce sum axes (1) f32[64,1] (power.py:4)`"""
+    line = min(iteration.lines.of(node), default=None)
     place = f"({line.place})" if line else ""
     words = operation(node), describe_argument(node), short(node), place
-    return " ".join(["each turn's", *filter(None, words)])
+    return " ".join(["each iteration's", *filter(None, words)])
 
 
 def _loops(made: Scheduled, simplest: Sink) -> dict[Sink, list[Repeat]]:
@@ -109,7 +109,7 @@ def _loops(made: Scheduled, simplest: Sink) -> dict[Sink, list[Repeat]]:
         node, outer = stack.pop()
         if outer not in found.setdefault(node.body, []):
             found[node.body].append(outer)
-            inner = toposort([made.outlined.turns[node.body].root])
+            inner = toposort([made.outlined.iterations[node.body].root])
             stack += [(each, outer) for each in inner if isinstance(each, Repeat)]
     return found
 
@@ -118,11 +118,11 @@ Places: TypeAlias = dict[TensorNode, list[str]]
 
 
 def _places(made: Scheduled, kernels: KernelGraph) -> tuple[Places, Places]:
-    """For nodes of turns the calls that compute them, and the buffers that hold them."""
+    """For nodes of iterations the calls that compute them, and the buffers that hold them."""
     calls: Places = {}
     buffers: Places = {}
     present: set[Node] = set(kernels.nodes)
-    for place, nodes in made.outlined.inside_turns.items():
+    for place, nodes in made.outlined.inside_iterations.items():
         is_told = place in present and isinstance(place, Buffer | Call | CustomCall | Transfer)
         for node in nodes if is_told else ():
             found = buffers if isinstance(place, Buffer) else calls

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 SECONDS = 0.2
-"""How long two programs are measured, in turns."""
+"""How long two programs are measured, alternately: what somebody waits for without noticing."""
 FEWEST = 5
 """Runs of each, at least."""
 
@@ -45,7 +45,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Effect(ShownAsText):
-    """What changed from one compilation to another; `figures` that were measured vary."""
+    """The changes from one compilation to another; `figures` that were measured vary."""
 
     figures: tuple[Figure, ...]
 
@@ -59,7 +59,7 @@ class Effect(ShownAsText):
 
 @located
 def effect(before: "Compilation", after: "Compilation", *, measured: bool = True) -> Effect:
-    """The figures of two compilations of one program; with `measured`, both are run, in turns.
+    """The figures of two compilations of one program; with `measured`, both run alternately.
 
     What cannot be run (for want of data, say) has no measured time. Raises `DataError` for what is
     no compilation.
@@ -77,7 +77,7 @@ def effect(before: "Compilation", after: "Compilation", *, measured: bool = True
 
 
 def _counted(made: "Compilation") -> list[tuple[str, float, str]]:
-    """What needs no run: each figure with its unit."""
+    """The figures that need no run, each with its unit."""
     schedule = made.schedule
     return [
         ("nodes after graph passes", len(made.optimized_graph.nodes), ""),
@@ -93,7 +93,7 @@ def _counted(made: "Compilation") -> list[tuple[str, float, str]]:
 
 
 def _measured(*programs: "Compilation") -> tuple[float | None, float | None]:
-    """The median time of a run of each, in nanoseconds; they run in turns, which is fair."""
+    """The median time of a run of each, in nanoseconds; they run alternately, which is fair."""
     runs: list[Callable[[], object]] = [program.run for program in programs]
     try:
         for run in runs:

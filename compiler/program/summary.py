@@ -22,7 +22,7 @@ def summary(
     schedule: Schedule,
     kernels: Sequence[tuple[int, int, Level]],
 ) -> str:
-    """What was compiled and into how much; `kernels` has instructions, lines, level of each."""
+    """How much was compiled into how much; `kernels` has instructions, lines, level of each."""
     changed = [each.name for each in passes if each.changed]
     last: Node = passes[-1].after if passes else written
     after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
@@ -43,7 +43,7 @@ def summary(
 
 
 def _machine_code(levels: Sequence[Level]) -> list[str]:
-    """What LLVM does, and to how many kernels."""
+    """The words for what LLVM does, and to how many kernels."""
     found = Counter(level.done for level in levels)
     parts = [f"{what} ({_count(number, 'kernel')})" for what, number in found.items()]
     return [f"machine code by {', '.join(parts)}"] if parts else []

@@ -58,6 +58,6 @@ def alone(buffer: Buffer) -> Array:
 
 
 def maker(buffer: Buffer) -> Callable[[], Array]:
-    """What makes memory for a buffer, which an error calls by its name or its shape."""
+    """The maker of memory for a buffer, which an error calls by its name or its shape."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
     return partial(device.get(buffer.device).allocate, buffer.size, buffer.dtype, name)

@@ -26,7 +26,7 @@ from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
 from compiler.run.allocation import maker
-from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, Block, NativePlan, Stretch
+from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, NativePlan, OwnMemory, StepRun
 from compiler.run.overlap import Level
 from compiler.schedule.analysis.footprint import made_buffers
 from compiler.schedule.analysis.share import MemoryPlan
@@ -73,7 +73,7 @@ class _Assembly:
     threads: int
     cache: Cache = False
     places: dict[Buffer, Word] = field(default_factory=dict)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[OwnMemory] = field(default_factory=list)
     variables: dict[str, int] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
@@ -92,7 +92,7 @@ class _Assembly:
             offset = shared.get(buffer)
             if offset is None:
                 self.places[buffer] = INPUTS + len(inputs) + len(self.blocks), 0
-                self.blocks.append(Block(buffer, maker(buffer)))
+                self.blocks.append(OwnMemory(buffer, maker(buffer)))
             else:
                 self.places[buffer] = ARENA, offset
         first = INPUTS + len(inputs) + len(self.blocks)
@@ -157,7 +157,7 @@ class _Assembly:
         return offset
 
     def _add(self, steps: list[Step]) -> None:
-        """Append steps to the stretch that is open, or open one."""
+        """Append steps to the run of steps that is open, or open one."""
         first = len(self.steps)
         self.steps += steps
         if self.parts and isinstance(self.parts[-1], tuple):
@@ -175,7 +175,7 @@ class _Assembly:
         words = np.array(self.words, np.int64).reshape(-1, 2)
         address = steps.ctypes.data
         parts = tuple(
-            Stretch(address + STEP_BYTES * part[0], part[1]) if isinstance(part, tuple) else part
+            StepRun(address + STEP_BYTES * part[0], part[1]) if isinstance(part, tuple) else part
             for part in self.parts
         )
         only = self._only()

@@ -24,7 +24,7 @@ Values: TypeAlias = Mapping[Any, int]
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What a program says about its variables: each by name, the values bound, and the inputs
+    """The variables of a program: each by name, the values bound, and the inputs
     whose rows are counted by one."""
 
     variables: dict[str, Variable]
@@ -37,7 +37,7 @@ class Bindings:
         return all(name in self.bound for name in self.variables)
 
     def of_run(self, given: Values | None = None) -> dict[str, int]:
-        """What the variables of a run are: those given, else those bound.
+        """The values of the variables in a run: those given, else those bound.
 
         Raises `DataError` as `checked` does, and for an input that holds fewer rows than the
         value says.
@@ -48,7 +48,7 @@ class Bindings:
         return result
 
     def checked(self, given: Values | None = None) -> dict[str, int]:
-        """What the variables of a run are, whatever data the inputs have.
+        """The values of the variables in a run, whatever data the inputs have.
 
         Raises `DataError` for a name that the program has not, a variable without a value, and a
         value outside its bounds.

@@ -45,7 +45,7 @@ class Build:
         self.simplest = self._unit.graph
         """The program after the last graph pass."""
         self.records: tuple[PassRecord, ...] = tuple(self._unit.records)
-        """What each graph pass did."""
+        """The records of the graph passes."""
         self.seconds["graph"] = self._unit.took("graph")
 
     @cached_property
@@ -56,7 +56,7 @@ class Build:
 
     @cached_property
     def tuning(self) -> "tuple[Tuning, ...]":
-        """What was tried for each distinct kernel; () unless `options.tune` gives time for it."""
+        """The search for each distinct kernel; () unless `options.tune` gives time for it."""
         return tunings_of(self.scheduled, self.options)
 
     @cached_property

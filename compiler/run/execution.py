@@ -62,7 +62,7 @@ def bind(
     values: Mapping[str, int],
     host: Host,
 ) -> Callable[[], None]:
-    """What runs one item as often as it is called: as `step` does, looked up only once."""
+    """A function that runs one item whenever it is called: as `step` does, looked up only once."""
     operation = item.operation
     if not isinstance(operation, Kernel):
         return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])

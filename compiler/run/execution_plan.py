@@ -258,7 +258,7 @@ class DiskCount:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What is kept between programs: loaded kernels, whole schedules, object code of kernels.
+    """The contents of the caches between programs: loaded kernels, schedules, object code.
 
     `objects` counts what was looked for in memory and, where it was not there, on `disk`;
     `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the

@@ -1,4 +1,4 @@
-"""What a user gives: data for the inputs of a program, in place of their own.
+"""Data that a user gives for the inputs of a program, in place of their own.
 
     {x: array}   {"x": array}   [array, array]      by tensor, by name, by place
 
@@ -33,7 +33,7 @@ SHOWN = 12
 
 
 def key_of(buffer: Buffer) -> Key:
-    """What tells one input from another, whoever made its node again."""
+    """The key that tells one input from another, whoever made its node again."""
     return buffer.unique, buffer.name if buffer.unique == PLACEHOLDER else ""
 
 
@@ -74,7 +74,7 @@ class Inputs:
         return {key_of(buffer): place for place, buffer in enumerate(self.buffers)}
 
     def by_place(self, given: Given) -> dict[int, Any]:
-        """What was given, by the place of its input.
+        """The data that were given, by the place of their input.
 
         Raises `DataError` for what is no input, names several, or is given twice.
         """
@@ -196,7 +196,7 @@ class Inputs:
         return np.require(native, requirements=["C", "A"])
 
     def name(self, place: int) -> str:
-        """What an input is called: by its name, else by its place."""
+        """The words for an input: its name, else its place."""
         return self.buffers[place].name or f"input {place}"
 
     def made(self, place: int) -> str:
@@ -219,7 +219,7 @@ class Inputs:
 
 
 def name_of(name: object) -> str:
-    """What a program is called; an empty name is none. `DataError` for what is no text."""
+    """The name of a program; an empty one is none. `DataError` for what is no text."""
     if not isinstance(name, str):
         what, got = "the name is no text", type(name).__name__
         raise DataError("compile", what, got=got, expected="a str")

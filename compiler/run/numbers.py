@@ -25,7 +25,8 @@ from compiler.ops.table import OPS
 from compiler.settings.options import Options
 
 APART = 3
-"""So many programs are compiled with their numbers in them."""
+"""So many programs are compiled with their numbers in them: one that runs a few times keeps its
+constants, a loop is compiled four times. Chosen, not measured."""
 KEPT = 256
 """Kinds of programs whose numbers are known, least recently used first out."""
 Place = tuple[TensorNode, int]

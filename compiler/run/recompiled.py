@@ -20,7 +20,8 @@ from compiler.core.origin import Origin, current
 from compiler.graph.nodes import TensorNode
 
 MANY = 8
-"""Programs of one line that are compiled before it is said."""
+"""Programs of one line that are compiled before it is said: more than a user tries by hand. Chosen,
+not measured."""
 KEPT = 1024
 """Lines kept, least recently used first out."""
 HINT = (
@@ -44,7 +45,7 @@ class LineCount:
 
 
 class Lines:
-    """What each line had compiled."""
+    """The programs that each line had compiled."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept

@@ -18,7 +18,7 @@ from compiler.schedule.items import MemoryTransfer, ScheduleItem
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What moves from one device to another in one run: how many transfers, how many bytes."""
+    """The traffic from one device to another in one run: how many transfers, how many bytes."""
 
     source: str
     destination: str
@@ -87,7 +87,7 @@ def flat(nodes: Iterable[TensorNode]) -> list[TensorNode]:
 
 
 def regrouped(nodes: Iterable[TensorNode], made: Iterable[TensorNode]) -> list[TensorNode]:
-    """What was made in the place of `flat(nodes)`, with the Multi nodes around them again."""
+    """The nodes made in the place of `flat(nodes)`, with the Multi nodes around them again."""
     values = iter(made)
     return [
         node.with_sources(tuple(next(values) for _ in node.sources))

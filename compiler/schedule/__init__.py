@@ -26,7 +26,7 @@ In order: each imports only what stands before it.
     interpret.py     runs the kernel graph call by call, and the schedule item by item, on NumPy
     order.py         the calls of a kernel graph as schedule items, in dependency order
     outlined.py      a kernel graph in the making
-    turns.py         the loop of a `Repeat` as calls that a range of the kernel graph repeats
+    iterations.py    the loop of a `Repeat` as calls that a range of the kernel graph repeats
     outline.py       the region of each realized value becomes the body of a call
     printer.py       the printed form and the picture of a schedule
     verify_items.py  the invariants of the schedule

@@ -96,7 +96,7 @@ class KernelGraph(Stage):
         return ", ".join(f"%{self.numbers[s]}" for s in sources)
 
     def _words(self, node: Node) -> str:
-        """What a line says of a node, between its number and its type."""
+        """The words of a node's line between its number and its type."""
         match node:
             case Call() | CustomCall():
                 word = "call" if isinstance(node, Call) else "custom"
@@ -189,14 +189,14 @@ def _only_orders(node: Node) -> bool:
 
 
 def _value(node: Node) -> TensorNode | DefineLocal | None:
-    """What has the shape and type shown for a node: a call's is that of what it stores."""
+    """The value whose shape and type are shown for a node: for a call what it stores."""
     if isinstance(node, Call):
         return node.body.sources[0].sources[1] if node.body.sources else None
     return node if isinstance(node, TensorNode | DefineLocal) else None
 
 
 def _note(node: Node) -> str:
-    """What stands behind a node: type and shape, and a buffer's device."""
+    """The words behind a node: type and shape, and a buffer's device."""
     value = _value(node)
     if value is None:
         return ""

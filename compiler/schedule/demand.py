@@ -34,7 +34,7 @@ class KernelPlan:
 
     @property
     def written(self) -> TensorNode:
-        """What the kernel writes: for an assign its value, which may be a part of the root."""
+        """The node that the kernel writes: for an assign its value, maybe a part of the root."""
         return self.root.sources[1] if isinstance(self.root, Assign) else self.root
 
     @property

@@ -1,9 +1,9 @@
-"""What each run of a call has to wait for: through the memory it touches, and by order alone.
+"""The runs that each run of a call waits for: through the memory it touches, and by order alone.
 
     data      it reads what the other wrote last
     anti      it writes what the other read since
     output    it writes what the other wrote last, without reading it
-    control   the kernel graph says so, or it is a later turn of the same custom call
+    control   the kernel graph says so, or it is a later iteration of the same custom call
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -51,8 +51,8 @@ def _add(
         edges.setdefault(producer, {}).setdefault(kind, []).append(memory)
 
 
-def waits_in_turn(pre: PreSchedule) -> list[set[int]]:
-    """For each run the runs that the kernel graph makes it wait for, in its turn of the loops."""
+def waits_in_iteration(pre: PreSchedule) -> list[set[int]]:
+    """For each run those that the kernel graph makes it wait for, in its iteration of the loops."""
     place_of = {item.kernel_id: i for i, item in enumerate(pre.items)}
     producers = [[place_of[d] for d in item.dependencies] for item in pre.items]
     earlier: list[list[int]] = [[] for _ in pre.items]
@@ -60,7 +60,7 @@ def waits_in_turn(pre: PreSchedule) -> list[set[int]]:
     for place, run in enumerate(pre.invocations):
         before: set[int] = set()
         for producer in producers[run.item]:
-            before.update(_same_turn(place, earlier[producer], pre.invocations))
+            before.update(_same_iteration(place, earlier[producer], pre.invocations))
         if isinstance(pre.items[run.item].kernel, CustomCall):
             before.update(earlier[run.item][-1:])
         earlier[run.item].append(place)
@@ -68,10 +68,10 @@ def waits_in_turn(pre: PreSchedule) -> list[set[int]]:
     return found
 
 
-def _same_turn(
+def _same_iteration(
     place: int, candidates: Sequence[int], invocations: Sequence[KernelInvocation]
 ) -> Sequence[int]:
-    """The candidates in the same turn of the loops they share with the run at `place`."""
+    """The candidates in the same iteration of the loops they share with the run at `place`."""
     own = invocations[place].counters
     if candidates and invocations[candidates[-1]].counters.keys() <= own.keys():
         candidates = candidates[-1:]  # it shares all its loops: only its last run can be meant

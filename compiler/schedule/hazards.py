@@ -53,7 +53,7 @@ class Separated:
 
 
 def separate(root: Sink) -> Separated:
-    """`root`, a program or a turn of a loop, with the copies that what it writes needs."""
+    """`root`, a program or an iteration of a loop, with the copies that what it writes needs."""
     root = _with_states_apart(root)
     order: list[TensorNode] = toposort([root])
     assigns = [node for node in order if isinstance(node, Assign)]
@@ -84,9 +84,9 @@ def separate(root: Sink) -> Separated:
 
 
 def _with_states_apart(root: Sink) -> Sink:
-    """A turn in which no state is just what another was: the one may be written before it is read.
+    """An iteration in which no state is just what another was.
 
-    The results of a program are no states.
+    The other may be written before it is read. The results of a program are no states.
     """
     states = tuple(
         Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
@@ -150,7 +150,7 @@ def _readers(assign: Assign, reading: Users, in_memory: set[TensorNode]) -> set[
 def _circular(
     order: list[TensorNode], readers: dict[Assign, set[TensorNode]]
 ) -> set[TensorNode]:
-    """What waits for itself if each assign waits for what reads its target, and what needs that.
+    """Nodes that wait for themselves if each assign waits for what reads its target, or need one.
 
     Only an assign among these can be outlived.
     """

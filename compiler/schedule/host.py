@@ -1,4 +1,4 @@
-"""What the host does itself between kernels: copies, synchronisations, registered functions.
+"""The host's own work between kernels: copies, synchronisations, registered functions.
 
 Items run one after the other, so that what a barrier, a fence or an awaited event promises holds
 already; an event that is waited for before it was signalled would never come, and is refused.
@@ -17,7 +17,7 @@ from compiler.schedule.regions import copy
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
-"""What custom calls call, by name: functions of flat arrays, which they may write."""
+"""Functions that custom calls call, by name: of flat arrays, which they may write."""
 
 
 @dataclass(slots=True)

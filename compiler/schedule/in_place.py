@@ -28,7 +28,8 @@ from compiler.schedule.regions import contiguous_strides
 
 Chain = tuple[TensorNode, ...]
 LIMIT = 4096
-"""Paths followed: a program with more is taken to read anything."""
+"""Paths followed: a program with more is taken to read anything. A bound on the work, chosen and
+not measured."""
 
 
 def reads_what_it_writes(

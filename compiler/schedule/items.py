@@ -180,7 +180,7 @@ Operation: TypeAlias = Kernel | MemoryTransfer | Synchronization | HostCallback
 WORDS: dict[type[Operation], str] = {
     Kernel: "kernel", MemoryTransfer: "transfer", Synchronization: "sync", HostCallback: "callback",
 }  # fmt: skip
-"""What printed schedules call the operations."""
+"""The words of printed schedules for the operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class ScheduleItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnalysis:
-    """What an item costs: operations, bytes, and the time they should take.
+    """The costs of an item: operations, bytes, and the time they should take.
 
     `registers` are the most values alive at once, `occupancy` the share of the work (0 … 1) that
     runs in vectors; both are 0 where the loops are not known.
@@ -228,7 +228,7 @@ class ItemAnalysis:
     registers: int = 0
     occupancy: float = 0.0
     bound: str = ""
-    """What the estimate is the time of: "launch", "computing" (with data in the first cache), or
+    """Most of the estimate: "launch", "computing" (with data in the first cache), or
     moving data: "L2", "L3", "memory". "" of what only orders or is a function of the user's."""
 
     @property

@@ -163,7 +163,7 @@ class End(Node):
 
     @property
     def call(self) -> Node:
-        """What is repeated, looked for through inner `End`s."""
+        """The node that is repeated, looked for through inner `End`s."""
         node: Node = self
         while isinstance(node, End):
             node = node.sources[0]
@@ -183,7 +183,7 @@ class Bind(Node):
 Callable: TypeAlias = Call | CustomCall | Transfer | Synchronize
 CALLABLE = (Call, CustomCall, Transfer, Synchronize)
 EFFECTS = (*CALLABLE, End)
-"""What a sink may hold that is no result, but is run."""
+"""Nodes that a sink may hold which are no results, but run."""
 Storage: TypeAlias = Buffer | Param | DefineLocal
 STORAGE = (Buffer, Param, DefineLocal)
 KernelNode: TypeAlias = (

@@ -70,7 +70,7 @@ class _Memory:
     locals: dict[DefineLocal, Buffer] = field(default_factory=dict)
 
     def operation(self, item: PreScheduleItem) -> Operation:
-        """What an item does, its counters aside."""
+        """The operation of an item, its counters aside."""
         call = item.kernel
         buffers = self._buffers([storage_of(a, self.pre.names) for a in arguments_of(call)])
         match call:

@@ -20,7 +20,7 @@ Ensures: item i is at index i; producers stand before consumers; a cycle is refu
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compiler.schedule.dependencies import conflicts, waits_in_turn
+from compiler.schedule.dependencies import conflicts, waits_in_iteration
 from compiler.schedule.items import Dependency, DependencyKind, Operation, ScheduleItem
 from compiler.schedule.kinds import Callable, KernelSink
 from compiler.schedule.operations import operations
@@ -60,7 +60,7 @@ def ordered(root: KernelSink) -> Ordered:
 def _dependencies(pre: PreSchedule, runs: list[Operation]) -> Iterable[Dependency]:
     """All dependencies, by consumer, producer and kind."""
     found = conflicts([(run.reads, run.writes) for run in runs])
-    waits = waits_in_turn(pre)
+    waits = waits_in_iteration(pre)
     for consumer, (edges, before) in enumerate(zip(found, waits, strict=True)):
         for producer in sorted({*edges, *before}):
             kinds = edges.get(producer, {"control": ()})

@@ -36,6 +36,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
 from compiler.graph.words import operation
 from compiler.ops import functions
+from compiler.schedule.iterations import add_loop
 from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import (
     After,
@@ -46,23 +47,22 @@ from compiler.schedule.kinds import (
     Transfer,
     buffer_of,
 )
-from compiler.schedule.outlined import Outlined, Turn, outside
+from compiler.schedule.outlined import Iteration, Outlined, outside
 from compiler.schedule.pitch import pitched
-from compiler.schedule.turns import add_loop
 
 
 def outline(
     root: Sink,
     realized: Iterable[TensorNode],
-    turns: Mapping[Sink, Turn] | None = None,
+    iterations: Mapping[Sink, Iteration] | None = None,
     originals: Mapping[TensorNode, TensorNode] | None = None,
 ) -> Outlined:
     """The kernel graph that computes the sources of `root`, given the nodes to realize.
 
-    `turns` has, for the body of each `Repeat`, what a turn of it computes; `originals`, for nodes
+    `iterations` has, for the body of each `Repeat`, one iteration of it; `originals`, for nodes
     that `hazards` put in the place of others, these: they are what the kernel graph comes from.
     """
-    result = Outlined(KernelSink(()), turns=turns or {})
+    result = Outlined(KernelSink(()), iterations=iterations or {})
     realized = _in_order(list(realized))
     for node in realized:
         if isinstance(node, Kernel):
@@ -78,7 +78,7 @@ def outline(
 
 
 def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]) -> None:
-    """What was outlined comes from nodes of the program, also where these were copied first."""
+    """Traces what was outlined back to nodes of the program, also where these were copied first."""
     parents = result.origins.parents
     for made, nodes in parents.items():
         parents[made] = frozenset(originals.get(node, node) for node in nodes)
@@ -189,7 +189,7 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
 
 
 def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
-    """What the kernel of `node` reads: the buffers, and the realized nodes it is cut at."""
+    """The nodes that the kernel of `node` reads: buffers, and the realized nodes it is cut at."""
     roots = node.sources[isinstance(node, Assign) :]  # of an assign its target only in place
     found: list[TensorNode] = toposort(roots, leaves=cut)
     return [n for n in found if n in cut or isinstance(n, Buffer)]
@@ -202,7 +202,7 @@ def is_on_host(node: Custom) -> bool:
 
 
 def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
-    """The Bind that a kernel needs which reads the number of its turn."""
+    """The Bind that a kernel needs which reads the number of its iteration."""
     bind = result.counter
     names = {node.name for node in region if isinstance(node, Variable)}
     return (bind,) if bind is not None and bind.sources[0].name in names else ()
@@ -237,7 +237,7 @@ def _holders(
 
 
 def _copied(result: Outlined, node: TensorNode, device: str) -> Node:
-    """What holds a copy of `node` on `device`."""
+    """The node that holds a copy of `node` on `device`."""
     key = node, device
     if key not in result.copies:
         made = result.new_buffer(node, device)

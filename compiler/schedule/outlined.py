@@ -15,15 +15,15 @@ from compiler.schedule.partition import Choice, Partition
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """What one turn of a loop computes: the next states, cut into parts, and how it got so."""
+class Iteration:
+    """One iteration of a loop: the next states, cut into parts, and how they got so."""
 
     root: Sink
     parts: Partition
     records: Sequence[PassRecord] = ()
-    """What the graph passes did to the turn."""
+    """The graph passes on the iteration: what each did."""
     lines: Provenance[Origin] = field(default_factory=Provenance)
-    """For the nodes of the turn the user's lines that they come from."""
+    """For the nodes of the iteration the user's lines that they come from."""
 
     @property
     def kept(self) -> tuple[Choice, ...]:
@@ -44,8 +44,8 @@ class Outlined:
     """For each realized node (and input) the kernel-graph node that holds its value."""
     readers: dict[TensorNode, list[Node]] = field(default_factory=dict)
     """For each realized node (and input) the calls that read it."""
-    turns: Mapping[Sink, Turn] = field(default_factory=dict)
-    """For the body of each loop what a turn of it computes."""
+    iterations: Mapping[Sink, Iteration] = field(default_factory=dict)
+    """For the body of each loop one iteration of it."""
     names: Iterator[str] = field(default_factory=lambda: (f"k{n}" for n in itertools.count()))
     """Names for bodies that have none."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
@@ -53,36 +53,36 @@ class Outlined:
     ranges: Iterator[int] = field(default_factory=itertools.count)
     """The numbers of the loops."""
     loops: dict[tuple[object, ...], list[Node]] = field(default_factory=dict)
-    """For each loop the nodes that hold its states after the last turn."""
+    """For each loop the nodes that hold its states after the last iteration."""
     reasons: dict[Buffer, str] = field(default_factory=dict)
     """For buffers made in loops why their values were not fused."""
-    inside_turns: dict[Node, frozenset[TensorNode]] = field(default_factory=dict)
-    """For the nodes made in loops the nodes of the turn that they stand for."""
+    inside_iterations: dict[Node, frozenset[TensorNode]] = field(default_factory=dict)
+    """For the nodes made in loops the nodes of the iteration that they stand for."""
     runs: list[Node] = field(default_factory=list)
     """Every call, or its End where it is in a loop inside."""
     placeless: set[Buffer] = field(default_factory=set)
-    """What is computed from constants and files alone: any device may read it, from a copy."""
+    """Buffers computed from constants and files alone: any device may read them, from a copy."""
     copies: dict[tuple[TensorNode, str], Node] = field(default_factory=dict)
     """For values that are in no place: what holds their copy on a device."""
     owner: TensorNode | None = None
-    """The loop whose turn this is: what all nodes made come from."""
+    """The loop whose iteration this is: what all nodes made come from."""
     counter: Bind | None = None
-    """What gives a call in the loop the number of its turn."""
+    """The node that gives a call in the loop the number of its iteration."""
 
     def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
-        """The same kernel graph, to outline a turn of the loop `owner`."""
+        """The same kernel graph, to outline an iteration of the loop `owner`."""
         return Outlined(
-            self.root, self.bodies, self.origins, turns=self.turns, names=self.names,
+            self.root, self.bodies, self.origins, iterations=self.iterations, names=self.names,
             numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
-            inside_turns=self.inside_turns, placeless=self.placeless,
+            inside_iterations=self.inside_iterations, placeless=self.placeless,
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
-        """`made` comes from these nodes; in a turn of a loop from the loop."""
+        """`made` comes from these nodes; in an iteration of a loop from the loop."""
         self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
         if self.owner:
-            self.inside_turns[made] = self.inside_turns.get(made, frozenset()) | nodes
+            self.inside_iterations[made] = self.inside_iterations.get(made, frozenset()) | nodes
 
     def name_of(self, body: Sink) -> str:
         """The name of a body: the first of k0, k1, … that is free, unless it has one."""

@@ -57,12 +57,19 @@ from compiler.schedule.pitch import pitched
 from compiler.settings.options import Options
 
 BYTE_NS = 0.05
-"""Cost of one byte of memory traffic, nanoseconds (20 GB/s on one core)."""
+"""Cost of one byte of memory traffic, nanoseconds: 20 GB/s on one core, where 18 to 20 were read
+from arrays past the caches (Xeon, AVX-512, November 2026)."""
 LAUNCH_NS = 1000.0
+"""Cost of one kernel more, nanoseconds: a round figure. x / x.sum() of 1,024 to 8,192 floats took
+1.2 to 1.5 µs longer in two kernels than in one (EPYC, AVX2, two busy cores, 2026-11-23)."""
 SERIAL_REDUCTION = 4096
-"""Elements of a full reduction that may stand in front of another loop in one kernel."""
+"""Elements of a full reduction that may stand in front of another loop in one kernel. x / x.sum()
+took 12.6 µs in one and 14.1 in two at 4,096 floats, 16.1 and 17.1 at 16,384, the same at 65,536
+(EPYC, AVX2, two busy cores, 2026-11-23)."""
 LOOKAHEAD = 64
-"""Nodes searched below a value for reductions that its users would repeat."""
+"""Nodes searched below a value, for each demand, for reductions that its users would repeat. 40
+layers of attention and normalisation compiled in 0.85 s to 237 items; with 16 in 0.69 s to 239,
+with 256 in 2.5 s to 231, with 1,024 in 9.8 s to 236 (EPYC, AVX2, 2026-11-23)."""
 
 _PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
@@ -90,7 +97,7 @@ def is_in_memory(node: TensorNode) -> bool:
 
 
 def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
-    """What the functions that work on memory read."""
+    """The nodes that functions which work on memory read."""
     return [source for node in order if is_called(node) for source in node.sources]
 
 
@@ -130,19 +137,19 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.evaluation_ns = repeating.evaluation_ns(self.order, options.model)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
-        """What no reader looks below: leaves, and what is in memory whoever reads it."""
+        """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
         self.above_reductions = _above_reductions(self.order, self.ends)
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
-        """What copies, loops and functions from outside read in memory."""
+        """Nodes that copies, loops and functions from outside read in memory."""
         self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
-        """What the user's own kernels read, with one that does."""
+        """Nodes that the user's own kernels read, with one that does."""
         self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.padded = padding.slid(self.order)
         """Images with zeros around them that slide past weights."""
         self.bare: set[TensorNode] = set()
-        """What is padded in a kernel of its own."""
+        """Images that are padded in a kernel of their own."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
         self.plain: list[Choice] = []
@@ -273,7 +280,7 @@ class _Walk:
         return Reason(f"{reason}: {costs}", *numbers_of(reason), *costs.numbers)
 
     def _costs(self, node: TensorNode, demands: list[Demand]) -> repeating.Costs:
-        """What it costs to compute `node` where it is read, and to write it to memory."""
+        """The costs of computing `node` where it is read, and of writing it to memory."""
         return repeating.costs(node, demands, self.evaluation_ns, self.options.model)
 
     def _in_favour(self, node: TensorNode, demands: list[Demand]) -> str:
@@ -341,7 +348,7 @@ def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[Ten
 
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
-    """What a node reads in memory, whatever it costs."""
+    """The sources that a node reads in memory, whatever it costs."""
     if isinstance(node, Copy) and not is_computed(node):
         yield pitched(node.sources[0])[0]
     elif isinstance(node, Repeat):

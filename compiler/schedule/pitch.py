@@ -1,4 +1,4 @@
-"""What a copy reads: the value in memory under its movement, and which elements of it.
+"""The source of a copy: the value in memory under its movement, and which elements of it.
 
     copy(shrink(permute x))   reads x, where rows and columns have strides of their own
 

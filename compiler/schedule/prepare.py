@@ -44,7 +44,7 @@ from compiler.schedule.nesting import (
 from compiler.schedule.sources import Names, callable_of, ordering, producers, storage_of
 
 LARGEST_UNROLLING = 1_000_000
-"""Invocations one schedule may have."""
+"""Invocations one schedule may have: each is held in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -120,7 +120,7 @@ class Schedule(Stage):
         return tuple(_aligned(rows)) if rows else ()
 
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
-        """What is printed of an item."""
+        """The columns that are printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
         slack = self.times[item.item_id].slack / 1000
         return (
@@ -197,7 +197,7 @@ def _variables(operation: Operation) -> str:
 
 
 def _title(operation: Operation) -> str:
-    """What is printed of an operation behind its word: the name, what it is for, its counters."""
+    """The words of an operation behind its kind: the name, what it is for, its counters."""
     parts = [operation.name]
     match operation:
         case MemoryTransfer(source_device=source, destination_device=destination):

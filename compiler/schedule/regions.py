@@ -27,7 +27,7 @@ def contiguous_strides(dims: Shape) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a region."""
+    """A problem of a region, in words."""
 
     what: str
     got: str

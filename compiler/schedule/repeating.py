@@ -19,7 +19,8 @@ from compiler.schedule.demand import Demand
 from compiler.settings.machine import MachineModel
 
 MOST_NS = 1e6
-"""Nanoseconds beyond which it does not matter how long one evaluation takes."""
+"""Nanoseconds beyond which it does not matter how long one evaluation takes. A cap that keeps costs
+of deep graphs finite, far above what one element takes: not tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Costs:
 
     @property
     def numbers(self) -> tuple[Number, Number]:
-        """What was compared."""
+        """The two times that were compared."""
         return (
             Number("computed where it is read", self.again, "ns", "once, in memory", self.memory),
             Number("evaluations", self.evaluations, "", "elements", self.elements),

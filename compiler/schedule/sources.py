@@ -1,4 +1,4 @@
-"""What the sources of kernel-graph nodes stand for: a storage, and the calls to wait for.
+"""The meaning of sources of kernel-graph nodes: a storage, and the calls to wait for.
 
     storage of  After(x, …)               that of x
                 MSelect(MStack(…), lane)  that of the lane; a bad lane index is refused

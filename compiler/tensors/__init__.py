@@ -1,4 +1,4 @@
-"""What users write, in layers by noun: each file adds methods to the one before it.
+"""The tensors of users, in layers by noun: each file adds methods to the one before it.
 
 In order: each imports only what stands before it.
 

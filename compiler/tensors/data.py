@@ -1,4 +1,4 @@
-"""What can become a tensor: arrays, Python numbers, nested lists.
+"""Data that can become a tensor: arrays, Python numbers, nested lists.
 
 Default types are NumPy's: a Python float is float64 (or what `set_default_dtype` says), an int
 int64, a bool bool. An array is used

@@ -18,8 +18,8 @@ from compiler.tensors.variables import has_variable, up_to_variable
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is taken of one axis: `count` elements from `begin` on, every `step`th, in the end
-    reversed if `is_reversed`. An integer takes one and drops the axis."""
+    """The part of one axis that is taken: `count` elements from `begin` on, every `step`th, in the
+    end reversed if `is_reversed`. An integer takes one and drops the axis."""
 
     begin: int
     count: int
@@ -34,7 +34,7 @@ class Part:
 
 
 def _part_of(item: int | slice, extent: int) -> Part:
-    """What a number inside the axis, or a slice, takes of an axis."""
+    """The part that a number inside the axis, or a slice, takes of it."""
     if isinstance(item, int):
         return Part(item % extent, 1, is_dropped=True)
     try:
@@ -75,7 +75,7 @@ def _thinned(node: TensorNode, parts: list[Part]) -> TensorNode:
 
 
 def parts_and_shape(index: Index, shape: Shape) -> tuple[list[Part], Shape]:
-    """What an index takes of each axis of `shape` by numbers and slices, and the shape that gives:
+    """The part that an index takes of each axis by numbers and slices, and the shape that gives:
     with a 1 for every None."""
     extents = iter(shape)
     parts = [None if item is None else _part_of(item, next(extents)) for item in index.basic]

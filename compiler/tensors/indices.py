@@ -1,4 +1,4 @@
-"""What users write in brackets, read as NumPy reads it: one item per axis, or per axis added.
+"""Indices in brackets, read as NumPy reads them: one item per axis, or per axis added.
 
     x[0, 1:5:2, None, ..., mask, [2, 0]]
     item = number | slice | None | Positions       a mask is the positions where it is true

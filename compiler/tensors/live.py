@@ -1,4 +1,4 @@
-"""What a program that writes memory must take along, and who has to wait for it.
+"""Programs that write memory: what they must take along, and who has to wait for them.
 
 A tensor is a value: writing to the memory of one must not change another. So all tensors that read
 a buffer which a program writes are computed in that program, before it is written.

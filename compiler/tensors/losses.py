@@ -20,7 +20,7 @@ L = TypeVar("L", bound="Losses")
 
 @traced
 class Losses(Linear):
-    """What a training step minimises."""
+    """Methods that give what a training step minimises."""
 
     __slots__ = ()
 

@@ -53,7 +53,7 @@ INSTEAD = {
     "view_as": "x.reshape(other.shape)", "vsplit": "x.split(sizes, 0)", "vstack": "a.cat(b)",
     "zero_": "x.assign(x.zeros_like())",
 }  # fmt: skip
-"""What to write for names of other libraries that no method of ours has."""
+"""The words for names of other libraries that no method of ours has: what to write here."""
 
 _NO_GRADIENTS = "no gradients are recorded here"
 _NO_COMPLEX = "there are no complex numbers here"
@@ -84,7 +84,7 @@ _MODULES = {
         "visualize": "svodviz.explore(x)",
     },
 }
-"""What to write for names that a package does not have."""
+"""The words for names that a package does not have: what to write here."""
 
 
 def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
@@ -122,7 +122,7 @@ def missing(cls: type, name: str) -> AttributeError:
 
 @cache
 def _hint(cls: type, name: str) -> str:
-    """What was meant by `name`, in words."""
+    """A hint in words: the name that `name` was meant to be."""
     known = [each for each in dir(cls) if not each.startswith("_")]
     if name in INSTEAD:
         return f"write {INSTEAD[name]}"

@@ -63,7 +63,7 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
 """Arguments whose default is another one in NumPy than in our method."""
 
 FLAT = ("cumprod", "cumsum")
-"""What is about the flat tensor in NumPy where no axis is said."""
+"""Functions of the flat tensor in NumPy where no axis is said."""
 
 COMPUTED = frozenset(
     _words(
@@ -71,7 +71,7 @@ COMPUTED = frozenset(
         "save savetxt savez savez_compressed shares_memory"
     )
 )
-"""What is answered by something else than arrays: the tensors are computed."""
+"""Functions that give something else than arrays: the tensors are computed."""
 
 
 def has_method(kind: type, name: str) -> bool:

@@ -18,7 +18,7 @@ from compiler.core.errors import DataError, DeviceError, ShapeError
 from compiler.graph.devices import DEFAULT, written
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.nodes import Buffer, TensorNode
-from compiler.graph.reshard import Layout, even_lengths, part
+from compiler.graph.reshard import ShardLayout, even_lengths, part
 from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import traced
@@ -113,12 +113,12 @@ class Placement(Directives):
         whole is computed where it is and its parts are copied. Raises `DeviceError`, `AxisError`.
         """
         names = _device_names("shard", devices)
-        layout = Layout(names)
+        layout = ShardLayout(names)
         if axis is not None:
             if not self.ndim:
                 raise ShapeError("shard", "rank 0 has no axis to cut", expected="axis=None")
             place = axis_of("shard", axis, self.ndim)
-            layout = Layout(names, place, even_lengths(self.shape[place], len(names)))
+            layout = ShardLayout(names, place, even_lengths(self.shape[place], len(names)))
         if len(names) == 1:
             return self.to(names[0])
         parts = [part(self.node, layout.bounds(self.shape, i)) for i in range(len(names))]

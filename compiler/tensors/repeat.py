@@ -6,7 +6,7 @@
 
     v = compiler.repeat(100, step, Tensor.ones(n))      # lazy, like any other tensor
 
-The step is traced once: what it does in Python, it does once, for all turns.
+The step is traced once: what it does in Python, it does once, for all iterations.
 """
 
 import itertools
@@ -25,7 +25,8 @@ from compiler.graph.words import short
 from compiler.tensors.value import TensorValue
 
 T = TypeVar("T", bound=TensorValue)
-MOST_TURNS = 1_000_000
+MOST_ITERATIONS = 1_000_000
+"""Each is an item of the schedule for every call of the step: more would fill memory."""
 _FIRST_PLACE = 1 << 40
 _places = itertools.count(_FIRST_PLACE)
 
@@ -41,43 +42,43 @@ _tracing = _Tracing()
 
 @located
 def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ...]:
-    """The state after `count` turns of `step(i, *state)`, which gives the next state.
+    """The state after `count` iterations of `step(i, *state)`, which gives the next state.
 
     `i` is a rank-0 int64 tensor that counts from 0; the state is one or more tensors, of which
     `initial` are the first. Shapes and types stay the same. Other tensors that the step uses are
     computed once, before the loop. Gives one tensor for one state, else a tuple.
     Raises `DataError`, `ShapeError` or `DTypeError` where the step gives something else.
     """
-    turns = _turns(count)
+    trips = _trip_count(count)
     if not callable(step):
-        got, expected = type(step).__name__, "a function of the turn and the state"
+        got, expected = type(step).__name__, "a function of the iteration and the state"
         raise DataError("repeat", "the step is no function", got=got, expected=expected)
     _check_initial(initial)
     first = [tensor.node for tensor in initial]
     places = [Param((), next(_places), node.shape, node.dtype) for node in first]
-    counter = counter_of(f"turn{_tracing.depth}", turns)
+    counter = counter_of(f"iteration{_tracing.depth}", trips)
     _tracing.depth += 1
     try:
         given = step(initial[0]._new(counter), *(initial[0]._new(place) for place in places))
     finally:
         _tracing.depth -= 1
     new = _checked(given, first)
-    if not turns:
+    if not trips:
         unchanged = tuple(each._same() for each in initial)
         return unchanged if len(initial) > 1 else unchanged[0]
-    made = [initial[0]._new(node) for node in _looped(first, new, [*places, counter], turns)]
+    made = [initial[0]._new(node) for node in _looped(first, new, [*places, counter], trips)]
     return tuple(made) if len(made) > 1 else made[0]
 
 
-def _turns(count: int) -> int:
+def _trip_count(count: int) -> int:
     try:
-        turns = -1 if isinstance(count, bool) else operator.index(count)
+        trips = -1 if isinstance(count, bool) else operator.index(count)
     except TypeError:
-        turns = -1
-    if 0 <= turns <= MOST_TURNS:
-        return turns
-    expected = f"an integer from 0 to {MOST_TURNS:,}"
-    raise DataError("repeat", "no number of turns", got=repr(count), expected=expected)
+        trips = -1
+    if 0 <= trips <= MOST_ITERATIONS:
+        return trips
+    expected = f"an integer from 0 to {MOST_ITERATIONS:,}"
+    raise DataError("repeat", "no number of iterations", got=repr(count), expected=expected)
 
 
 def _check_initial(initial: Sequence[object]) -> None:
@@ -120,7 +121,7 @@ def _checked(given: object, first: Sequence[TensorNode]) -> list[TensorNode]:
 
 @user_call
 def _looped(
-    first: list[TensorNode], new: list[TensorNode], varying: list[TensorNode], turns: int
+    first: list[TensorNode], new: list[TensorNode], varying: list[TensorNode], trips: int
 ) -> list[TensorNode]:
     """The nodes of the loop: one for each state."""
     *places, counter = varying
@@ -137,11 +138,11 @@ def _looped(
     body = _rebuilt(new, inside)
     name = counter.arguments["name"]
     sources = (*first, *outside)
-    return [Repeat(sources, body, name, turns, index) for index in range(len(first))]
+    return [Repeat(sources, body, name, trips, index) for index in range(len(first))]
 
 
 def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[TensorNode]:
-    """What the step reads that no turn changes, in the order in which it meets them.
+    """The nodes that the step reads and no iteration changes, in the order in which it meets them.
 
     Constants, devices and movement stay inside: they cost nothing there.
     """

@@ -91,9 +91,10 @@ class Sorting(Scans):
         self, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False, *,
         dim: Axes = None,
     ) -> Self:  # fmt: skip
-        """What `q` of the elements (0 to 1) do not exceed, interpolated linearly as in NumPy.
+        """The value that `q` of the elements (0 to 1) do not exceed, interpolated linearly.
 
-        Several `q` give a new first axis. NaN where there is a NaN. Integers become float64.
+        As in NumPy: several `q` give a new first axis; NaN where there is a NaN; integers become
+        float64.
         """
         wanted = [q] if isinstance(q, int | float) else list(q)
         if not wanted or not all(_is_part(each) for each in wanted):
@@ -145,7 +146,7 @@ class Sorting(Scans):
         return self.movedim(axis, -1).reshape(self.size // max(count, 1), count)
 
     def _back(self, shape: Shape, axis: int) -> Self:
-        """What `_sideways` made, with `shape` again, of which `axis` is the extent of a row."""
+        """The rows of `_sideways` with `shape` again, of which `axis` is the extent of a row."""
         others = shape[:axis] + shape[axis + 1 :]
         return self.reshape(*others, shape[axis]).movedim(-1, axis)
 

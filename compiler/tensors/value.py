@@ -137,7 +137,7 @@ class TensorValue(metaclass=Named):
 Operand: TypeAlias = (
     TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
 )
-"""What the other side of an operation may be; Python numbers take the tensor's type."""
+"""The other side of an operation; Python numbers take the tensor's type."""
 
 
 def operand_of(operation: str, value: object) -> TensorNode | Scalar:

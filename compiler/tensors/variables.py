@@ -40,7 +40,7 @@ from compiler.graph.words import short
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 LIMIT = 2**62
-"""What a variable may be at most, and less than its opposite."""
+"""A variable is at most this, and at least its opposite."""
 _TAKEN = re.compile(r"out|(in|[ir]|v|acc|bits|tmp|[gli]idx)\d+|core_id")
 """Names that generated programs give to other things."""
 
@@ -181,7 +181,7 @@ def _rebound(node: TensorNode, variable: Variable) -> TensorNode:
 
 
 def binds_in(node: TensorNode) -> dict[str, Bind]:
-    """What binds each variable that `node` needs and that has a value."""
+    """For each variable that `node` needs and that has a value the Bind of it."""
     found = (each for each in toposort([node]) if isinstance(each, Bind))
     return {str(each.sources[0].arguments["name"]): each for each in found}
 

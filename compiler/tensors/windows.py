@@ -85,7 +85,7 @@ def pair_of(operation: str, value: Pair, least: int) -> Shape:
 
 @traced
 class Windows(Products):
-    """What slides over a tensor."""
+    """Methods whose windows slide over a tensor."""
 
     __slots__ = ()
 

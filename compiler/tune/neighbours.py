@@ -37,21 +37,21 @@ from compiler.tune.search import Move
 
 Rows = tuple[Choice, ...]
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Turns of a tile, or of vectors in it."""
+"""Iterations of a tile, or of vectors in it."""
 STEPS = 2
-"""How many sizes up and down are near."""
+"""How many sizes up and down are near. Chosen, as the lists around are; not measured."""
 BLOCKS = (32, 64, 128, 256, 512)
 SIDES = (1, 2, 4, 8)
 FEW = 8
-"""Turns that may stand side by side."""
-MOST = 32
-"""Choices for one kernel, unless there are more by default."""
+"""Iterations that may stand side by side."""
+MOST_CHOICES = 32
+"""Choices for one kernel, unless there are more by default. Chosen, not measured."""
 WHY = "measured"
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What choices for a kernel can speak about: its axes before any choice, and its arguments."""
+    """The ground of choices for a kernel: axes before any choice, arguments, the machine."""
 
     axes: tuple[Range, ...]
     loaded: tuple[int, ...]
@@ -87,7 +87,7 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
     found: dict[str, Move] = {}
     for kind in kinds:
         for change, new in kind(rows, known):
-            if len(new) > max(MOST, len(rows)):
+            if len(new) > max(MOST_CHOICES, len(rows)):
                 continue
             made = Choices(new)
             found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))
@@ -155,7 +155,7 @@ def _pairs(rows: Rows, known: Space) -> Made:
 
 
 def _tails(rows: Rows, known: Space) -> Made:
-    """What is left over peeled off instead of masked, or masked."""
+    """Tails peeled off instead of masked, or masked."""
     for number, row in enumerate(rows):
         if isinstance(row, Tile):
             other = replace(row, tail="mask" if row.tail == "peel" else "peel")
@@ -214,14 +214,14 @@ def _moved(rows: Rows, known: Space) -> Made:
 
 
 def _loops(rows: Rows, known: Space) -> list[str]:
-    """Axes whose turns may be loops: whole ones, and the outer parts of cut ones."""
+    """Axes whose iterations may be loops: whole ones, and the outer parts of cut ones."""
     cut = {row.axis for row in rows if isinstance(row, Tile)}
     whole = [r.name for r in known.axes if r.role == "normal" and r.name not in cut]
     return ["", *whole, *(f"{axis}.0" for axis in sorted(cut))]
 
 
 def _shared(rows: Rows, known: Space) -> Made:
-    """Turns over cores; more tasks than cores, for turns that differ."""
+    """Iterations over cores; more tasks than cores, for iterations that differ."""
     held = [row for row in rows if isinstance(row, Parallelize)]
     rest = tuple(row for row in rows if not isinstance(row, Parallelize))
     for at in _loops(rows, known)[1:] if known.cores > 1 else []:
@@ -319,7 +319,7 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
 
 
 def _unrolled(rows: Rows, known: Space) -> Made:
-    """Turns side by side: of an axis that is short, or of a few turns of a long one."""
+    """Iterations side by side: of an axis that is short, or a few of a long one."""
     levels = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     cut = {row.axis: row for row in rows if isinstance(row, Tile)}
     for tile in cut.values():
@@ -334,11 +334,11 @@ def _unrolled(rows: Rows, known: Space) -> Made:
         for size in (2, 4, 8):
             if axis.extent >= 2 * size:
                 made = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(f"{axis.name}.1", WHY))
-                yield f"{size} turns of {axis.name} side by side", made
+                yield f"{size} iterations of {axis.name} side by side", made
 
 
 def _staged(rows: Rows, known: Space) -> Made:
-    """What is read or computed again and again in scratch memory."""
+    """Scratch memory for what is read or computed again and again."""
     packed = {row.slot for row in rows if isinstance(row, Pack)}
     for slot in known.loaded:
         for at in _loops(rows, known) if slot not in packed else []:

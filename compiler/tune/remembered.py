@@ -1,4 +1,4 @@
-"""What was found for a kernel, remembered: in this process, and on disk for the next ones.
+"""Searches remembered, kernel by kernel: in this process, and on disk for the next ones.
 
 An entry is JSON, kept as object code is (`llvm/cache.py`). Its key stands for all that decides what
 is fastest: the loops without choices, the choices by default, the processor with its features, how
@@ -33,7 +33,7 @@ FORMAT = 1
 
 
 def structure(body: Body) -> str:
-    """What a body is, in text: equal for bodies of equal structure, and for no others."""
+    """A body as text: equal for bodies of equal structure, and for no others."""
     order: list[ScalarNode] = toposort([body])
     places = {node: place for place, node in enumerate(order)}
     rows = (
@@ -54,7 +54,7 @@ def key_of(body: Body, default: Choices, options: Options) -> bytes:
 
 
 def remembered(key: bytes, cache: Cache) -> Found | None:
-    """What is kept for a key; None where that is nothing, or no such entry."""
+    """The entry that is kept for a key; None where that is nothing, or no such entry."""
     content = TUNINGS.get(key, folder_of(cache, TUNING))
     if content is None:
         return None

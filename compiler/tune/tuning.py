@@ -1,4 +1,4 @@
-"""What a search found for one kernel: its tree, the best of it, and how sure that is.
+"""The search for one kernel: its tree, the best of it, and how sure that is.
 
     k0: 1.34× faster than the default (41.2 µs vs 55.2 µs), 37 tried in 4.8 s
        0               55.2 µs         the default
@@ -77,7 +77,7 @@ class Tuning(Stage):
 
     @property
     def words(self) -> str:
-        """What came out, in a line."""
+        """The result in a line."""
         if self.why_not:
             return f"not tuned: {self.why_not}"
         won, count = self.found.duel, f"{len(self.tried)} tried in {duration(self.found.spent)}"
@@ -99,7 +99,7 @@ class Tuning(Stage):
 
     @property
     def _numbers(self) -> tuple[Number, ...]:
-        """What was measured and compared; nothing where nothing ran."""
+        """The numbers that were measured and compared; none where nothing ran."""
         won, count = self.found.duel, Number("choices tried", len(self.tried))
         if self.why_not or self.tried[0].seconds is None:
             return ()

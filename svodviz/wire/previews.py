@@ -72,11 +72,11 @@ def _note_large(
     notes: list[str],
 ) -> None:  # fmt: skip
     """Says how many nodes have no value because they, or what they come from, are too large."""
-    from compiler.ask.values import MOST
+    from compiler.ask.values import MOST_ELEMENTS
 
     left = {it["e"] for it in rows if it.get("shape") and str(it["e"]) not in found}
     graphs = compilation.graph, compilation.optimized_graph
     largest = max((node.size for graph in graphs for node in graph.nodes), default=0)
-    if found and left and largest > MOST:
-        notes.append(f"no values of {len(left):,} nodes: they have more than {MOST:,} elements, "
-                     "or follow from some that do")  # fmt: skip
+    if found and left and largest > MOST_ELEMENTS:
+        notes.append(f"no values of {len(left):,} nodes: they have more than "
+                     f"{MOST_ELEMENTS:,} elements, or follow from some that do")  # fmt: skip

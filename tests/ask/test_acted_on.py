@@ -1,4 +1,4 @@
-"""What choices about loops acted on: axes with extents, memory, and what was made of them."""
+"""The parts that choices about loops acted on: axes with extents, memory, what was made of them."""
 
 from typing import Any
 
@@ -43,12 +43,12 @@ SOFTMAX = lambda: values(8, 100).softmax()  # noqa: E731
         "axis": "i0 in 1000", "size": "16", "tail": "mask",
         "loops made": "i0.0 in 63, i0.1 in 16"}),
     (ONE, "tile i0 4; unroll i0.1", "unroll i0.1", {
-        "axis": "i0.1 in 4", "side by side": "4 turns"}),
+        "axis": "i0.1 in 4", "side by side": "4 iterations"}),
     (ONE, "tile i0 8; vectorize i0.1", "vectorize i0.1", {"axis": "i0.1 in 8", "lanes": "8"}),
     (ONE, "parallelize i0 4", "parallelize i0 4", {
-        "axis": "i0 in 1000", "tasks": "4", "turns of a task": "250"}),
+        "axis": "i0 in 1000", "tasks": "4", "iterations of a task": "250"}),
     (ONE, "parallelize i0 3", "parallelize i0 3", {
-        "axis": "i0 in 1000", "tasks": "3", "turns of a task": "333 or 334"}),
+        "axis": "i0 in 1000", "tasks": "3", "iterations of a task": "333 or 334"}),
     (ONE, "tile i0 8; vectorize i0.1; stream 0", "stream 0", {"argument": "out f32[1000]"}),
     (TWO, "reorder i1 i0", "reorder i1 i0", {
         "axes": "i1 in 40, i0 in 30", "order before": "i0, i1", "order after": "i1, i0"}),

@@ -1,4 +1,4 @@
-"""What a rule bound when it made a rewrite: its names, as they are when it returns."""
+"""The names that a rule bound when it made a rewrite, as they are when it returns."""
 
 from dataclasses import replace
 from typing import Any

@@ -21,7 +21,7 @@ rng = np.random.default_rng(0)
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rounds suffice here."""
-    monkeypatch.setattr(module, "MOST", 4)
+    monkeypatch.setattr(module, "MOST_RUNS", 4)
 
 
 def array(*shape: int) -> Any:
@@ -59,7 +59,7 @@ def test_every_item_has_a_time_and_the_results_are_those_of_run() -> None:
         np.testing.assert_array_equal(have, want)
 
 
-def test_turns_of_a_loop_and_copies_between_devices_are_items_of_their_own() -> None:
+def test_iterations_of_a_loop_and_copies_between_devices_are_items_of_their_own() -> None:
     matrix, vector = Tensor(array(6, 6)), Tensor(array(6))
     last = compiler.repeat(4, lambda i, v: matrix @ v * 0.1, vector)
     made = compiler.compile(last.to("CPU:1") + 1.0, Options(cache=False))

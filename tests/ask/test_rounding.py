@@ -44,12 +44,12 @@ PROGRAMS: dict[str, Any] = {
 
 
 def _mixed(x: Tensor) -> Any:
-    """Turns that compute in another type than their state."""
+    """Iterations that compute in another type than their state."""
     first = Tensor(np.zeros(48))
     return repeat(20, lambda i, h: (x[i] @ x.T * 0.01 + h * 0.5).tanh().cast("float64"), first)
 
 
-PROGRAMS["turns in two types"] = _mixed
+PROGRAMS["iterations in two types"] = _mixed
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

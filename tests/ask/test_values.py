@@ -16,7 +16,7 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 def stored(found: dict[str, Seen], lines: tuple[object, ...], word: str) -> Seen:
-    """What the line that contains `word` stored."""
+    """The values that the line with `word` stored."""
     return next(found[it.entity] for it in lines if word in it.text)  # type: ignore[attr-defined]
 
 
@@ -125,7 +125,7 @@ def test_a_call_has_the_value_that_its_kernel_writes(program: Callable[[], Tenso
     interpret.interpret(made.schedule.items, made.schedule.results, copies(made), run)
 
 
-def test_the_turns_of_a_loop_have_no_single_value() -> None:
+def test_the_iterations_of_a_loop_have_no_single_value() -> None:
     made = compile(repeat(3, lambda _, state: state * 2 + 1, Tensor(X)))
     calls = [it.entity for it in made.kernels.lines if "= call" in it.text]
     assert [made.values(it or "") for it in calls] == [None] * len(calls) != []

@@ -260,7 +260,7 @@ OUTSIDE: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: compiler.compile(3), "compile: only tensors can be compiled"),
     (lambda: compiler.prepare([]), "prepare: nothing to prepare"),
     (lambda: compiler.prepare(Tensor([1.0]) + 1).run(5), "run: these are no inputs"),
-    (lambda: compiler.repeat(-1, lambda i, x: x, Tensor([1.0])), "repeat: no number of turns"),
+    (lambda: compiler.repeat(-1, lambda i, x: x, Tensor([1.0])), "repeat: no number of iterations"),
     (lambda: compiler.repeat(1, None, Tensor([1.0])), "repeat: the step is no function"),
     (lambda: compiler.Variable("1a", 0, 3), "Variable: the name cannot be used"),
     (lambda: compiler.Variable("n", 1, 3).bind(4), "bind: variable n is outside its bounds"),

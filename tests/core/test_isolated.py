@@ -1,4 +1,4 @@
-"""What is started in a process of its own loads nothing from the folder it is started in."""
+"""Processes of their own load nothing from the folder that they are started in."""
 
 import ast
 import json

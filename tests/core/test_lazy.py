@@ -1,4 +1,4 @@
-"""What is loaded by whom: `import compiler` is quick, and a name is loaded when it is asked for."""
+"""Modules and who loads them: `import compiler` is quick, a name is loaded when asked for."""
 
 import ast
 import importlib

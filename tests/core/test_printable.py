@@ -75,7 +75,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def faces(value: Any) -> list[str]:
-    """What is printed of a value, and of what is in it."""
+    """The printed forms of a value, and of what is in it."""
     inside = value if isinstance(value, list | tuple) else ()
     if isinstance(value, dict):
         inside = (*value, *value.values())

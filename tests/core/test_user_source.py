@@ -32,7 +32,7 @@ for cell in (
 
 @pytest.fixture(params=["counted", "uncounted"])
 def printed(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """What the cells of `NOTEBOOK` print, run by a front end that counts them or does not."""
+    """The output of the cells of `NOTEBOOK`, run by a front end that counts them or does not."""
     done = subprocess.run(
         [sys.executable, "-c", NOTEBOOK, request.param],
         capture_output=True, text=True, check=True, cwd=tmp_path,

@@ -36,7 +36,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
-from compiler.graph.rewrite import RuleSet, rewrite, rule
+from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.graph.verify import verify
 from compiler.graph.words import short
 
@@ -149,7 +149,7 @@ def test_the_interpreter_takes_what_is_there() -> None:
 
 
 def test_a_rule_never_loses_an_extent() -> None:
-    @rule((Elementwise, "max"))
+    @rule_of((Elementwise, "max"))
     def take_second(node: Elementwise) -> TensorNode:
         """max(x, y) = y"""
         return node.sources[1]

@@ -10,7 +10,7 @@ from compiler.core.errors import InternalError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.graph.nodes import Buffer, Cast, Elementwise, Sink, TensorNode, elementwise
-from compiler.graph.rewrite import RuleSet, rewrite, rule
+from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 
 f32 = dtypes.float32
 X = Buffer((), 1, (4,), f32, "x")
@@ -18,7 +18,7 @@ Y = Buffer((), 2, (4,), f32, "y")
 op = elementwise
 
 
-@rule((Elementwise, "abs"))
+@rule_of((Elementwise, "abs"))
 def forget_sign(node: Elementwise) -> TensorNode | None:
     """|-x| = |x|
 
@@ -29,37 +29,37 @@ def forget_sign(node: Elementwise) -> TensorNode | None:
     return op("abs", *inner.sources) if is_neg else None
 
 
-@rule((Elementwise, "square"))
+@rule_of((Elementwise, "square"))
 def multiply_itself(node: Elementwise) -> TensorNode:
     """x² = x * x"""
     return op("mul", node.sources[0], node.sources[0])
 
 
-@rule((Elementwise, "exp"))
+@rule_of((Elementwise, "exp"))
 def exp_to_log(node: Elementwise) -> TensorNode:
     """exp(x) = log(x), which is wrong"""
     return op("log", *node.sources)
 
 
-@rule((Elementwise, "log"))
+@rule_of((Elementwise, "log"))
 def log_to_exp(node: Elementwise) -> TensorNode:
     """log(x) = exp(x), which is wrong too"""
     return op("exp", *node.sources)
 
 
-@rule((Elementwise, "neg"))
+@rule_of((Elementwise, "neg"))
 def wrap(node: Elementwise) -> TensorNode:
     """-x = abs(-x), which never ends"""
     return op("abs", node)
 
 
-@rule((Elementwise, "sin"))
+@rule_of((Elementwise, "sin"))
 def grow(node: Elementwise) -> TensorNode:
     """sin(x) = sin(exp(x)), which never ends either"""
     return op("sin", op("exp", *node.sources))
 
 
-@rule(Cast)
+@rule_of(Cast)
 def unchanged(node: Cast) -> TensorNode:
     """the node itself: no match"""
     return node
@@ -126,7 +126,7 @@ def test_rules_are_found_by_class_and_operation() -> None:
 
 
 def test_the_first_rule_that_matches_wins() -> None:
-    @rule(Elementwise)
+    @rule_of(Elementwise)
     def to_y(node: Elementwise) -> TensorNode:
         """anything = y"""
         return Y

@@ -38,7 +38,7 @@ def buffer(*shape: int) -> Buffer:
 
 
 def cut(node: TensorNode) -> TensorNode:
-    """What the pass makes of the only root."""
+    """The only root, as the pass makes it."""
     root = Sink((node,))
     after = two_stage(root, Provenance())
     verify(after, True, True)

@@ -194,7 +194,7 @@ OTHER_THINGS = {
 
 
 def tables_of_operations(file: SourceFile) -> Iterator[str]:
-    """What is keyed by names of operations stands in their rows.
+    """Facts keyed by names of operations stand in their rows.
 
     A tuple that a condition looks into (`op in ("idiv", "mod")`) is the pattern of a rule.
     """

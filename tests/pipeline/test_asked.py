@@ -1,4 +1,4 @@
-"""What `compile` and `prepare` take: tensors, lists of them, functions and their inputs."""
+"""Programs that `compile` and `prepare` take: tensors, lists, functions and their inputs."""
 
 import inspect
 from typing import Any

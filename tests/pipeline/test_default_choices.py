@@ -1,4 +1,4 @@
-"""What is chosen by default is legal and right, whatever the operands are: against NumPy.
+"""Choices by default are legal and right, whatever the operands are: against NumPy.
 
 Operands that do not move along an axis of the result, because they are constants or broadcasts, are
 what kernels of every kind are chosen for that look like theirs, and are not.

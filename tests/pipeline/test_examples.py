@@ -259,7 +259,7 @@ def level_example() -> Texts:
 
 
 def chosen_example(name: str) -> Callable[[], Texts]:
-    """What a choice makes of a program's loops."""
+    """A program's loops after a choice."""
 
     def texts() -> Texts:
         example = choices_examples.EXAMPLES[name]

@@ -211,7 +211,7 @@ def pack(each: Decision, named: dict[str, Number]) -> bool:
 
 
 def reorder(each: Decision, named: dict[str, Number]) -> bool:
-    """What stands inside is what is read again, or moves least; the cheaper side has the lanes."""
+    """Inside stands what is read again, or moves least; the cheaper side has the lanes."""
     image, tiles = (named.get(name) for name in ("what all channels read of an image",
                                                  "a line of tiles along channels"))  # fmt: skip
     if image is not None:

@@ -1,4 +1,4 @@
-"""What other passes change, in figures."""
+"""The effect of other passes, in figures."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ from compiler.device.program import Program
 from compiler.graph.nodes import Buffer
 from compiler.run import overlap
 from compiler.run.assemble import assemble
-from compiler.run.native import NativePlan, Stretch
+from compiler.run.native import NativePlan, StepRun
 from compiler.schedule.analysis.share import share
 from compiler.schedule.items import ScheduleItem
 from tests.programs_of_tasks import streaming, threaded
@@ -176,7 +176,7 @@ def nested(x: Array) -> Array:
 
 def kinds(plan: compiler.ExecutionPlan) -> list[str]:
     parts = plan.structure.native.parts
-    return ["steps" if isinstance(part, Stretch) else "item" for part in parts]
+    return ["steps" if isinstance(part, StepRun) else "item" for part in parts]
 
 
 def test_python_runs_between_two_calls() -> None:

@@ -250,7 +250,7 @@ def test_rows_that_contradict_each_other_are_refused(way: Callable[..., Any]) ->
 
 @WAYS
 def test_data_that_are_read_in_whole_cannot_be_shorter(way: Callable[..., Any]) -> None:
-    """What is behind the variable is read by another part of the program."""
+    """Rows behind the variable are read by another part of the program."""
     x = Tensor(array(6, 2), name="x")
     n = Variable("n", 1, 6)
     run, a = way([x[: n.bind(3)].sum(0), x.sum(0)]), array(6, 2)

@@ -1,4 +1,4 @@
-"""What a run returns is the caller's own: to write it changes no tensor, input or other result."""
+"""Results of a run are the caller's own: to write one changes no tensor, input or other result."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

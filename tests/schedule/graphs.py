@@ -61,8 +61,8 @@ def refused(root: KernelSink, *words: str) -> None:
 
 def loop(b: KernelGraphBuilder, high: "int | DefineVar", low: int = 0) -> KernelSink:
     """`x` incremented in place in a loop whose counter is the variable i."""
-    x, turn, i = data(b), b.loop(high, low), b.variable("i", 0, 9)
-    return b.sink(b.after(x, b.end(b.call("step", INCREMENT, x, b.bind(i, turn)), turn)))
+    x, loop, i = data(b), b.loop(high, low), b.variable("i", 0, 9)
+    return b.sink(b.after(x, b.end(b.call("step", INCREMENT, x, b.bind(i, loop)), loop)))
 
 
 def reading(b: KernelGraphBuilder, variable: DefineVar) -> Sink:

@@ -1,4 +1,4 @@
-"""What is no kernel: transfers, synchronisations and callbacks, scheduled and run in order."""
+"""Items that are no kernels: transfers, synchronisations, callbacks, scheduled and run in order."""
 
 import numpy as np
 import pytest

@@ -123,11 +123,11 @@ def test_bodies_are_not_entered() -> None:
 
 
 def test_a_loop_is_unrolled_into_items_with_fixed_counters(b: KernelGraphBuilder) -> None:
-    """Two turns of: t becomes x + i, then x becomes t."""
-    x, t, turn, i = graphs.data(b), graphs.made(b), b.loop(2), b.variable("i", 0, 1)
-    step = b.call("step", adding(b, i), t, x, b.bind(i, turn))
+    """Two iterations of: t becomes x + i, then x becomes t."""
+    x, t, loop, i = graphs.data(b), graphs.made(b), b.loop(2), b.variable("i", 0, 1)
+    step = b.call("step", adding(b, i), t, x, b.bind(i, loop))
     carry = b.transfer(b.after(x, step), b.after(t, step), name="carry")
-    root = b.sink(b.after(x, b.end(step, turn), b.end(carry, turn)))
+    root = b.sink(b.after(x, b.end(step, loop), b.end(carry, loop)))
     items, dependencies = order(root)
     verify(root, items, dependencies, analyse(items))
     assert [(item.operation.name, getattr(item.operation, "fixed", None)) for item in items] == [

@@ -42,7 +42,7 @@ def parts(*roots: TensorNode, options: Options | None = None) -> Partition:
 
 
 def realized(result: Partition) -> list[str]:
-    """What is written to memory, e.g. `max 64,10`."""
+    """The values written to memory, e.g. `max 64,10`."""
     return [f"{operation(n)} {','.join(map(str, n.shape))}" for n in result.realized]
 
 

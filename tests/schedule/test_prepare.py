@@ -181,25 +181,25 @@ def test_iterations_that_only_write_are_ordered(b: KernelGraphBuilder) -> None:
 
 
 def test_write_after_read_is_ordered(b: KernelGraphBuilder) -> None:
-    x, t, turn = data(b), made(b), b.loop(2)
+    x, t, loop = data(b), made(b), b.loop(2)
     read = b.call("read", COPY, t, x)
     write = b.call("write", INCREMENT, b.after(x, read))
-    root = b.sink(b.after(x, b.end(write, turn)), b.end(read, turn))
+    root = b.sink(b.after(x, b.end(write, loop)), b.end(read, loop))
     items = create_schedule(root, b.inputs).items
     assert [item.kernel.name for item in items] == ["read", "write"] * 2
     assert [item.instance_dependencies for item in items] == [(), (0,), (0, 1), (1, 2)]
 
 
-def test_void_custom_call_in_a_loop_runs_in_turns(b: KernelGraphBuilder) -> None:
-    hook = b.custom("hook", b.bind(b.variable("i", 0, 2), turn := b.loop(3)))
-    schedule = create_schedule(b.sink(b.end(hook, turn)), {})
+def test_void_custom_call_in_a_loop_runs_in_order(b: KernelGraphBuilder) -> None:
+    hook = b.custom("hook", b.bind(b.variable("i", 0, 2), loop := b.loop(3)))
+    schedule = create_schedule(b.sink(b.end(hook, loop)), {})
     assert [item.instance_dependencies for item in schedule.items] == [(), (0,), (1,)]
     seen: list[int] = []
     run_schedule(schedule, {"hook": lambda i: seen.append(i)})
     assert seen == [0, 1, 2]
 
 
-def test_call_after_a_loop_waits_for_all_its_turns(b: KernelGraphBuilder) -> None:
+def test_call_after_a_loop_waits_for_all_its_iterations(b: KernelGraphBuilder) -> None:
     t = made(b)
     end = b.end(b.custom("hook"), b.loop(3))
     root = b.sink(b.call("last", FILL, t), b.after(t, b.call("last", FILL, t), b.after(t, end)))
@@ -222,9 +222,9 @@ def test_nested_ranges_nest_properly(b: KernelGraphBuilder) -> None:
     cell = b.call("cell", INCREMENT, b.after(x, row), b.bind(i, outer), b.bind(j, inner))
     root = b.sink(b.after(x, b.end(b.end(cell, inner), outer)))
     expected: list[tuple[str, dict[str, int]]] = []
-    for turn in range(2):
-        expected.append(("row", {"i": turn}))
-        expected += [("cell", {"i": turn, "j": n}) for n in range(3)]
+    for iteration in range(2):
+        expected.append(("row", {"i": iteration}))
+        expected += [("cell", {"i": iteration, "j": n}) for n in range(3)]
     assert runs(create_pre_schedule(root)) == expected
 
 
@@ -245,30 +245,30 @@ def test_ranges_that_nest_both_ways_are_refused(b: KernelGraphBuilder) -> None:
 
 
 def test_two_calls_closed_together_run_in_turns(b: KernelGraphBuilder) -> None:
-    x, turn = data(b), b.loop(2)
+    x, loop = data(b), b.loop(2)
     a = b.call("a", INCREMENT, x)
     c = b.call("c", INCREMENT, b.after(x, a))
-    for root in (b.sink(b.end(a, turn), b.end(c, turn)), b.sink(b.end(c, turn), b.end(a, turn))):
+    for root in (b.sink(b.end(a, loop), b.end(c, loop)), b.sink(b.end(c, loop), b.end(a, loop))):
         assert [name for name, _ in runs(create_pre_schedule(root))] == ["a", "c"] * 2
 
 
 def test_range_a_end_b_end_is_refused(b: KernelGraphBuilder) -> None:
-    x, turn = data(b), b.loop(3)
-    closed = b.end(b.call("a", INCREMENT, x), turn)
+    x, loop = data(b), b.loop(3)
+    closed = b.end(b.call("a", INCREMENT, x), loop)
     c = b.call("c", INCREMENT, b.after(x, closed))
-    refused(b.sink(b.end(c, turn)), "range", "call c", "is inside it, but waits for its end")
+    refused(b.sink(b.end(c, loop)), "range", "call c", "is inside it, but waits for its end")
 
 
 def test_range_around_unrelated_calls_is_refused(b: KernelGraphBuilder) -> None:
-    turn = b.loop(3)
+    loop = b.loop(3)
     a, c = b.call("a", INCREMENT, data(b)), b.call("c", INCREMENT, data(b, "y"))
-    refused(b.sink(b.end(a, turn), b.end(c, turn)), "range", "call a", "closed separately")
+    refused(b.sink(b.end(a, loop), b.end(c, loop)), "range", "call a", "closed separately")
 
 
 def test_counter_is_inactive_after_its_loop(b: KernelGraphBuilder) -> None:
-    x, turn, i = data(b), b.loop(3), b.variable("i", 0, 2)
-    closed = b.end(b.call("a", INCREMENT, x), turn)
-    late = b.call("late", INCREMENT, b.after(x, closed), b.bind(i, turn))
+    x, loop, i = data(b), b.loop(3), b.variable("i", 0, 2)
+    closed = b.end(b.call("a", INCREMENT, x), loop)
+    late = b.call("late", INCREMENT, b.after(x, closed), b.bind(i, loop))
     refused(b.sink(late), "range", "call late", "waits for its end")
 
 
@@ -316,11 +316,11 @@ def test_inner_range_is_the_one_closed_first(b: KernelGraphBuilder, is_row_close
 
 
 def test_call_between_two_of_a_range_is_inside_it(b: KernelGraphBuilder) -> None:
-    x, turn = data(b), b.loop(2)
+    x, loop = data(b), b.loop(2)
     a = b.call("a", INCREMENT, x)
     between = b.call("between", INCREMENT, b.after(x, a))
     c = b.call("c", INCREMENT, b.after(x, between))
-    found = runs(create_pre_schedule(b.sink(b.end(a, turn), b.end(c, turn))))
+    found = runs(create_pre_schedule(b.sink(b.end(a, loop), b.end(c, loop))))
     assert [name for name, _ in found] == ["a", "between", "c"] * 2
 
 

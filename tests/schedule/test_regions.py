@@ -118,7 +118,7 @@ X = Buffer((), 1, (4, 6), float32, "x")
 
 
 def values(node: TensorNode, array: Array) -> Array:
-    """What movement makes of an array."""
+    """An array after movement."""
     if node is X:
         return array
     x = values(node.sources[0], array)

@@ -1,4 +1,4 @@
-"""What is computed where it is read, and what is written: the decision follows from both costs."""
+"""Values computed where they are read, or written: the decision follows from both costs."""
 
 from dataclasses import replace
 

@@ -62,7 +62,7 @@ def test_no_tensor_that_a_thread_makes_is_forgotten() -> None:
 
 def test_no_tensor_is_forgotten_while_the_references_are_put_in_order() -> None:
     x = realised(1.0)
-    for turn in range(20):
+    for iteration in range(20):
         made: list[list[Tensor]] = [[] for _ in range(4)]
 
         def make(found: list[Tensor], x: Tensor = x) -> None:
@@ -71,7 +71,7 @@ def test_no_tensor_is_forgotten_while_the_references_are_put_in_order() -> None:
         together(*(lambda found=found: make(found) for found in made))
         x.assign(x + 1).realize()
         values = [each.node for found in made for each in found]
-        assert x.tolist() == [turn + 2] and x.node not in values
+        assert x.tolist() == [iteration + 2] and x.node not in values
 
 
 def test_threads_assign_one_tensor_and_read_it() -> None:
@@ -228,11 +228,11 @@ def test_what_einsum_makes_is_remembered() -> None:
 
 def test_one_line_that_assigns_again_and_again() -> None:
     x = realised(1, 2)
-    for turn in range(5):
+    for iteration in range(5):
         before = Tensor(x)
         x.assign(x * 2).realize()
-        assert x.tolist() == [2 * 2**turn, 4 * 2**turn]
-        assert before.tolist() == [2**turn, 2 * 2**turn]
+        assert x.tolist() == [2 * 2**iteration, 4 * 2**iteration]
+        assert before.tolist() == [2**iteration, 2 * 2**iteration]
 
 
 # --- work -------------------------------------------------------------------------------------

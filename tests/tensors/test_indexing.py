@@ -58,7 +58,7 @@ def test_any_index_is_numpys(block: int) -> None:
 
 
 def value_for(source: Source, x: Array, index: Any) -> Array:
-    """What broadcasts to `x[index]`, mostly."""
+    """A value that broadcasts to `x[index]`, mostly."""
     taken = numpys(x, index)
     shape = [] if isinstance(taken, Exception) else list(taken.shape)
     if source.draw.random() < 0.3:
@@ -289,7 +289,7 @@ def test_positions_without_data_are_an_input() -> None:
 
 
 def test_a_part_is_a_tensor_of_its_own() -> None:
-    """What the docstring of `Tensor` says of `x[0][1] = v`."""
+    """`x[0][1] = v`, as the docstring of `Tensor` says."""
     x = Tensor(DATA[0].copy())
     row = x[0]
     row[:] = -1

@@ -29,7 +29,7 @@ def numpy_repeat(count: int, step: Callable[..., Any], *state: Array) -> tuple[A
 
 
 def power(i: Any, v: Any) -> Any:
-    """One turn of power iteration, for tensors and arrays alike."""
+    """One step of power iteration, for tensors and arrays alike."""
     w = (Tensor(MATRIX, name="A") if isinstance(v, Tensor) else MATRIX) @ v
     return w / abs(w).max()
 
@@ -108,7 +108,7 @@ def test_power_iteration_of_the_example(matrix: Tensor, engine: str) -> None:
     np.testing.assert_allclose(evaluate(value, engine), values[-1], rtol=1e-10)
 
 
-def test_no_turn_gives_the_first_state() -> None:
+def test_no_iteration_gives_the_first_state() -> None:
     x, y = Tensor([1.0]), Tensor([2.0])
     assert repeat(0, lambda i, v: v + 1, x).node is x.node
     assert repeat(0, lambda i, v, w: (w, v), x, y) == (x, y)
@@ -127,11 +127,11 @@ def test_the_step_is_traced_once_and_its_kernels_compiled_once() -> None:
     assert calls == [((), dtypes.int64)]
     assert len(made.loops) == 1
     kernels = [i.operation for i in made.schedule.items if isinstance(i.operation, Kernel)]
-    assert [kernel.fixed for kernel in kernels] == [(("turn0", i),) for i in range(50)]
+    assert [kernel.fixed for kernel in kernels] == [(("iteration0", i),) for i in range(50)]
     assert made.run()[0].tolist() == [sum(range(50))] * 4
 
 
-def test_what_no_turn_changes_is_computed_once_before_the_loop() -> None:
+def test_what_no_iteration_changes_is_computed_once_before_the_loop() -> None:
     a = Tensor(MATRIX, name="a")
     made = compiler.compile(repeat(4, lambda i, v: (a @ a).exp() @ v, Tensor(np.ones(3))))
     kernels = [i.operation.name for i in made.schedule.items if isinstance(i.operation, Kernel)]
@@ -147,24 +147,24 @@ def test_a_state_is_carried_behind_all_that_read_it() -> None:
     assert {"data", "anti", "output"} <= {d.kind for d in made.schedule.dependencies}
     assert all(a < b for a, b in kinds)
     assert made.check().ok
-    assert "repeat %0 %1 3 turns, state 1" in str(made.graph)
+    assert "repeat %0 %1 3 iterations, state 1" in str(made.graph)
 
 
 PRINTED = """\
-%4 = repeat %1 %2 %3 4 turns, state 0
-  turn0 = 0 … 3:
-    %t0 = repeat state0 3 turns, state 0
-      turn1 = 0 … 2:
+%4 = repeat %1 %2 %3 4 iterations, state 0
+  iteration0 = 0 … 3:
+    %t0 = repeat state0 3 iterations, state 0
+      iteration1 = 0 … 2:
         %t0.0 = mul state0 state0
         state0 = %t0.0
     %t1 = add %t0 %3
     state0 = state1
     state1 = %t1
 %5 = add %0 %4
-%6 = repeat %1 %2 %3 4 turns, state 1"""
+%6 = repeat %1 %2 %3 4 iterations, state 1"""
 
 
-def test_under_a_loop_stands_what_each_turn_does() -> None:
+def test_under_a_loop_stands_what_each_iteration_does() -> None:
     a = Tensor(np.array([2.0, 3.0]), name="a")
 
     def step(i: Any, v: Any, w: Any) -> Any:
@@ -173,15 +173,15 @@ def test_under_a_loop_stands_what_each_turn_does() -> None:
     first = (Tensor(np.ones(2), name="p"), Tensor(np.ones(2), name="q"))
     graph = compiler.compile(sum(repeat(4, step, *first))).graph
     shown = [line.text.split(" f64")[0].rstrip() for line in graph.lines]
-    start = next(n for n, text in enumerate(shown) if "4 turns, state 0" in text)
+    start = next(n for n, text in enumerate(shown) if "4 iterations, state 0" in text)
     assert "\n".join(shown[start : start + 11]) == PRINTED
     inside = next(line for line in graph.lines if "%t1 =" in line.text)
     assert inside.entity is None
     assert inside.parents == (f"source:{_line_of('return w, repeat')}",)
-    (loop,) = [line for line in graph.lines if "4 turns, state 0" in line.text]
+    (loop,) = [line for line in graph.lines if "4 iterations, state 0" in line.text]
     assert set(inside.parents) < set(loop.parents)
     (facts,) = [it for _, it in graph.to_networkx().nodes(data=True)
-                if it["argument"] == "4 turns, state 0"]  # fmt: skip
+                if it["argument"] == "4 iterations, state 0"]  # fmt: skip
     assert facts["text"].splitlines()[-3:] == ["  %t1 = add %t0 operand2", "  state0 = state1",
                                                "  state1 = %t1"]  # fmt: skip
 
@@ -201,10 +201,10 @@ X = Tensor(np.ones(3))
 HALF: Any = 0.5
 LIST: Any = [1.0]
 WRONG: tuple[tuple[type[Exception], Callable[[], object], str], ...] = (
-    (DataError, lambda: repeat(-1, lambda i, v: v, X), "no number of turns"),
-    (DataError, lambda: repeat(HALF, lambda i, v: v, X), "no number of turns"),
-    (DataError, lambda: repeat(True, lambda i, v: v, X), "no number of turns"),
-    (DataError, lambda: repeat(2_000_000, lambda i, v: v, X), "no number of turns"),
+    (DataError, lambda: repeat(-1, lambda i, v: v, X), "no number of iterations"),
+    (DataError, lambda: repeat(HALF, lambda i, v: v, X), "no number of iterations"),
+    (DataError, lambda: repeat(True, lambda i, v: v, X), "no number of iterations"),
+    (DataError, lambda: repeat(2_000_000, lambda i, v: v, X), "no number of iterations"),
     (DataError, lambda: repeat(1, lambda i: i), "there is no state"),
     (DataError, lambda: repeat(1, lambda i, v: v, LIST), "state 0 is no tensor"),
     (DataError, lambda: repeat(1, lambda i, v: (v, v), X), "another number of tensors"),

@@ -1,4 +1,4 @@
-"""What becomes a tensor and what a tensor becomes: arrays of every layout, numbers, lists."""
+"""Data that become tensors, and tensors that become data: arrays of every layout, lists."""
 
 import array
 import copy

@@ -46,7 +46,7 @@ def test_unroll_is_visible_in_every_stage() -> None:
 
 
 def test_llvm_unrolls_as_asked() -> None:
-    """At a level that does not vectorise, each turn of the loop has as many remainders."""
+    """At a level that does not vectorise, each iteration of the loop has as many remainders."""
     x = Tensor(np.arange(1000.0)) % Tensor(3.0)
     for factor in (2, 4, 8):
         made = compile(x.prod().unroll(factor), Options(optimize=1))

@@ -1,4 +1,4 @@
-"""What is made of elementary operations, against NumPy, on every engine."""
+"""Functions made of elementary operations, against NumPy, on every engine."""
 
 import math
 from collections.abc import Callable

@@ -52,7 +52,7 @@ def test_every_axis(axis: int, engine: str) -> None:
 @every_engine
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 11])
 def test_merging(count: int, engine: str) -> None:
-    """What long rows go through, on short ones: blocks of two, merged."""
+    """The way of long rows, for short ones: blocks of two, merged."""
     array = RNG.integers(0, 4, (2, count)).astype(np.float32)
     array[1, 1] = np.nan
     key = Tensor(array)._new(key_of(Tensor(array).node, False))

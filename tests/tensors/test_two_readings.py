@@ -1,4 +1,4 @@
-"""What NumPy and PyTorch read in two ways: which reading holds here, or that neither is guessed."""
+"""Calls that NumPy and PyTorch read in two ways: which holds here, or that neither is guessed."""
 
 from collections.abc import Callable
 from typing import Any

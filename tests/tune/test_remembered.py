@@ -1,4 +1,4 @@
-"""What is remembered: it comes back as it was, by what decides it; damage is a miss."""
+"""Remembered searches come back as they were, by what decides them; damage is a miss."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""What came out of a search: in words, as a table, as a tree."""
+"""The outcome of a search: in words, as a table, as a tree."""
 
 from dataclasses import replace
 

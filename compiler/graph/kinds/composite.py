@@ -59,7 +59,7 @@ class Composite(TensorNode):
         return self.sources[0].shape, self.sources[0].dtype
 
     def problem(self) -> Problem | None:
-        """What is wrong with the node; None if nothing is."""
+        """The problem of the node; None if it has none."""
         count, wanted = len(self.sources), self.operands
         if count == wanted or (wanted is None and count):
             return self.own_problem()
@@ -67,7 +67,7 @@ class Composite(TensorNode):
         return Problem("the number of operands is wrong", count, expected)
 
     def own_problem(self) -> Problem | None:
-        """What is wrong besides the number of operands."""
+        """A problem besides the number of operands."""
         return None
 
     def reference(self, values: list[Array]) -> Array:

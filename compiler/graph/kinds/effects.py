@@ -26,7 +26,7 @@ class Scatter(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Custom(TensorNode):
-    """What the function that `functions.find` knows as `name` makes of its operands."""
+    """The result of the function that `functions.find` knows as `name`, of its operands."""
 
     name: str
     attributes: Attributes

@@ -42,7 +42,10 @@ from compiler.graph.nodes import (
 )
 
 AT_ONCE = 16
-"""Operands that one kernel joins: of more, each element would be chosen from all of them."""
+"""Operands that one kernel joins: of more, each element would be chosen from all of them. 1,000
+tensors of 100 floats compiled in 0.6 s and were joined in 0.74 ms; with 8 at once 0.5 s and 0.64
+ms, with 32 0.5 s and 1.1 ms, with 64 1.0 s and 15 ms (EPYC, AVX2, two busy cores, 2026-11-23). All
+at once took two minutes to compile (2026-11-22)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

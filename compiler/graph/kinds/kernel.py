@@ -80,7 +80,7 @@ class Kernel(Composite):
         return None
 
     def _inside(self, node: TensorNode) -> Problem | None:
-        """What is wrong with one node of the body."""
+        """The problem of one node of the body; None if it has none."""
         kind = type(node).__name__
         if isinstance(node, _OWN_CALLS) or kind == "ScatterAxis":
             what = "the body holds what is a call of its own"

@@ -28,7 +28,8 @@ from compiler.graph.nodes import (
 PLACEHOLDER = 0
 """The number of every buffer whose data are given by name when the program runs."""
 LARGEST_FACTOR = 64
-"""More copies of a loop's body than this only fill the instruction cache."""
+"""More copies of a loop's body than this only fill the instruction cache: as many as `unroll` makes
+at most. Not measured."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -94,7 +95,7 @@ class Fuse(Marker):
 
     @property
     def value(self) -> TensorNode:
-        """What is computed where it is read: the operand, looked for through movement."""
+        """The node that is computed where it is read: the operand, looked for through movement."""
         node = self.sources[0]
         while isinstance(node, (Fuse, *MOVEMENT)):
             node = node.sources[0]
@@ -103,7 +104,7 @@ class Fuse(Marker):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Unroll(Marker):
-    """x, a reduction perhaps moved or converted: `factor` turns of its loop become one."""
+    """x, a reduction perhaps moved or converted: `factor` iterations of its loop become one."""
 
     factor: int
 

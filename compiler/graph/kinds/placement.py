@@ -81,7 +81,7 @@ class Multi(TensorNode):
 
     @property
     def lengths(self) -> Shape:
-        """What each shard has of the axis."""
+        """The extent of the axis in each shard."""
         if self.axis is None:
             raise InternalError("multi", "copies have no lengths along an axis")
         return tuple(shard.shape[self.axis] for shard in self.sources)
@@ -132,7 +132,7 @@ def is_computed(node: Copy) -> bool:
 
 
 def placement_problem(node: TensorNode) -> tuple[str, object, object] | None:
-    """What is wrong with a Copy or a Multi: the words, what was found, what is expected."""
+    """The problem of a Copy or a Multi: the words, what was found, what is expected."""
     match node:
         case Copy():
             return _copy_problem(node)

@@ -1,10 +1,10 @@
-"""A step repeated: the state after `count` turns, each of which makes the next state of the last.
+"""A step repeated: the state after `count` iterations, each of which makes the next of the last.
 
-    %3 = repeat %0, %1   8 turns, state 0
+    %3 = repeat %0, %1   8 iterations, state 0
 
 The body is a graph of its own under a Sink: its roots are the next states, Param k is state k of
-the turn, the Params behind them are what else the step reads, and the Variable `counter` counts
-the turns from 0. Walking a graph never enters a body.
+the iteration, the Params behind them are what else the step reads, and the Variable `counter`
+counts the iterations from 0. Walking a graph never enters a body.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ from compiler.graph.nodes import Param, Shape, Sink, TensorNode, Variable
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Repeat(TensorNode):
-    """State `index` after `count` turns of `body`; the sources are the first states, then the rest.
+    """State `index` after `count` iterations of `body`.
 
-    A loop of several states is several nodes that differ in `index` only, and runs once.
+    The sources are the first states, then the rest. A loop of several states is several nodes that
+    differ in `index` only, and runs once.
     """
 
     body: Sink
@@ -31,7 +32,7 @@ class Repeat(TensorNode):
 
     @property
     def states(self) -> int:
-        """How many tensors go from turn to turn."""
+        """How many tensors go from iteration to iteration."""
         return len(self.body.sources)
 
     @property
@@ -46,15 +47,15 @@ class Repeat(TensorNode):
 
     @property
     def loop(self) -> tuple[object, ...]:
-        """What the nodes of one loop have in common."""
+        """The key that the nodes of one loop have in common."""
         return self.sources, self.body, self.counter, self.count
 
     def problem(self) -> str:
-        """What is wrong with the node; "" if nothing is."""
+        """The problem of the node; "" if it has none."""
         if not 0 < self.states <= len(self.sources) or not 0 <= self.index < self.states:
             return f"{self.states} states of {len(self.sources)} sources, state {self.index}"
         if self.count < 1:
-            return f"{self.count} turns"
+            return f"{self.count} iterations"
         for number, (new, old) in enumerate(zip(self.body.sources, self.sources, strict=False)):
             if (new.shape, new.dtype) != (old.shape, old.dtype):
                 was, becomes = (f"{x.dtype.short}{list(x.shape)}" for x in (old, new))
@@ -69,19 +70,19 @@ class Repeat(TensorNode):
         return ""
 
 
-def with_turns(root: TensorNode) -> list[TensorNode]:
+def with_iterations(root: TensorNode) -> list[TensorNode]:
     """All nodes of a graph, sources first, then those of the bodies of its loops, each once."""
     found: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
     for node in [node for node in found if isinstance(node, Repeat)]:
-        found.update(dict.fromkeys(with_turns(node.body)))
+        found.update(dict.fromkeys(with_iterations(node.body)))
     return list(found)
 
 
 def inside(node: TensorNode) -> list[TensorNode]:
-    """A node, and all that a loop does in its turns."""
-    return [node, *(with_turns(node.body) if isinstance(node, Repeat) else ())]
+    """A node, and all that a loop does in its iterations."""
+    return [node, *(with_iterations(node.body) if isinstance(node, Repeat) else ())]
 
 
 def counter_of(name: str, count: int) -> Variable:
-    """The variable that counts `count` turns from 0."""
+    """The variable that counts `count` iterations from 0."""
     return Variable((), name, 0, max(count - 1, 0))

@@ -78,7 +78,7 @@ class Strided:
         return first + sum(s for s in spans if s < 0), first + sum(s for s in spans if s > 0)
 
     def problem(self, below: int) -> Problem | None:
-        """What is wrong with this view of `below` elements."""
+        """The problem of this view of `below` elements; None if it has none."""
         rank = len(self.shape)
         if len(self.strides) != rank or len(self.bounds) != rank:
             got = f"{len(self.strides)} strides, {len(self.bounds)} pairs"
@@ -111,7 +111,7 @@ Tracker: TypeAlias = tuple[Strided, ...]
 
 
 def tracker_problem(views: Tracker, size: int) -> Problem | None:
-    """What is wrong with a shape tracker over `size` elements."""
+    """The problem of a shape tracker over `size` elements; None if it has none."""
     if not views:
         return Problem("a shape tracker needs a view", "none", "1 or more")
     for view in views:

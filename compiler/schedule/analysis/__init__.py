@@ -1,4 +1,4 @@
-"""What a schedule costs: work, bytes, critical path, places in memory.
+"""The costs of a schedule: work, bytes, critical path, places in memory.
 
 In order: each imports only what stands before it.
 

@@ -16,8 +16,8 @@ from compiler.core.reason import Number, Reason
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.places import Place, name_of
 
-MOST = 3
-"""Others that are told for each buffer."""
+MOST_TOLD = 3
+"""Others that are told for each buffer: as many as fit a line."""
 
 
 def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...]]:
@@ -28,7 +28,7 @@ def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...
     for place in inside:
         others = dict.fromkeys((*largest[place.first], *largest[place.last]))
         others.pop(place, None)
-        chosen = sorted(others, key=lambda other: -other.size)[:MOST]
+        chosen = sorted(others, key=lambda other: -other.size)[:MOST_TOLD]
         found[place.buffer] = tuple(_reason(place, other) for other in chosen)
     return found
 
@@ -43,7 +43,7 @@ def _largest(places: list[Place]) -> dict[int, list[Place]]:
         alive = [p for p in alive if p.last >= level]
         while waiting and waiting[-1].first <= level:
             alive.append(waiting.pop())
-        result[level] = sorted(alive, key=lambda p: -p.size)[: MOST + 1]
+        result[level] = sorted(alive, key=lambda p: -p.size)[: MOST_TOLD + 1]
     return result
 
 

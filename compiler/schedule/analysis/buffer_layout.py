@@ -28,7 +28,7 @@ def contiguous_strides(shape: Shape) -> Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BufferLayout:
     """Where element (i, j, …) is: at i·strides[0] + j·strides[1] + …, counted in elements.
 
     `contiguous_axes` are the axes that lie next to each other, the fastest first.
@@ -58,10 +58,10 @@ class Layout:
         return math.prod(self.shape) * dtype.itemsize
 
 
-def row_major(shape: Shape, vector_width: int = 1, alignment: int = ALIGNMENT) -> Layout:
+def row_major(shape: Shape, vector_width: int = 1, alignment: int = ALIGNMENT) -> BufferLayout:
     """The layout of a buffer: row-major, every axis contiguous, the last one the fastest."""
     axes = tuple(reversed(range(len(shape))))
-    return Layout(shape, contiguous_strides(shape), alignment, vector_width, axes)
+    return BufferLayout(shape, contiguous_strides(shape), alignment, vector_width, axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class BufferInfo:
-    """What a schedule knows of one buffer."""
+    """One buffer of a schedule: how its elements lie in memory, and when it is needed."""
 
     buffer: Buffer
-    layout: Layout
+    layout: BufferLayout
     allocation: Allocation
     is_input: bool
     is_output: bool

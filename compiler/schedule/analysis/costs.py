@@ -32,8 +32,12 @@ from compiler.schedule.items import (
 from compiler.settings.machine import DEFAULT, MachineModel
 
 OPERATIONS_PER_NS = 20.0
+"""Of one core, where loops are not known: an elementwise chain in the first cache did 20.6 in
+512-bit vectors (Xeon, AVX-512, November 2026)."""
 BYTES_PER_NS = 20.0
+"""Of one core: 18 to 20 were read from arrays past the caches (same machine)."""
 LAUNCH_NS = 500
+"""A foreign call: 460 ns by ctypes (same machine)."""
 
 
 def analyse(
@@ -70,7 +74,7 @@ def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
 
 
 def _bound(operation: Operation, count: int, nbytes: int) -> str:
-    """What most of the time is, by the roofline alone."""
+    """The name of what takes most of the time, by the roofline alone."""
     if isinstance(operation, Synchronization | HostCallback):
         return ""
     times = {

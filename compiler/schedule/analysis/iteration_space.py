@@ -4,8 +4,8 @@
     axis       = name  size  variable  role ∈ {normal, reduction, serial}
     mapping    = block  thread  vec  serial             which axes run at which level
     tiles      = for each axis its parts, outer to inner
-    hint       = Vectorize(axis, width) | Unroll(axis, factor)
-               | Prefetch(name, scope, distance) | Pipeline(axis, stages, overlap)
+    hint       = VectorizeHint(axis, width) | UnrollHint(axis, factor)
+               | PrefetchHint(name, scope, distance) | PipelineHint(axis, stages, overlap)
     reduction  = axes  within a thread ∈ {none, tree, welford, shuffle}
                  between threads ∈ {none, shared tree, atomic, grid}
     context    = global dims  local dims  upcasted  device  stream
@@ -38,7 +38,7 @@ Between = Literal["none", "shared tree", "atomic", "grid"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One loop: `size` turns, or at most so many where a `variable` bounds it."""
+    """One loop: `size` iterations, or at most so many where a `variable` bounds it."""
 
     name: str
     size: int
@@ -113,15 +113,15 @@ class IterationSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectorize:
-    """Turns of `axis` run `width` at a time."""
+class VectorizeHint:
+    """Iterations of `axis` run `width` at a time."""
 
     axis: int
     width: int
 
 
 @dataclass(frozen=True, slots=True)
-class Unroll:
+class UnrollHint:
     """The loop body of `axis` is repeated `factor` times."""
 
     axis: int
@@ -129,8 +129,8 @@ class Unroll:
 
 
 @dataclass(frozen=True, slots=True)
-class Prefetch:
-    """Buffer `name` is brought into `into`, `distance` turns ahead."""
+class PrefetchHint:
+    """Buffer `name` is brought into `into`, `distance` iterations ahead."""
 
     name: str
     into: Scope
@@ -138,15 +138,15 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
-    """Turns of `axis` are `stages` deep in flight."""
+class PipelineHint:
+    """Iterations of `axis` are `stages` deep in flight."""
 
     axis: int
     stages: int
     overlap: bool = False
 
 
-LoopHint: TypeAlias = Vectorize | Unroll | Prefetch | Pipeline
+LoopHint: TypeAlias = VectorizeHint | UnrollHint | PrefetchHint | PipelineHint
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +193,13 @@ class KernelSpace:
         parts = [str(self.space)]
         for hint in self.hints:
             match hint:
-                case Vectorize(axis, width):
+                case VectorizeHint(axis, width):
                     parts.append(f"vectorize {names[axis]} by {width}")
-                case Unroll(axis, factor):
+                case UnrollHint(axis, factor):
                     parts.append(f"unroll {names[axis]} by {factor}")
-                case Prefetch(name, into, distance):
+                case PrefetchHint(name, into, distance):
                     parts.append(f"prefetch {name} into {into} {distance} ahead")
-                case Pipeline(axis, stages):
+                case PipelineHint(axis, stages):
                     parts.append(f"pipeline {names[axis]} in {stages} stages")
         return "; ".join(parts)
 
@@ -207,12 +207,14 @@ class KernelSpace:
 def check_hints(space: IterationSpace, hints: Sequence[LoopHint]) -> None:
     """Refuse a hint for an axis that does not exist, and one that would change nothing."""
     for hint in hints:
-        if not isinstance(hint, Prefetch):
+        if not isinstance(hint, PrefetchHint):
             _axis_exists(hint.axis, len(space.axes), 6)
         match hint:
-            case Vectorize(width=number) | Unroll(factor=number) | Pipeline(stages=number):
+            case VectorizeHint(width=number) | UnrollHint(factor=number):
                 least = 2
-            case Prefetch(distance=number):
+            case PipelineHint(stages=number):
+                least = 2
+            case PrefetchHint(distance=number):
                 least = 1
         if number < least:
             raise _refused(6, f"{hint} changes nothing", str(number), f"at least {least}")

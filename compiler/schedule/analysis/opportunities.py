@@ -120,7 +120,7 @@ def taken(
 
 
 def _saved(nbytes: int, time: float, total: float, again: float = 0.0) -> tuple[Number, Number]:
-    """What one kernel in place of two saves, beside the work that it repeats if it does."""
+    """The savings of one kernel in place of two, beside the work that it repeats if it does."""
     against = ("work repeated", again) if again else ("the program without", total)
     return Number("bytes not moved", nbytes, "bytes"), Number("time saved", time, "ns", *against)
 

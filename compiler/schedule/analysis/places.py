@@ -40,7 +40,7 @@ def span(place: Place) -> tuple[int, int]:
 
 
 def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
-    """What is free between spans in order of offset; the last gap has no end."""
+    """The gaps between spans in order of offset; the last one has no end."""
     found: list[tuple[int, int | None]] = []
     end = 0
     for begin, stop in busy:
@@ -52,7 +52,7 @@ def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
 
 @dataclass(slots=True)
 class Arena:
-    """What is free of an arena: gaps, and everything from `end` on. Bytes.
+    """The free bytes of an arena: gaps, and everything from `end` on.
 
     Taking and freeing look at the gaps they change alone, however much is taken.
     """
@@ -80,7 +80,7 @@ class Arena:
         return begin
 
     def free(self, begin: int, stop: int) -> None:
-        """What was taken is free again, one with the gaps beside it."""
+        """Gives back what was taken, which becomes one with the gaps beside it."""
         if begin == stop:
             return
         if stop in self.stops:
@@ -180,7 +180,7 @@ def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
 
 
 def name_of(place: Place) -> str:
-    """What a buffer is called: by its shape where it has no name."""
+    """The name of a buffer: its shape where it has none."""
     return place.buffer.name or str(place.buffer.shape)
 
 

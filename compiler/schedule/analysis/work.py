@@ -2,7 +2,7 @@
 
     work    = stretches  footprints  registers
     stretch = trips  is_vector  operations  accesses       the inside of one loop, or a part of it
-              tasks  turns                                 by whom its outermost loop is shared out
+              tasks  trip count                         by whom its outermost loop is shared out
     access  = argument  bytes per element  stride  bytes until it comes again
 
 A stretch is straight code that runs `trips` times. It is taken to be vectorised where its inner
@@ -59,18 +59,18 @@ class Stretch:
     operations: tuple[Operation, ...]
     accesses: tuple[Access, ...]
     axis: int | None = None
-    """The number of the loop whose turns become lanes, or would."""
+    """The number of the loop whose iterations become lanes, or would."""
     tasks: int = 1
     """Runs of the kernel that share out what it does; 1: one run does all of it."""
-    turns: int = 1
-    """Turns of the loop that is shared out."""
+    trip_count: int = 1
+    """Iterations of the loop that is shared out."""
     block: int = 0
     """Stretches with the same number are the inside of the same loop."""
 
     def share(self, threads: int) -> float:
-        """The part of it that the busiest of so many threads does: whole turns of whole tasks."""
-        rounds, turns = -(-self.tasks // max(threads, 1)), -(-self.turns // self.tasks)
-        return min(rounds * turns / max(self.turns, 1), 1.0)
+        """The part of it that the busiest of so many threads does, in whole iterations."""
+        rounds, trips = -(-self.tasks // max(threads, 1)), -(-self.trip_count // self.tasks)
+        return min(rounds * trips / max(self.trip_count, 1), 1.0)
 
     def busy(self, model: MachineModel) -> tuple[float, float, float]:
         """Nanoseconds of one core for the operations, for what is near, and for what is not.
@@ -113,7 +113,7 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What running one kernel takes. `registers`: the most values alive at once."""
+    """The work of running one kernel. `registers`: the most values alive at once."""
 
     stretches: tuple[Stretch, ...]
     footprints: tuple[Footprint, ...]
@@ -173,7 +173,7 @@ def estimate(work: Work, model: MachineModel, resident: int = 0) -> float:
 
 
 def bound(work: Work, model: MachineModel, resident: int = 0) -> str:
-    """What most of the estimate is: "launch", "computing", or the level that data come from."""
+    """Most of the estimate: "launch", "computing", or the level that data come from."""
     times = {"launch": model.launch_ns, **_times(work, model, resident)}
     return max(times, key=lambda name: times[name])
 

@@ -1,15 +1,15 @@
 """builder: kernel graphs written by hand, to learn how scheduling works and to test it.
 
-A loop of three turns that adds 0, then 1, then 2 to each element of `x`, in place:
+A loop of three iterations that adds 0, then 1, then 2 to each element of `x`, in place:
 
     b = KernelGraphBuilder()
     x = b.input("x", np.zeros(4))
-    turn, i = b.loop(3), b.variable("i", 0, 2)
+    loop, i = b.loop(3), b.variable("i", 0, 2)
     old = b.parameter(0, (4,), float64)
     number = Expand((Reshape((Cast((b.read(i),), float64),), (1,)),), (4,))
     body = b.body((old, elementwise("add", old, number)))
-    step = b.call("step", body, x, b.bind(i, turn))
-    root = b.sink(b.after(x, b.end(step, turn)))
+    step = b.call("step", body, x, b.bind(i, loop))
+    root = b.sink(b.after(x, b.end(step, loop)))
     print(b.graph(root))
     run_schedule(create_schedule(root, b.inputs))
 
@@ -103,11 +103,11 @@ class KernelGraphBuilder:
         return Transfer((destination, source), name, region)
 
     def barrier(self, name: str, *waits: Node, scope: Scope = "device") -> Synchronize:
-        """What waits for it runs after all of `waits`: calls, Ends and Afters."""
+        """A barrier: its readers run after all of `waits`, which are calls, Ends and Afters."""
         return Synchronize(waits, name, "barrier", scope=scope)
 
     def fence(self, name: str, *waits: Node, scope: Scope = "system") -> Synchronize:
-        """What `waits` wrote is seen by what waits for it."""
+        """A fence: its readers see what `waits` wrote."""
         return Synchronize(waits, name, "fence", scope=scope)
 
     def signal(self, name: str, event: int, *waits: Node) -> Synchronize:

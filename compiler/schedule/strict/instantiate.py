@@ -22,7 +22,7 @@ from compiler.core.errors import ScheduleError
 from compiler.core.node import Node, toposort
 from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
-from compiler.schedule.dependencies import conflicts, waits_in_turn
+from compiler.schedule.dependencies import conflicts, waits_in_iteration
 from compiler.schedule.kinds import (
     STORAGE,
     Callable,
@@ -297,9 +297,9 @@ def _user_values(
 
 
 def _instance_dependencies(pre: PreSchedule, runs: Sequence[ScheduledCall]) -> list[set[int]]:
-    """For each run the runs it comes after: over memory, by its waits, custom calls by turns."""
+    """For each run those it comes after: over memory, by its waits, custom calls one by one."""
     over_memory = conflicts([_access(run) for run in runs])
-    both = zip(over_memory, waits_in_turn(pre), strict=True)
+    both = zip(over_memory, waits_in_iteration(pre), strict=True)
     return [{*edges, *before} for edges, before in both]
 
 

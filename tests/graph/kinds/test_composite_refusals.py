@@ -1,4 +1,4 @@
-"""What each composite kind refuses, with what was got and what is expected."""
+"""Refusals of each composite kind, with what was got and what is expected."""
 
 import pytest
 

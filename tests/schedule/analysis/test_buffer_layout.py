@@ -11,7 +11,7 @@ from compiler.core import dtypes
 from compiler.core.errors import ScheduleError
 from compiler.schedule.analysis.buffer_layout import (
     Allocation,
-    Layout,
+    BufferLayout,
     contiguous_strides,
     row_major,
 )
@@ -44,7 +44,7 @@ def test_a_zero_extent_counts_as_one_for_strides_and_as_nothing_for_bytes() -> N
 )
 def test_a_wrong_layout_is_refused(arguments: tuple[object, ...], problem: str) -> None:
     with pytest.raises(ScheduleError, match=problem):
-        Layout(*arguments)  # type: ignore[arg-type]
+        BufferLayout(*arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("nbytes", "life"), [(-1, (0, 0)), (4, (2, 1)), (4, (-1, 0))])

@@ -11,12 +11,12 @@ from compiler.schedule.analysis.iteration_space import (
     KernelSpace,
     LoopHint,
     Mapping,
-    Pipeline,
-    Prefetch,
+    PipelineHint,
+    PrefetchHint,
     ReductionPlan,
     ScheduleContext,
-    Unroll,
-    Vectorize,
+    UnrollHint,
+    VectorizeHint,
 )
 
 ROWS, COLUMNS, FOLDED = Axis("i0", 64), Axis("i1", 10), Axis("r2", 784, "reduction")
@@ -80,14 +80,15 @@ def test_two_axes_have_two_names() -> None:
         IterationSpace((ROWS, ROWS), Mapping(serial=(0, 1)), ((64,), (64,)))
 
 
-@pytest.mark.parametrize("hint", [Vectorize(3, 8), Unroll(-1, 2), Pipeline(9, 2)])
+@pytest.mark.parametrize("hint", [VectorizeHint(3, 8), UnrollHint(-1, 2), PipelineHint(9, 2)])
 def test_a_hint_names_an_axis_that_exists(hint: LoopHint) -> None:
     with refused(6, "there is no such axis"):
         KernelSpace(SPACE, (hint,))
 
 
 @pytest.mark.parametrize(
-    "hint", [Vectorize(0, 1), Unroll(0, 1), Pipeline(0, 1), Prefetch("x", "register", 0)]
+    "hint",
+    [VectorizeHint(0, 1), UnrollHint(0, 1), PipelineHint(0, 1), PrefetchHint("x", "register", 0)],
 )
 def test_a_hint_changes_something(hint: LoopHint) -> None:
     with refused(6, f"{hint} changes nothing"):
@@ -112,7 +113,8 @@ def test_dims_are_exactly_three_and_positive(dims: tuple[int, ...]) -> None:
 
 
 def test_hints_are_printed() -> None:
-    hints = (Vectorize(1, 8), Unroll(2, 4), Prefetch("x", "register", 2), Pipeline(0, 3))
+    ahead = PrefetchHint("x", "register", 2)
+    hints = (VectorizeHint(1, 8), UnrollHint(2, 4), ahead, PipelineHint(0, 3))
     assert str(KernelSpace(SPACE, hints)).endswith(
         "; vectorize i1 by 8; unroll r2 by 4; prefetch x into register 2 ahead; "
         "pipeline i0 in 3 stages"

@@ -228,10 +228,10 @@ def test_user_who_passes_a_loop_variable_gets_an_error_that_names_the_loop(
 
 
 def test_loop_values_override_user_values_and_stay_locked(b: KernelGraphBuilder) -> None:
-    x, y, turn, i = data(b), data(b, "y"), b.loop(2), b.variable("i", 0, 9)
-    step = b.call("step", reading(b, i), x, b.bind(i, turn))
+    x, y, loop, i = data(b), data(b, "y"), b.loop(2), b.variable("i", 0, 9)
+    step = b.call("step", reading(b, i), x, b.bind(i, loop))
     free = b.call("free", reading(b, i), y)
-    schedule = create_schedule(b.sink(b.end(step, turn), free), b.inputs, {"i": 7})
+    schedule = create_schedule(b.sink(b.end(step, loop), free), b.inputs, {"i": 7})
     by_name = [(item.kernel.name, item.fixed_variables["i"]) for item in schedule.items]
     assert sorted(by_name) == [("free", 7), ("step", 0), ("step", 1)]
     locked = next(item for item in schedule.items if item.kernel.name == "step")
@@ -248,10 +248,10 @@ def test_items_and_invocations_are_in_one_order(b: KernelGraphBuilder) -> None:
     """The graph lists `late` first, but it waits for `fill`, and `fill` for the loop of `step`."""
     t, u, x = made(b), made(b, "u"), data(b)
     late = b.call("late", FILL, u)
-    fill, turn = b.call("fill", FILL, t), b.loop(2)
+    fill, loop = b.call("fill", FILL, t), b.loop(2)
     step = b.call("step", INCREMENT, x)
     root = b.sink(
-        b.after(u, late, b.after(t, fill)), b.after(t, fill, b.after(x, b.end(step, turn)))
+        b.after(u, late, b.after(t, fill)), b.after(t, fill, b.after(x, b.end(step, loop)))
     )
     pre = create_pre_schedule(root)
     assert [item.kernel.name for item in pre.items] == ["step", "fill", "late"]
@@ -308,15 +308,15 @@ def test_kernel_graph_with_loops_is_printed_and_drawn(b: KernelGraphBuilder) -> 
 
 
 def test_power_iteration_runs_item_by_item_like_numpy(b: KernelGraphBuilder) -> None:
-    """Three turns of v ← A v / max |A v|, and a history of the norms by turn."""
+    """Three iterations of v ← A v / max |A v|, and a history of the norms by iteration."""
     matrix = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
     a, v = b.input("A", matrix), b.input("v", np.ones(3))
     w, history = b.buffer("w", (3,), float64), b.input("history", np.zeros(3))
-    turn, i = b.loop(3), b.variable("i", 0, 2)
+    loop, i = b.loop(3), b.variable("i", 0, 2)
     multiply = b.call("multiply", _multiply(b), w, a, v)
     scale = b.call("scale", _scale(b), v, b.after(w, multiply))
-    note = b.call("note", _note(b, i), history, b.after(w, multiply), b.bind(i, turn))
-    ends = [b.end(call, turn) for call in (multiply, scale, note)]
+    note = b.call("note", _note(b, i), history, b.after(w, multiply), b.bind(i, loop))
+    ends = [b.end(call, loop) for call in (multiply, scale, note)]
     root = b.sink(b.after(v, *ends), b.after(history, *ends))
     schedule = create_schedule(root, b.inputs)
     assert (
@@ -357,11 +357,11 @@ def _note(b: KernelGraphBuilder, i: DefineVar) -> Sink:
 
 
 def test_example_of_the_builder(b: KernelGraphBuilder) -> None:
-    x, turn, i = b.input("x", np.zeros(4)), b.loop(3), b.variable("i", 0, 2)
+    x, loop, i = b.input("x", np.zeros(4)), b.loop(3), b.variable("i", 0, 2)
     old = b.parameter(0, (4,), float64)
     number = Expand((Reshape((Cast((b.read(i),), float64),), (1,)),), (4,))
     body = b.body((old, elementwise("add", old, number)))
-    root = b.sink(b.after(x, b.end(b.call("step", body, x, b.bind(i, turn)), turn)))
+    root = b.sink(b.after(x, b.end(b.call("step", body, x, b.bind(i, loop)), loop)))
     assert run_schedule(create_schedule(root, b.inputs))[0].tolist() == [3, 3, 3, 3]
 
 

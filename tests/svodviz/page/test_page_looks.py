@@ -100,7 +100,7 @@ def test_a_loop_shows_what_its_iterations_do(open_page: Open, tmp_path: Path) ->
     Explorer(made).export_html(tmp_path / "loop.html")
     page = open_page(tmp_path / "loop.html")
     node = page.locator(".node", has_text="repeat")
-    assert "turn0 = 0 … 4:" in node.locator(".block-line").all_text_contents()
+    assert "iteration0 = 0 … 4:" in node.locator(".block-line").all_text_contents()
     (box,) = boxes(node.locator(".outline"))
     assert all(it[2] <= box[2] for it in boxes(node.locator("text")))
     set_state(page, view="text")

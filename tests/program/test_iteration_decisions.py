@@ -1,4 +1,4 @@
-"""Decisions about what the turns of loops compute: one for each node, of the call or the buffer."""
+"""Decisions about the iterations of loops: one for each node, of the call or the buffer."""
 
 from collections.abc import Callable
 
@@ -38,52 +38,52 @@ def long_sum() -> Tensor:
     return compiler.repeat(3, lambda i, x: x / x.sum(), values(1 << 20))
 
 
-def told_in_turns(made: Compilation) -> list[Decision]:
-    return [d for d in made.decisions if d.reason.startswith("each turn's ")]
+def told_in_iterations(made: Compilation) -> list[Decision]:
+    return [d for d in made.decisions if d.reason.startswith("each iteration's ")]
 
 
 @pytest.mark.parametrize("build", [power_iteration, nested, long_sum])
-def test_every_node_of_a_turn_is_told_what_became_of_it(build: Callable[[], Tensor]) -> None:
+def test_every_node_of_an_iteration_is_told_what_became_of_it(build: Callable[[], Tensor]) -> None:
     made = compile(build(), OPTIONS)
-    found = told_in_turns(made)
+    found = told_in_iterations(made)
     lines = {line.entity for line in made.kernels.lines}
     assert {d.subject for d in found} <= lines | {line.entity for line in made.graph.lines}
-    for turn in made._scheduled.outlined.turns.values():
-        for node in toposort([turn.root]):
+    for iteration in made._scheduled.outlined.iterations.values():
+        for node in toposort([iteration.root]):
             if not isinstance(node, Sink | Param | Const | Iota | Variable):
                 words = filter(None, (operation(node), describe_argument(node), short(node)))
-                start = " ".join(["each turn's", *words])
+                start = " ".join(["each iteration's", *words])
                 assert any(d.reason.startswith(start) for d in found), start
 
 
-def test_numbers_of_turns_hold_what_the_verdict_needs() -> None:
+def test_numbers_of_iterations_hold_what_the_verdict_needs() -> None:
     for build in (power_iteration, nested, long_sum):
-        for each in told_in_turns(compile(build(), OPTIONS)):
+        for each in told_in_iterations(compile(build(), OPTIONS)):
             check = VERDICTS.get(each.kind)
             if check is not None and each.numbers:
                 assert check(each, {n.name: n for n in each.numbers}), str(each)
 
 
-def test_decisions_in_a_turn_are_about_the_call_or_the_buffer() -> None:
+def test_decisions_in_an_iteration_are_about_the_call_or_the_buffer() -> None:
     made = compile(power_iteration(), OPTIONS)
     text = {line.entity: line.text for line in made.kernels.lines}
-    kept, fused = ([d for d in told_in_turns(made) if (d.kind, d.taken) == ("fuse", is_fused)]
+    kept, fused = ([d for d in told_in_iterations(made) if (d.kind, d.taken) == ("fuse", is_fused)]
                    for is_fused in (False, True))  # fmt: skip
     assert kept and fused
     assert all("buffer" in text[d.subject] for d in kept)
     assert all("call" in text[d.subject] for d in fused)
     for each in (*kept, *fused):
-        assert "test_turn_decisions.py:" in each.reason
+        assert "test_iteration_decisions.py:" in each.reason
     assert number(kept[0], "evaluations").limit == 64
 
 
-def test_a_long_sum_in_a_turn_is_cut_in_two() -> None:
+def test_a_long_sum_in_an_iteration_is_cut_in_two() -> None:
     made = compile(long_sum(), OPTIONS)
-    (cut,) = [d for d in told_in_turns(made) if d.kind == "two_stage" and d.taken]
+    (cut,) = [d for d in told_in_iterations(made) if d.kind == "two_stage" and d.taken]
     assert number(cut, "elements folded").value == 1 << 20
 
 
-def test_values_fused_in_turns_are_among_the_fusions_that_were_taken() -> None:
+def test_values_fused_in_iterations_are_among_the_fusions_that_were_taken() -> None:
     made = compile(power_iteration(), OPTIONS)
     found = [it for it in made.schedule.opportunities if it.taken]
     assert {it.value for it in found} == {"reduce sum f32[1,1]"}

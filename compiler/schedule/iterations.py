@@ -1,11 +1,11 @@
 """The loop of a `Repeat` as calls that a range of the kernel graph repeats.
 
     state 0 ──transfer──▶ S0        before the loop
-    S0, … ──calls──▶ N0             in every turn, under range 0 … count
-    N0 ──transfer──▶ S0             in every turn, once all its calls have read the old state
+    S0, … ──calls──▶ N0             in every iteration, under range 0 … count
+    N0 ──transfer──▶ S0             in every iteration, once all its calls have read the old state
 
-Each call of a turn is closed with an End, so that all belong to the loop, whether they read its
-counter or not. A state that no turn changes is not carried over.
+Each call of an iteration is closed with an End, so that all belong to the loop, whether they read
+its counter or not. A state that no iteration changes is not carried over.
 """
 
 from collections.abc import Callable
@@ -29,33 +29,33 @@ def add_loop(result: Outlined, node: Repeat, add: Add) -> None:
 
 
 def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
-    """The nodes that hold the states after the last turn."""
+    """The nodes that hold the states after the last iteration."""
     rest = [result.holder(source) for source in node.sources[node.states :]]
     first = [result.holder(pitched(source)[0]) for source in node.sources[: node.states]]
     placed = [b for b in map(buffer_of, (*first, *rest)) if b not in result.placeless]
     states = [_first(result, node, each, placed) for each in node.sources[: node.states]]
-    turns = Range((), next(result.ranges), 0, node.count)
-    counter = Bind((DefineVar((), node.counter, 0, node.count - 1), turns))
-    turn, inner = result.turns[node.body], result.inside(node, counter)
+    loop = Range((), next(result.ranges), 0, node.count)
+    counter = Bind((DefineVar((), node.counter, 0, node.count - 1), loop))
+    iteration, inner = result.iterations[node.body], result.inside(node, counter)
     holders = (*states, *rest)
-    parameters = (n for n in toposort([turn.root]) if isinstance(n, Param))
+    parameters = (n for n in toposort([iteration.root]) if isinstance(n, Param))
     inner.buffers.update((param, holders[param.slot]) for param in parameters)
-    for each in turn.parts.realized:
+    for each in iteration.parts.realized:
         add(inner, each)
-    for choice in turn.kept:
+    for choice in iteration.kept:
         if choice.node in inner.buffers:
             result.reasons[buffer_of(inner.buffers[choice.node])] = choice.reason
     read = tuple(inner.runs)
-    for index, (state, new) in enumerate(zip(states, turn.root.sources, strict=True)):
+    for index, (state, new) in enumerate(zip(states, iteration.root.sources, strict=True)):
         if not (isinstance(new, Param) and new.slot == index):
             carried = Transfer((After((state, *read)), inner.buffers[new]), "carry")
             inner.runs.append(carried)
-    ends = [End((run, turns)) for run in inner.runs]
+    ends = [End((run, loop)) for run in inner.runs]
     result.runs += ends
     for source in node.sources[node.states :]:
         result.readers.setdefault(source, []).extend(ends)
     last = [After((state, *ends)) if ends else state for state in states]
-    for made in (turns, *counter.sources[:1], counter, *inner.runs, *ends, *last):
+    for made in (loop, *counter.sources[:1], counter, *inner.runs, *ends, *last):
         result.note(made, frozenset((node,)))
     return last
 
