@@ -14,6 +14,7 @@ from functools import cached_property
 
 from compiler.core.errors import CompileError, DataError
 from compiler.core.node import toposort
+from compiler.core.text import duration
 from compiler.graph.nodes import Param, Sink
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
@@ -33,7 +34,7 @@ from compiler.schedule.items import Kernel
 from compiler.settings.options import Options
 from compiler.tune.neighbours import Space, space
 from compiler.tune.obstacle import obstacle
-from compiler.tune.trials import Refused, duration
+from compiler.tune.trials import Refused
 from compiler.tune.workbench import Workbench
 
 SECONDS = 0.25
@@ -192,7 +193,7 @@ class Playground:
             return None, self.obstacle
         seconds = estimate(count(kernel.loops), machine_of(self.options)) * 1e-9
         if seconds > LONGEST:
-            return None, f"one run is estimated to take {duration(seconds)}"
+            return None, f"one run is estimated to take {duration(1e9 * seconds)}"
         try:
             return timing(self._bench.beside(choices, SECONDS)), ""
         except Refused as refusal:

@@ -8,6 +8,7 @@
 from collections.abc import Iterable
 
 from compiler.core.reason import Number, Reason, shown
+from compiler.core.text import microseconds
 from compiler.loops.choices import (
     Choice,
     Parallelize,
@@ -137,7 +138,7 @@ def shared_out(seen: Accesses, name: str, turns: int, model: MachineModel) -> li
     """The turns of the outermost axis over all cores, where the work is worth it."""
     took, outside = seen.nanoseconds(model), turns_in(name, turns, "cores", model.cores)
     work = _work(took)
-    words = f"about {took / 1000:,.0f} µs of work, {turns} turns outside, {model.cores} cores"
+    words = f"about {microseconds(took, 0)} of work, {turns} turns outside, {model.cores} cores"
     against = _against_threads(took, model)
     if not against and turns < model.cores:
         against = Reason(f"{words}: too few turns to share out", work, outside)
