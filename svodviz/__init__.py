@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from svodviz.exporting.save import save
     from svodviz.quizzes.quiz import Quiz, quiz
     from svodviz.texts.summary import summary
-    from svodviz.widget.bisect import bisect
-    from svodviz.widget.explorer import Explorer, explore
+    from svodviz.widget.explorer import Explorer, bisect, explore
     from svodviz.widget.playground import playground, simulate_cache, try_loops
     from svodviz.wire.measured import measure
 
@@ -80,7 +79,7 @@ _PLACES = {
     "Quiz": "svodviz.quizzes.quiz",
     "quiz": "svodviz.quizzes.quiz",
     "summary": "svodviz.texts.summary",
-    "bisect": "svodviz.widget.bisect",
+    "bisect": "svodviz.widget.explorer",
     "Explorer": "svodviz.widget.explorer",
     "explore": "svodviz.widget.explorer",
     "playground": "svodviz.widget.playground",

@@ -15,7 +15,6 @@ In order: each imports only what stands before it.
     dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
     garbage.py      Python's search for garbage in cycles, put off while compiling
     isolated.py     Python in a process of its own, safe from the current folder
-    suggest.py      what a wrong name was meant to be
     keywords.py     arguments of public calls
     lazy.py         names of a package that are loaded when somebody first asks for them
     passes.py       the rows of the compiler, and passes as a value

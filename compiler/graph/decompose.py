@@ -18,13 +18,25 @@ from typing import Any
 from compiler.core.dtypes import Scalar
 from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.every_kind import EXPANDED
+from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
 from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Noop, Placeholder, Unroll
+from compiler.graph.kinds.vectors import Gep, VConst, Vectorize, Wmma
+from compiler.graph.kinds.views import BufferView, Valid, View
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule
 from compiler.ops import random_bits
 from compiler.ops.row import Expansion
 from compiler.ops.table import OPS
+
+EXPANDED: tuple[type[Composite], ...] = (
+    BufferView, View, Valid, VConst, Gep, Vectorize, Wmma, Cat, Contract, Gather,
+    ScatterAxis, Detach, ContiguousBackward, Noop, Unroll, Placeholder,
+)  # fmt: skip
+"""The kinds that `decompose` replaces: whoever adds one writes its class and names it here."""
+
+SCHEDULED: tuple[type[Composite], ...] = (Fuse, Kernel)
+"""The kinds that the schedule knows."""
 
 
 class _GraphBuild:

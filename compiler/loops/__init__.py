@@ -14,7 +14,6 @@ In order: each imports only what stands before it.
     choosing/              who decides what is done to loops: a function for each kind of kernel
     collapse.py            two neighbouring loops become one where no index tells them apart
     count.py               what running a kernel's loops takes
-    gates.py               what a condition says about ranges
     index.py               a kernel body becomes scalar expressions
     interpreted_memory.py  memory as the interpreters see it
     interpret.py           the NumPy interpreter of a kernel's loops

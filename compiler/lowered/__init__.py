@@ -10,11 +10,10 @@ In order: each imports only what stands before it.
     access.py              the instructions that read and write memory
     joins.py               the parts of one reduction, as a tile and its rest leave them
     accumulate.py          the instructions of a reduction, over loops, registers side by side
-    counts.py              what a run of lowered instructions did, in numbers
     custom.py              operations from outside the table
     interpreted_memory.py  memory as the interpreter sees it
     plan.py                what the interpreter knows of a kernel before it runs
-    interpret.py           the interpreter of lowered instructions
+    interpret.py           the interpreter of lowered instructions, which counts what they do
     scratch.py             in which loop the scratch memory of a body is made
     linearize.py           the loop nest of a body as a list of instructions
     printer.py             the printed form and the picture of lowered instructions

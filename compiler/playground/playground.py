@@ -33,9 +33,8 @@ from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel
 from compiler.settings.options import Options
 from compiler.tune.neighbours import Space, space
-from compiler.tune.obstacle import obstacle
 from compiler.tune.trials import Refused
-from compiler.tune.workbench import Workbench
+from compiler.tune.workbench import Workbench, obstacle
 
 SECONDS = 0.25
 """How long samples of a point are taken, by turns with the compiler's own choices."""

@@ -11,9 +11,8 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
-from compiler.graph.decompose import decompose
+from compiler.graph.decompose import EXPANDED, SCHEDULED, decompose
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.every_kind import EXPANDED, SCHEDULED
 from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
