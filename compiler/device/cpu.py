@@ -26,8 +26,8 @@ from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
+from compiler.lowered.by_hand import Special
 from compiler.lowered.instructions import LINE, Instruction, Store
-from compiler.lowered.machine import Special
 from compiler.settings.options import Cache, Mode
 from compiler.threads.launch import Launch
 

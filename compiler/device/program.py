@@ -17,8 +17,9 @@ from compiler.llvm.level import Level
 from compiler.llvm.scratch import layout
 from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
+from compiler.lowered.by_hand import Special
 from compiler.lowered.instructions import DefineGlobal, Instruction, Store
-from compiler.lowered.machine import DefineVar, MachineInstruction, Special
+from compiler.lowered.machine import DefineVar, MachineInstruction
 from compiler.settings.options import Cache, Mode
 
 

@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     choices.py             how the loops of one kernel are transformed, as data
     nodes.py               kernel loops
+    by_hand.py             scalar nodes that no lowering makes: for launch sizes written by hand
     placement.py           the loop nest of a body
     symbolic.py            integer expressions as sums of multiples
     indices.py             index arithmetic: bounds of axes

@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
+    by_hand.py             instructions that no lowering makes: for programs written by hand
     machine.py             lowered instructions close to a machine
     instructions.py        lowered instructions: a kernel as a list, one register written by each
     tiles.py               of how many registers a scalar node consists

@@ -21,6 +21,7 @@ import numpy as np
 from compiler.core.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
 from compiler.lowered import custom
+from compiler.lowered.by_hand import Buffer, Special, Wmma
 from compiler.lowered.instructions import (
     LINE,
     Acc,
@@ -39,7 +40,6 @@ from compiler.lowered.instructions import (
 )
 from compiler.lowered.interpreted_memory import Cells, scratch
 from compiler.lowered.machine import (
-    Buffer,
     Custom,
     DefineVar,
     Gep,
@@ -48,10 +48,8 @@ from compiler.lowered.machine import (
     MachineInstruction,
     PtrCat,
     Shuffle,
-    Special,
     VConst,
     Vectorize,
-    Wmma,
 )
 from compiler.lowered.plan import Plan
 from compiler.ops import references

@@ -10,6 +10,6 @@ In order: each imports only what stands before it.
     placement.py  nodes that say where a value is
     repeat.py     a step repeated: the state after so many iterations
     kernel.py     a kernel that a user wrote
-    vectors.py    short vectors and tiles
     views.py      elements of memory that exists, under another shape, in another order
+    by_hand.py    kinds that only `GraphBuilder` makes: for graphs written by hand
 """
