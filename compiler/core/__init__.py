@@ -5,7 +5,7 @@ In order: each imports only what stands before it.
     printable.py    the one place where text from a user's program becomes fit to be printed
     text.py         columns of text, and times, sizes and counts as people read them
     forking.py      what a process made by `fork` needs
-    kept.py         what was made before, in tables that forget what was used least recently
+    kept.py         tables of bounded size that forget what was used least recently
     origin.py       where a node comes from
     node.py         interned immutable nodes: structure-equal nodes are the same object
     trace.py        what the compiler reports about its own work, as frozen records

@@ -1,4 +1,4 @@
-"""What was made before, in a table of bounded size that forgets what was used least recently."""
+"""Tables of bounded size for what was made before: what was used least recently is forgotten."""
 
 import itertools
 from dataclasses import dataclass

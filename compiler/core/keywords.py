@@ -222,7 +222,8 @@ def _short(value: object) -> str:
 
 
 LEAST = 0.6
-"""How alike two names are at least, of 0 to 1, to be told as one that was meant."""
+"""How alike two names are at least, of 0 to 1, to be told as one that was meant: what `difflib`
+itself takes."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -58,7 +58,7 @@ from compiler.ops.table import OPS
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run did, each iteration counted: the same in serial and in parallel mode.
+    """Loads, stores, operations of a run, each iteration counted: the same in serial and parallel.
 
     A gated access counts where its gate is true, one of n lanes as n. Scratch memory counts as
     other memory does. `flops` are operations on float data and `integer_operations` those on other

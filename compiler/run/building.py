@@ -89,7 +89,7 @@ class Build:
 
 
 def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
-    """What is fastest for each kernel of a program; () where `Options.tune` gives no time."""
+    """The search for each kernel of a program; () where `Options.tune` gives no time."""
     if not options.tune:
         return ()
     from compiler.tune.tune import tune

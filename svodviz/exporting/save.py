@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 ENDINGS = (*FORMATS, "png", "html")
-SECONDS = 60.0
+SECONDS = 60.0  # a choice of patience
 _PROGRAM = """\
 import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.read())

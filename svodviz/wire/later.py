@@ -143,7 +143,7 @@ def seen_inside(
 
 
 def _notes(rows: "list[records.Unseen]", compilation: "Compilation") -> list[str]:
-    """What was left out, each by itself where it is little."""
+    """Notes on what was left out, each by itself where it is little."""
     if len(rows) > MOST_NOTES:
         kernels = len({number for _, number, _ in rows})
         return [f"no values inside {kernels:,} kernels: the inspector says of each why"]
