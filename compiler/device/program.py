@@ -257,6 +257,28 @@ class Program(Protocol):
         ...
 
 
+class OfSpec:
+    """Base of programs: what the spec of one says."""
+
+    def __init__(self, spec: ProgramSpec) -> None:
+        self._spec = spec
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._spec.name
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The argument slots the program takes."""
+        return self._spec.globals
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order in which a run takes their values."""
+        return self._spec.metadata.var_names
+
+
 class Renderer(Protocol):
     """Writes source from lowered instructions."""
 
