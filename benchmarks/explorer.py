@@ -28,7 +28,7 @@ from unittest import mock
 
 from IPython.core.events import EventManager, available_events
 
-from svodviz.widget import cells
+from svodviz.widget import explorer as widget
 from svodviz.wire.later import joined
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -114,7 +114,7 @@ def cell() -> Iterator[Callable[[], None]]:
     """A notebook's cell as explorers know it; what is given ends it."""
     shell: Any = SimpleNamespace(kernel=True)
     shell.events = EventManager(shell, available_events)
-    with mock.patch.object(cells, "get_ipython", lambda: shell):
+    with mock.patch.object(widget, "get_ipython", lambda: shell):
         yield lambda: shell.events.trigger("post_run_cell", None)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.bars import Check, checks, share
 from benchmarks.results import OURS, Entry, Results, Run
 from benchmarks.workloads import WORKLOADS, Workload
+from compiler.core.text import aligned
 
 KEY = """\
 How it is measured. Each peer runs in a process of its own; all are measured in turn, one at a time,
@@ -64,7 +65,7 @@ def table(run: Run) -> str:
         for label, entry in entries.items():
             rows.append((name, label, *_cells(run, workload, label, entry)))
     title = f"times with {_threads(run)}"
-    return f"{title}\n{aligned([head, *rows])}"
+    return f"{title}\n{_table([head, *rows])}"
 
 
 def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[str]:
@@ -90,13 +91,13 @@ def ratios(run: Run) -> str:
         cells = ["–" if ratio is None else f"{ratio:.3g}" for ratio in found]
         rows.append((workload, *cells, "–" if part is None else f"{part:.2f}"))
     title = f"svodviz, times faster than a peer's better entry, with {_threads(run)}"
-    return f"{title}\n{aligned(rows)}" if run.workloads and names else ""
+    return f"{title}\n{_table(rows)}" if run.workloads and names else ""
 
 
 def missing(results: Results) -> str:
     """Which entries there are none of, and why."""
     rows = [(name, why) for name, why in results.missing.items()]
-    return f"missing\n{aligned([('entry', 'why'), *rows])}" if rows else ""
+    return f"missing\n{_table([('entry', 'why'), *rows])}" if rows else ""
 
 
 def bars(made: Sequence[Check]) -> str:
@@ -110,7 +111,7 @@ def bars(made: Sequence[Check]) -> str:
     reached = sum(c.passed is True for c in made)
     decided = sum(c.passed is not None for c in made)
     head = ("workload", "against", "bar", "measured", "")
-    return f"bars: {reached} of {decided} reached\n{aligned([head, *rows])}" if made else ""
+    return f"bars: {reached} of {decided} reached\n{_table([head, *rows])}" if made else ""
 
 
 def _measured(check: Check) -> str:
@@ -119,14 +120,6 @@ def _measured(check: Check) -> str:
     return f"{check.measured:,.2f}{check.unit}"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
+def _table(rows: Sequence[Sequence[str]]) -> str:
     """Columns of text: words to the left, figures to the right."""
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if n < 2 else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(aligned(rows, range(2, len(rows[0]))))

@@ -10,13 +10,14 @@ from compiler.core import lazy
 def names(
     package: str, places: Mapping[str, str], known: Sequence[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package: `places` says where each name is, as
-    `lazy.load` takes it, `known` are all that users may ask for."""
+    """The `__getattr__` and the `__dir__` of a package: `places` has the names at each
+    place, as `lazy.load` takes it, `known` are all that users may ask for."""
     held = vars(import_module(package))
+    place_of = {name: place for place, each in places.items() for name in each.split()}
 
     def __getattr__(name: str) -> Any:
-        if name in places:
-            held[name] = lazy.load(places[name], name)
+        if name in place_of:
+            held[name] = lazy.load(place_of[name], name)
             return held[name]
         if name.startswith("_"):  # Python, IPython and `copy` look for such: a quick no
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

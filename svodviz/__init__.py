@@ -41,54 +41,31 @@ if TYPE_CHECKING:
     from svodviz.exporting.save import save
     from svodviz.quizzes.quiz import Quiz, quiz
     from svodviz.texts.summary import summary
-    from svodviz.widget.bisect import bisect
-    from svodviz.widget.explorer import Explorer, explore
+    from svodviz.widget.explorer import Explorer, bisect, explore
     from svodviz.widget.playground import playground, simulate_cache, try_loops
     from svodviz.wire.measured import measure
 
 __all__ = [
-    "FORMATS",
-    "PASSES",
-    "Explorer",
-    "Quiz",
-    "bisect",
-    "compare",
-    "effect",
-    "explore",
-    "export_stage",
-    "load_ipython_extension",
-    "measure",
-    "playground",
-    "quiz",
-    "rule",
-    "save",
-    "simulate_cache",
-    "summary",
-    "try_loops",
-    "why_not",
-]
+    "FORMATS", "PASSES", "Explorer", "Quiz", "bisect", "compare", "effect", "explore",
+    "export_stage", "load_ipython_extension", "measure", "playground", "quiz", "rule", "save",
+    "simulate_cache", "summary", "try_loops", "why_not",
+]  # fmt: skip
 
 _PLACES = {
-    "PASSES": "compiler.pipeline.rows",
-    "effect": "compiler.program.effect",
-    "rule": "compiler.pipeline.user_rule",
-    "why_not": "compiler.ask.why_not",
-    "compare": "svodviz.comparing.compare",
-    "FORMATS": "svodviz.exporting.export",
-    "export_stage": "svodviz.exporting.export",
-    "save": "svodviz.exporting.save",
-    "Quiz": "svodviz.quizzes.quiz",
-    "quiz": "svodviz.quizzes.quiz",
-    "summary": "svodviz.texts.summary",
-    "bisect": "svodviz.widget.bisect",
-    "Explorer": "svodviz.widget.explorer",
-    "explore": "svodviz.widget.explorer",
-    "playground": "svodviz.widget.playground",
-    "simulate_cache": "svodviz.widget.playground",
-    "try_loops": "svodviz.widget.playground",
-    "measure": "svodviz.wire.measured",
-}
-"""Where each name is: it is loaded when it is first asked for, so `import svodviz` is quick."""
+    "compiler.pipeline.rows": "PASSES",
+    "compiler.program.effect": "effect",
+    "compiler.pipeline.user_rule": "rule",
+    "compiler.ask.why_not": "why_not",
+    "svodviz.comparing.compare": "compare",
+    "svodviz.exporting.export": "export_stage FORMATS",
+    "svodviz.exporting.save": "save",
+    "svodviz.quizzes.quiz": "Quiz quiz",
+    "svodviz.texts.summary": "summary",
+    "svodviz.widget.explorer": "bisect explore Explorer",
+    "svodviz.widget.playground": "playground simulate_cache try_loops",
+    "svodviz.wire.measured": "measure",
+}  # fmt: skip
+"""Where the names are: each is loaded when it is first asked for, so `import svodviz` is quick."""
 
 count_as_ours(__file__)
 

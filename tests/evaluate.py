@@ -4,7 +4,6 @@
 `every_engine` takes the argument `engine` and calls `evaluate(tensor, engine)`.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from compiler.ask.checking import run_bodies
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
+from compiler.core.kept import Kept
 from compiler.core.node import toposort
 from compiler.device.buffers import PLACEHOLDER, data
 from compiler.graph.interpret import interpret
@@ -59,7 +59,7 @@ PURE = (
 """Kinds of nodes that write nothing, and whose value follows from what stands in them."""
 KEPT, LARGEST = 512, 2**16
 """Programs that are kept for the next engine, and bytes of an array in one of these."""
-_kept: OrderedDict[Hashable, Compilation] = OrderedDict()
+_kept: Kept[Hashable, Compilation] = Kept(KEPT)
 
 
 def _content(roots: Sequence[TensorNode]) -> Hashable | None:
@@ -83,12 +83,8 @@ def _content(roots: Sequence[TensorNode]) -> Hashable | None:
 def _compiled(roots: Sequence[TensorNode]) -> Compilation:
     """A program with transformed loops: the same for every engine that runs it."""
     content = _content(roots)
-    made = _kept.get(content) or Compilation(list(roots), TRANSFORMED, "test")
-    if content is not None:
-        _kept[content] = made
-        if len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    return made
+    made = _kept.held(content) or Compilation(list(roots), TRANSFORMED, "test")
+    return made if content is None else _kept.keep(content, made)
 
 
 def _stage(engine: str) -> Callable[[Sequence[TensorNode]], list[Array]]:

@@ -15,7 +15,7 @@ from compiler import GraphBuilder, Strided, Tensor, Variable, compile, custom
 from compiler.core.node import toposort
 from compiler.device.buffers import data
 from compiler.graph import nodes
-from compiler.graph.kinds import effects, joins, kernel, markers, placement, vectors, views
+from compiler.graph.kinds import by_hand, effects, joins, kernel, markers, placement, views
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import operation
 from compiler.program.compilation import Compilation
@@ -83,13 +83,13 @@ FRAME = np.pad(X, ((1, 0), (0, 1)))
 VOCABULARY: dict[str, Row] = {
     "Buffer": Row(nodes.Buffer, lambda: t(X) + 1, X + 1),
     "Buffer_View": Row(
-        views.BufferView, lambda: built(lambda x: G.buffer_view(x, 5, 3)), X.reshape(-1)[3:8]),
+        by_hand.BufferView, lambda: built(lambda x: G.buffer_view(x, 5, 3)), X.reshape(-1)[3:8]),
     "Placeholder": Row(
         markers.Placeholder, lambda: Tensor.placeholder(3, 4, dtype="float32", name="p") * 2, X * 2,
         inputs={"p": X}),
     "Const_Scalar": Row(nodes.Const, lambda: t(X) * 3, X * 3),
     "Vconst": Row(
-        vectors.VConst,
+        by_hand.VConst,
         lambda: Tensor.from_node(G.vconst([1.5, -0.0, float("inf"), 2], "float32")),
         np.array([1.5, -0.0, np.inf, 2], "float32")),
     "Binop": Row(nodes.Elementwise, lambda: t(X) - t(Y), X - Y),
@@ -105,19 +105,19 @@ VOCABULARY: dict[str, Row] = {
     "Shrink": Row(nodes.Shrink, lambda: t(X)[1:, :3] * 1, X[1:, :3]),
     "Flip": Row(nodes.Flip, lambda: t(X).flip(1) * 1, X[:, ::-1]),
     "Reduce_Axis": Row(nodes.Reduce, lambda: t(X).max(0), X.max(0)),
-    "Valid": Row(views.Valid, lambda: built(lambda x: G.valid(x, 12, MASKED), FRAME + 1),
+    "Valid": Row(by_hand.Valid, lambda: built(lambda x: G.valid(x, 12, MASKED), FRAME + 1),
                  np.where(np.pad(np.ones((3, 4), bool), ((1, 0), (0, 1))), FRAME + 1, 0)),
     "Index": Row(
         nodes.Index,
         lambda: built(lambda x: G.index(x, t(POSITIONS).node, G.iota(4), validity=(
             t(np.array([True, False, True, True])).node))),
         np.array([X[2, 0], 0, X[2, 2], X[1, 3]], "float32")),
-    "Gep": Row(vectors.Gep, lambda: built(lambda x: G.gep(x, 2, 0, 0)), X[:, [2, 0, 0]]),
+    "Gep": Row(by_hand.Gep, lambda: built(lambda x: G.gep(x, 2, 0, 0)), X[:, [2, 0, 0]]),
     "Vectorize": Row(
-        vectors.Vectorize, lambda: built(lambda x: G.vectorize(x, t(Y).node)),
+        by_hand.Vectorize, lambda: built(lambda x: G.vectorize(x, t(Y).node)),
         np.stack([X, Y], -1)),
     "Wmma": Row(
-        vectors.Wmma, lambda: built(lambda x: G.wmma(x, t(Y.T).node, t(X[:, :3]).node, 3, 3, 4)),
+        by_hand.Wmma, lambda: built(lambda x: G.wmma(x, t(Y.T).node, t(X[:, :3]).node, 3, 3, 4)),
         X @ Y.T + X[:, :3]),
     "Cast": Row(nodes.Cast, lambda: t(X).cast("int32"), X.astype("int32")),
     "Bitcast": Row(nodes.Bitcast, lambda: t(X).bitcast("int32"), X.view("int32")),
@@ -151,11 +151,11 @@ VOCABULARY: dict[str, Row] = {
         joins.Gather, lambda: built(lambda x: G.gather(x, t(POSITIONS[None]).node, 0)),
         np.take_along_axis(X, POSITIONS[None], 0)),
     "Scatter": Row(
-        joins.ScatterAxis,
+        by_hand.ScatterAxis,
         lambda: built(lambda u: G.scatter_axis(t(POSITIONS).node, u, 0, (5,)), UPDATES),
         np.array([2, 4, 3, 0, 0], "float32")),
     "Custom": Row(effects.Custom, lambda: ordered(t(X).flip(1)) + 1, X + 1),
-    "Noop": Row(markers.Noop, lambda: built(lambda x: added(G.noop(x), Y)), X + Y),
+    "Noop": Row(by_hand.Noop, lambda: built(lambda x: added(G.noop(x), Y)), X + Y),
 }  # fmt: skip
 ROUNDED = ("Wmma", "Contract", "Sink", "Unary", "Reduce_Axis", "Unroll", "Fuse", "Device")
 """Kinds whose sums and elementary functions may differ in the last places."""

@@ -19,6 +19,7 @@ from compiler.ask.acted_on import acted_on
 from compiler.ask.why_not import Recorded, rules_of, told
 from compiler.core.node import Node
 from compiler.core.origin import no_origin
+from compiler.core.text import microseconds
 from compiler.core.trace import PassRecord
 from compiler.graph.rewrite import Rule
 
@@ -39,7 +40,7 @@ class Matched:
 
     def __str__(self) -> str:
         rows = [f"  {name} = {value}" for name, value in self.bindings]
-        time = f" {self.nanoseconds / 1000:.1f} µs" if self.nanoseconds else ""
+        time = f" {microseconds(self.nanoseconds, 1)}" if self.nanoseconds else ""
         return "\n".join([f"{self.rule}:{time}", *rows])
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compiler.core.stage import Stage
+from compiler.core.text import aligned, counted, microseconds
 from compiler.core.trace import Line
 from compiler.schedule.analysis.costs import critical_path, timings
 from compiler.schedule.items import (
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 HEAD = ("item", "name", "time", "quartiles", "share", "estimated", "ratio", "GB/s", "GFLOP/s",
         "bound by")  # fmt: skip
-LEFT = (1, 9)
-"""The columns that are words."""
+RIGHT = (0, *range(2, 9))
+"""The columns that are figures."""
 TOTAL = "a sum over the whole program"
 CALL = "the call"
 HARDLY = 2.0
@@ -130,7 +131,7 @@ class Measurement(Stage):
     def lines(self) -> tuple[Line, ...]:
         """The table, one line per item, then sums, notes and results."""
         rows = [HEAD, *(self._columns(time) for time in self.slowest)]
-        head, *texts = _aligned(rows)
+        head, *texts = aligned(rows, RIGHT)
         entity = self.schedule.entity
         return (
             Line(head, alone=TOTAL),
@@ -170,8 +171,7 @@ class Measurement(Stage):
         yield f"critical path by time      {path_of(self.critical_path)}   {microseconds(length)}"
         estimated = microseconds(schedule.estimated_ns)
         yield f"critical path by estimate  {path_of(schedule.critical_path)}   {estimated}"
-        rounds = f"{self.rounds} round{'s' * (self.rounds != 1)}"
-        yield f"the median of {rounds} on {self.machine}"
+        yield f"the median of {counted(self.rounds, 'round')} on {self.machine}"
         yield from self.notes
         for number, array in enumerate(self.results):
             yield f"result {number}  {_preview(array)}"
@@ -195,11 +195,6 @@ class Measurement(Stage):
         return {} if time is None else {"measured_ns": round(time.ns)}
 
 
-def microseconds(ns: float) -> str:
-    """`12.40 µs`: one unit, so that times can be compared."""
-    return f"{ns / 1000:,.2f} µs"
-
-
 def _rate(amount: int, ns: float) -> str:
     """So much in a nanosecond, three digits; "" where there is nothing."""
     return f"{amount / ns:.3g}" if amount and ns else ""
@@ -214,15 +209,3 @@ def _preview(array: Array) -> str:
         return f"{array.dtype}[{shape}]"
     least, most = array.min().item(), array.max().item()
     return f"{array.dtype}[{shape}]  min {least:.5g}  max {most:.5g}  first {shown}{more}"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """The rows with their columns under each other: words to the left, figures to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.ljust(widths[i]) if i in LEFT else text.rjust(widths[i])
-            for i, text in enumerate(row)
-        ).rstrip()
-        for row in rows
-    ]

@@ -3,7 +3,9 @@
 In order: each imports only what stands before it.
 
     printable.py    the one place where text from a user's program becomes fit to be printed
+    text.py         columns of text, and times, sizes and counts as people read them
     forking.py      what a process made by `fork` needs
+    kept.py         tables of bounded size that forget what was used least recently
     origin.py       where a node comes from
     node.py         interned immutable nodes: structure-equal nodes are the same object
     trace.py        what the compiler reports about its own work, as frozen records
@@ -13,7 +15,6 @@ In order: each imports only what stands before it.
     dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
     garbage.py      Python's search for garbage in cycles, put off while compiling
     isolated.py     Python in a process of its own, safe from the current folder
-    suggest.py      what a wrong name was meant to be
     keywords.py     arguments of public calls
     lazy.py         names of a package that are loaded when somebody first asks for them
     passes.py       the rows of the compiler, and passes as a value

@@ -5,18 +5,19 @@
 
 A name that the call does not have, but of which it has a synonym, stands for that. What then does
 not fit the call (a name, too many arguments, one missing) is a `DataError`, which is a TypeError.
+It says which of the names that exist was meant (`nearest`).
 """
 
+import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from compiler.core.errors import AxisError, DataError, located
 from compiler.core.origin import caller, public_name, state
-from compiler.core.suggest import nearest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -218,3 +219,18 @@ def _short(value: object) -> str:
         return f"{type(value).__name__}{tuple(value.shape)}"
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+LEAST = 0.6
+"""How alike two names are at least, of 0 to 1, to be told as one that was meant: what `difflib`
+itself takes."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean reshape?`, or "" where no known name is like `name`."""
+    plain = {each.replace("_", "").lower(): each for each in sorted(known, reverse=True)}
+    meant = name.replace("_", "").lower()
+    found = plain.get(meant) or next(
+        (plain[each] for each in difflib.get_close_matches(meant, plain, 1, LEAST)), None
+    )
+    return f"did you mean {found}?" if found else ""

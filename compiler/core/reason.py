@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from compiler.core.text import duration, number
+
 Cells: TypeAlias = tuple[str, str, str, str, str]
 """Name, value, sign, the value compared with, and its name; the last three may be empty."""
-TIMES = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,4 @@ def table(numbers: Iterable[Number]) -> list[str]:
 
 def shown(value: float, unit: str = "") -> str:
     """`35.2 µs`, `65,536 bytes`, `12 iterations`, `0.25`"""
-    if unit == "ns":
-        name, size = next((row for row in TIMES if abs(value) >= row[1]), ("ns", 1.0))
-        return f"{_written(value / size)} {name}"
-    return f"{_written(value)} {unit}".rstrip()
-
-
-def _written(value: float) -> str:
-    """`65,536`, `0.25`, `3,704`: whole where it is, or has as many digits as are told."""
-    is_whole = abs(value) >= 1000 or value == int(value) if abs(value) < float("inf") else False
-    return f"{value:,.0f}" if is_whole else f"{value:,.3g}"
+    return duration(value) if unit == "ns" else f"{number(value)} {unit}".rstrip()

@@ -13,6 +13,7 @@ from compiler.device.allocator import Allocator, Array
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import (
     CompiledSpec,
+    OfSpec,
     Program,
     ProgramSpec,
     Task,
@@ -26,8 +27,8 @@ from compiler.llvm.level import Level, level_of
 from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
+from compiler.lowered.by_hand import Special
 from compiler.lowered.instructions import LINE, Instruction, Store
-from compiler.lowered.machine import Special
 from compiler.settings.options import Cache, Mode
 from compiler.threads.launch import Launch
 
@@ -35,14 +36,14 @@ MEMORY = Allocator()
 """The memory of all CPU devices: one machine has one."""
 
 
-class CpuProgram:
+class CpuProgram(OfSpec):
     """Machine code in this process; a program of several tasks runs on several threads."""
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
         self._compiled = compiled
         self._unstreamed: CpuProgram | None = None
-        self._spec = spec
+        super().__init__(spec)
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters) + bool(spec.scratch)
@@ -65,24 +66,9 @@ class CpuProgram:
         return Task(address, parameters, self._spec.scratch)
 
     @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self._spec.name
-
-    @property
     def level(self) -> Level | None:
         """The work of LLVM on it, and why; None where code was given that was made elsewhere."""
         return self._level
-
-    @property
-    def slots(self) -> tuple[int, ...]:
-        """The argument slots the program takes."""
-        return self._spec.globals
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of the variables, in the order in which a run takes their values."""
-        return self._spec.metadata.var_names
 
     def execute(
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None

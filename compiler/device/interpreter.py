@@ -11,37 +11,22 @@ from compiler.core.dtypes import bool_
 from compiler.core.errors import InternalError
 from compiler.device.allocator import Array, array_at
 from compiler.device.launch_sizes import LaunchDims
-from compiler.device.program import CompiledSpec, Program, ProgramSpec, runs
+from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec, runs
 from compiler.lowered.instructions import DefineGlobal
 from compiler.lowered.interpret import interpret
 from compiler.settings.options import Cache, Mode
 
 
-class InterpretedProgram:
+class InterpretedProgram(OfSpec):
     """The instructions of a kernel; nothing is compiled. An access outside a buffer is refused."""
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
         if not spec.instructions:
             raise InternalError("device INTERPRET", f"program {spec.name} has no instructions")
-        self._spec = spec
+        super().__init__(spec)
         pointers = [i for i in spec.instructions if isinstance(i, DefineGlobal)]
         self._pointers = {p.slot: p for p in pointers}
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self._spec.name
-
-    @property
-    def slots(self) -> tuple[int, ...]:
-        """The argument slots the program takes."""
-        return self._spec.globals
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of the variables, in the order in which a run takes their values."""
-        return self._spec.metadata.var_names
 
     @property
     def tasks(self) -> int:

@@ -15,17 +15,8 @@ from typing import NoReturn, TypeAlias
 
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
-from compiler.loops.nodes import (
-    After,
-    Alu,
-    Bind,
-    Bitcast,
-    Cast,
-    Const,
-    DefineVar,
-    ScalarNode,
-    index,
-)
+from compiler.loops.by_hand import Bind
+from compiler.loops.nodes import After, Alu, Bitcast, Cast, Const, DefineVar, ScalarNode, index
 from compiler.ops.table import OPS
 
 Size: TypeAlias = tuple[ScalarNode, ScalarNode, ScalarNode]

@@ -16,9 +16,10 @@ from compiler.core.node import toposort
 from compiler.device.launch_sizes import INT64_MAX, ProgramError, Size, printed, size_of
 from compiler.llvm.thunk import CORE
 from compiler.loops import nodes
+from compiler.loops.by_hand import Special
 from compiler.loops.nodes import ScalarNode
+from compiler.lowered import by_hand, machine
 from compiler.lowered import instructions as lowered
-from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
 from compiler.ops.updates import UPDATES
 
@@ -85,7 +86,7 @@ def derive(roots: Iterable[ScalarNode]) -> Metadata:
                 variables.append(Variable(name, low, high))
             case nodes.Range(level="core", tasks=tasks):
                 variables.append(Variable(CORE, 0, tasks - 1))
-            case nodes.Special(name=name):
+            case Special(name=name):
                 claims.append(_claim(name, node.sources[0]))
             case nodes.Argument(slot=slot):
                 slots.add(slot)
@@ -138,7 +139,7 @@ def derive_instructions(instructions: Sequence[Instruction]) -> Metadata:
                 outs |= pointers.get(buffer, frozenset())
             case machine.DefineVar(name=name, minimum=low, maximum=high):
                 variables.append(Variable(name, low, high))
-            case machine.Special(kind=kind, axis=axis, size=size, name=name):
+            case by_hand.Special(kind=kind, axis=axis, size=size, name=name):
                 claims.append(_on_axis(LAUNCHES[kind], axis, nodes.index(size), name))
             case _:
                 pass

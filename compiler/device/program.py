@@ -17,8 +17,9 @@ from compiler.llvm.level import Level
 from compiler.llvm.scratch import layout
 from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
+from compiler.lowered.by_hand import Special
 from compiler.lowered.instructions import DefineGlobal, Instruction, Store
-from compiler.lowered.machine import DefineVar, MachineInstruction, Special
+from compiler.lowered.machine import DefineVar, MachineInstruction
 from compiler.settings.options import Cache, Mode
 
 
@@ -254,6 +255,28 @@ class Program(Protocol):
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
         """A call that runs it on these buffers and values, as often as it is called."""
         ...
+
+
+class OfSpec:
+    """Base of programs: what the spec of one says."""
+
+    def __init__(self, spec: ProgramSpec) -> None:
+        self._spec = spec
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._spec.name
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The argument slots the program takes."""
+        return self._spec.globals
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in the order in which a run takes their values."""
+        return self._spec.metadata.var_names
 
 
 class Renderer(Protocol):

@@ -22,13 +22,13 @@ from compiler.core.errors import CompileError, GraphError, InternalError
 from compiler.core.origin import caller, state
 from compiler.graph import nodes
 from compiler.graph.bits import to_bits
+from compiler.graph.kinds import by_hand
 from compiler.graph.kinds.composite import checked
 from compiler.graph.kinds.effects import Scatter
-from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
+from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel, plain
-from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Noop, Placeholder, Unroll
-from compiler.graph.kinds.vectors import Gep, VConst, Vectorize, Wmma
-from compiler.graph.kinds.views import BufferView, Strided, Valid, View
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Placeholder, Unroll
+from compiler.graph.kinds.views import Strided, View
 from compiler.graph.nodes import Pairs, Shape, TensorNode
 from compiler.graph.verify import verify_node
 
@@ -87,7 +87,7 @@ class GraphBuilder:
     def vconst(self, values: Sequence[Scalar], dtype: object) -> TensorNode:
         """A row of at most 64 constants."""
         wanted = parse(dtype)
-        return _made(VConst, (), tuple(to_bits(v, wanted) for v in values), wanted)
+        return _made(by_hand.VConst, (), tuple(to_bits(v, wanted) for v in values), wanted)
 
     def variable(self, name: str, low: int, high: int) -> TensorNode:
         """An integer known when the program runs."""
@@ -121,7 +121,7 @@ class GraphBuilder:
 
     def wmma(self, a: Operand, b: Operand, c: Operand, m: int, n: int, k: int) -> TensorNode:
         """c + a @ b on tiles of (…, m, k), (…, k, n) and (…, m, n)."""
-        return _made(Wmma, (a, b, c), m, n, k)
+        return _made(by_hand.Wmma, (a, b, c), m, n, k)
 
     def threefry(self, counter: Operand, key: Operand) -> TensorNode:
         """64 random bits per counter; both are uint64 of one shape."""
@@ -163,22 +163,22 @@ class GraphBuilder:
 
     def valid(self, x: Operand, size: int, *views: Strided) -> TensorNode:
         """The operand where a shape tracker over `size` elements reads, else 0."""
-        return _made(Valid, (x,), views, size)
+        return _made(by_hand.Valid, (x,), views, size)
 
     def buffer_view(
         self, buffer: Operand, size: int, offset: int = 0, dtype: object = None
     ) -> TensorNode:
         """`size` elements of a buffer's memory from element `offset` on, as `dtype`."""
         target = _node(buffer).dtype if dtype is None else parse(dtype)
-        return _made(BufferView, (buffer,), size, offset, target)
+        return _made(by_hand.BufferView, (buffer,), size, offset, target)
 
     def gep(self, x: Operand, *lanes: int) -> TensorNode:
         """Lanes of the last axis."""
-        return _made(Gep, (x,), lanes)
+        return _made(by_hand.Gep, (x,), lanes)
 
     def vectorize(self, *lanes: Operand) -> TensorNode:
         """The operands as the lanes of a new last axis."""
-        return _made(Vectorize, lanes)
+        return _made(by_hand.Vectorize, lanes)
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class GraphBuilder:
         self, indices: Operand, updates: Operand, axis: int, shape: Shape
     ) -> TensorNode:
         """Zeros of `shape` with the updates at indices along one axis; the last one wins."""
-        return _made(ScatterAxis, (indices, updates), axis, tuple(shape))
+        return _made(by_hand.ScatterAxis, (indices, updates), axis, tuple(shape))
 
     def scatter(
         self, x: Operand, updates: Operand, *positions: Operand, op: str = "replace"
@@ -221,7 +221,7 @@ class GraphBuilder:
 
     def noop(self, *x: Operand) -> TensorNode:
         """x itself, or false of rank 0."""
-        return _made(Noop, x)
+        return _made(by_hand.Noop, x)
 
     def fuse(self, x: Operand) -> TensorNode:
         """x, computed inside all its users."""

@@ -32,6 +32,7 @@ from typing import Any
 
 from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason, shown
+from compiler.core.text import microseconds
 from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.nodes import (
@@ -231,17 +232,18 @@ def _cut(
 ) -> Cut:
     """The cut of a reduction so `long`; `is_whole`: only parts of equal length will do."""
     source = node.sources[0]
-    about = f"{source.size:,} elements to {node.size:,} results, about {long / 1000:,.0f} µs of one"
+    sizes = f"{source.size:,} elements to {node.size:,} results"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
     is_across = inner not in node.axes
     parts = {axis: _parts(source.shape[axis], is_whole) for axis in node.axes}
     axis = next((a for a, n in parts.items() if n), None)
     outside = math.prod(n for a, n in enumerate(node.shape[:axis]))
     rows = outside if is_across else node.size
+    about = f"about {microseconds(long, 0)} of one core"
     seen = [_time(long), Number("elements folded", source.size)]
 
     def left(words: str, *numbers: Number) -> Cut:
-        return Cut(0, 0, Reason(f"{about} core: {words}", *seen, *numbers))
+        return Cut(0, 0, Reason(f"{sizes}, {about}: {words}", *seen, *numbers))
 
     if axis is None:
         longest = max(source.shape[a] for a in node.axes)
@@ -262,7 +264,7 @@ def _cut(
         return left("a product that tiles of results share out", results)
     length, over = divmod(source.shape[axis], parts[axis])
     rest = f", {over} slices left over" if over else ""
-    words = f"{about} core: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
+    words = f"{sizes}, {about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
     return Cut(axis, parts[axis], Reason(words, *seen, size, share, Number("parts", parts[axis])))
 
 

@@ -10,7 +10,6 @@ In order: each imports only what stands before it.
     answer.py         answers one question to LLVM and ends
     apart.py          questions to LLVM in a process of its own
     types.py          LLVM types and constants of our element types
-    target.py         what the processor of this host has that the text of a kernel makes use of
     writer.py         the lines of one LLVM function, with the instructions they belong to
     control.py        control flow as LLVM IR
     conversions.py    LLVM IR for conversions

@@ -14,11 +14,11 @@ import hashlib
 import os
 import time
 import warnings
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.core import forking
+from compiler.core.kept import Kept
 from compiler.core.user_cache import Untrusted, no_user_cache, read, user_cache, write
 from compiler.settings.options import Cache
 
@@ -211,54 +211,36 @@ def _is_safe(path: Path) -> bool:
     return False
 
 
-class Objects:
+class Objects(Kept[bytes, bytes]):
     """Entries by key: in memory, then in a folder."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self._table: OrderedDict[bytes, bytes] = OrderedDict()
-        self._lock = forking.lock()
-        self.hits = 0
+    def __init__(self, bound: int = KEPT) -> None:
+        super().__init__(bound)
         self.read = 0
-        self.misses = 0
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     def get(self, key: bytes, folder: Folder | None) -> bytes | None:
         """The content for a key, if it was made before."""
-        with self._lock:
-            held = self._table.get(key)
-            if held is not None:
-                self.hits += 1
-                self._table.move_to_end(key)
-                return held
+        held = self.held(key)
+        if held is not None:
+            return held
         found = folder.get(key) if folder else None
-        with self._lock:
+        with self.lock:
             self.read += found is not None
             self.misses += found is None
-            if found is not None:
-                self._keep(key, found)
-        return found
+        return found if found is None else self.keep(key, found)
 
     def put(self, key: bytes, code: bytes, folder: Folder | None) -> None:
         """Keep the content of a key."""
-        with self._lock:
-            self._keep(key, code)
+        self.keep(key, code)
         if folder:
             folder.put(key, code)
 
     def clear(self) -> None:
         """Forget what is in memory, and set the counts to 0."""
-        with self._lock:
-            self._table.clear()
-            self.hits = self.read = self.misses = 0
+        with self.lock:
+            super().clear()
+            self.read = 0
             REFUSED.clear()
-
-    def _keep(self, key: bytes, code: bytes) -> None:
-        self._table[key] = code
-        if len(self._table) > self._kept:
-            self._table.popitem(last=False)
 
 
 OBJECTS = Objects()

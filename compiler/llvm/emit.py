@@ -30,6 +30,7 @@ from compiler.llvm.control import Control
 from compiler.llvm.types import constant, memory_type, register_type, vector
 from compiler.llvm.writer import SourceLine
 from compiler.lowered import custom
+from compiler.lowered.by_hand import Barrier, Buffer, Special, Wmma
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -45,8 +46,6 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.lowered.machine import (
-    Barrier,
-    Buffer,
     Custom,
     DefineVar,
     EndIf,
@@ -56,12 +55,10 @@ from compiler.lowered.machine import (
     MachineInstruction,
     PtrCat,
     Shuffle,
-    Special,
     Unroll,
     VConst,
     Vector,
     Vectorize,
-    Wmma,
 )
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from compiler.core.dtypes import DType
 from compiler.llvm.types import memory_type
 from compiler.llvm.writer import SourceLine, Writer
+from compiler.lowered.by_hand import Wmma
 from compiler.lowered.instructions import Instruction
-from compiler.lowered.machine import Memory, Wmma
+from compiler.lowered.machine import Memory
 
 STACK = 2**15
 """Bytes of scratch memory that a kernel takes from the stack: as much as a first cache holds. A

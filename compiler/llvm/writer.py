@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from compiler.llvm import target
+from compiler.llvm import jit
 
 ONE = 999_999
 """The number of a metadata node; those from a million on are of loops."""
@@ -42,7 +42,7 @@ class Writer:
     allocations: list[SourceLine] = field(default_factory=list)
     instruction: int | None = None
     block: str = "entry"
-    has_avx512: bool = field(default_factory=target.has_avx512)
+    has_avx512: bool = field(default_factory=jit.has_avx512)
     _names: int = 0
 
     def line(self, text: str) -> None:

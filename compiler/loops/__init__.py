@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     choices.py             how the loops of one kernel are transformed, as data
     nodes.py               kernel loops
+    by_hand.py             scalar nodes that no lowering makes: for launch sizes written by hand
     placement.py           the loop nest of a body
     symbolic.py            integer expressions as sums of multiples
     indices.py             index arithmetic: bounds of axes
@@ -14,7 +15,6 @@ In order: each imports only what stands before it.
     choosing/              who decides what is done to loops: a function for each kind of kernel
     collapse.py            two neighbouring loops become one where no index tells them apart
     count.py               the work of a kernel's loops
-    gates.py               the bounds that a condition gives ranges
     index.py               a kernel body becomes scalar expressions
     interpreted_memory.py  memory as the interpreters see it
     interpret.py           the NumPy interpreter of a kernel's loops

@@ -18,9 +18,6 @@
                                                     (dtype None) of arguments, out first
          | Body(stores…, updates…, customs…)        a nest each, one after the other
          | After(x, effects…)                        x, once the effects have happened
-    and, in the sizes of a launch and the metadata of a program,
-         | Bind(var, value)                          `value`, which `var` stands for
-         | Special(size, name)                       a launch index 0 … size-1: gidx0, lidx1, idx2
 
 There are no loops in the data: an expression belongs in the outermost loop that has all ranges
 it depends on (`placement.py`). Integers carry bounds, found when a node is made: they prove that
@@ -300,31 +297,6 @@ class DefineVar(ScalarNode):
 
     def _bounds(self) -> Bounds:
         return self.low, self.high
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Bind(ScalarNode):
-    """The value `sources[1]`, bound to the variable `sources[0]`."""
-
-    def _bounds(self) -> Bounds:
-        return self.sources[1].bounds
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Special(ScalarNode):
-    """A launch index below `sources[0]`; its name is its kind (g, l or i) and ends in its axis.
-
-    A `gidx` numbers the groups, an `lidx` the members of a group, an `idx` all members.
-    """
-
-    name: str
-
-    def _dtype(self) -> DType:
-        return int64
-
-    def _bounds(self) -> Bounds:
-        bounds = self.sources[0].bounds
-        return None if bounds is None else (0, max(bounds[1] - 1, 0))
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -13,9 +13,8 @@ import math
 
 from compiler.core.node import toposort
 from compiler.loops.count import count, lanes
-from compiler.loops.gates import limits
 from compiler.loops.nodes import Body, DefineVar, Load, Range, ScalarNode, Store, axis_name
-from compiler.loops.symbolic import at_greatest
+from compiler.loops.symbolic import at_greatest, limits
 from compiler.schedule.analysis.iteration_space import (
     Axis,
     IterationSpace,

@@ -1,6 +1,7 @@
 """Integer expressions as sums of multiples: the form in which index arithmetic simplifies.
 
     (i*10 + j) * 2 + 4   is the sum   20·i + 2·j + 4:   terms {i: 20, j: 2}, constant 4
+    i*8 + j < 22         bounds a sum of two ranges (`limits`)
 """
 
 from contextlib import suppress
@@ -9,7 +10,7 @@ from math import gcd
 
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
-from compiler.loops.nodes import Alu, Const, DefineVar, ScalarNode, alu, index
+from compiler.loops.nodes import Alu, Const, DefineVar, Range, ScalarNode, alu, index
 from compiler.ops.table import OPS
 
 
@@ -103,3 +104,24 @@ def at_greatest(node: ScalarNode) -> int | None:
             case _:
                 pass
     return values[node]
+
+
+def limits(gate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
+    """Sums of ranges that a gate bounds, without their constants, and what they are less than.
+
+    None for each condition of the gate that is of another form.
+    """
+    found: list[tuple[Sum, int] | None] = []
+    stack = [] if gate is None else [gate]
+    while stack:
+        match stack.pop():
+            case Alu(op="and", sources=sources):
+                stack.extend(sources)
+            case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
+                bounded = as_sum(a)
+                is_sum = all(isinstance(t, Range) and c > 0 for t, c in bounded.terms.items())
+                kept = Sum(bounded.terms, 0), limit - bounded.constant
+                found.append(kept if is_sum and bounded.terms else None)
+            case _:
+                found.append(None)
+    return found

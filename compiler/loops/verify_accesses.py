@@ -15,7 +15,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.loops.gates import limits
 from compiler.loops.invariants import broken
 from compiler.loops.nodes import (
     Alu,
@@ -29,7 +28,7 @@ from compiler.loops.nodes import (
     Update,
     memory,
 )
-from compiler.loops.symbolic import Sum, as_sum, at_greatest
+from compiler.loops.symbolic import Sum, as_sum, at_greatest, limits
 
 
 @dataclass(frozen=True, slots=True)

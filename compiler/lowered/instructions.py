@@ -10,17 +10,20 @@
                 | Alu(out, op, arguments, dtype, is_reduction, lanes)
                 | Cast(out, source, dtype, lanes) | Bitcast(out, source, dtype, lanes)
     and, in `compiler/lowered/machine.py`,
-                | Local(out, dtype, size) | Buffer(out, dtype, size) scratch memory
+                | Local(out, dtype, size)                            scratch memory
                 | DefineVar(out, name, minimum, maximum)             int64 argument
-                | Special(out, kind, axis, size)                     launch index
                 | If(condition) … EndIf()
                 | VConst(out, bits, dtype)                           a value per lane
                 | Vectorize(out, sources, dtype) | Gep(out, source, indices, dtype)
                 | Shuffle(out, a, b, indices, dtype)                 lanes of two vectors
                 | PtrCat(out, pointers, dtype)                       a pointer per lane
-                | Wmma(target, a, b, c, m, n, k, dtype)              target := a · b + c
                 | Custom(out, name, arguments, dtype)                see `lowered/custom.py`
-                | Block(number, is_start) | Unroll(count) | Barrier() | Noop()
+                | Unroll(count)                                      of the next loop
+    and, for programs written by hand, in `compiler/lowered/by_hand.py`,
+                | Buffer(out, dtype, size)                           shared scratch memory
+                | Special(out, kind, axis, size)                     launch index
+                | Wmma(target, a, b, c, m, n, k, dtype)              target := a · b + c
+                | Block(number, is_start) | Barrier() | Noop()
 
 An accumulator is the only register written twice. `is_reduction` marks the combining operation
 of a reduction, whose order floating-point arithmetic may change (ruling 8). A register has one
@@ -32,7 +35,7 @@ from typing import TypeAlias
 
 from compiler.core.dtypes import DType, int64
 from compiler.loops.nodes import Role, argument_name, axis_name
-from compiler.lowered import machine
+from compiler.lowered import by_hand, machine
 
 LINE = 64
 """Bytes of a line of a cache: what a streamed store writes is one, or several."""
@@ -230,9 +233,9 @@ def register_lanes(instruction: Instruction) -> int:
 def register_dtype(instruction: Instruction) -> DType | None:
     """The type of the register that an instruction writes; None where that is no value."""
     match instruction:
-        case Range() | machine.DefineVar() | machine.Special():
+        case Range() | machine.DefineVar() | by_hand.Special():
             return int64
-        case DefineGlobal() | machine.Local() | machine.Buffer() | machine.PtrCat():
+        case DefineGlobal() | machine.Local() | by_hand.Buffer() | machine.PtrCat():
             return None
         case _:
             return None if writes(instruction) is None else getattr(instruction, "dtype", None)

@@ -13,6 +13,7 @@ take no part: their accesses are gated, and their accumulators keep what they ho
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from compiler.core.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
 from compiler.lowered import custom
-from compiler.lowered.counts import Counts
+from compiler.lowered.by_hand import Buffer, Special, Wmma
 from compiler.lowered.instructions import (
     LINE,
     Acc,
@@ -39,7 +40,6 @@ from compiler.lowered.instructions import (
 )
 from compiler.lowered.interpreted_memory import Cells, scratch
 from compiler.lowered.machine import (
-    Buffer,
     Custom,
     DefineVar,
     Gep,
@@ -48,14 +48,30 @@ from compiler.lowered.machine import (
     MachineInstruction,
     PtrCat,
     Shuffle,
-    Special,
     VConst,
     Vectorize,
-    Wmma,
 )
 from compiler.lowered.plan import Plan
 from compiler.ops import references
 from compiler.ops.table import OPS
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Loads, stores, operations of a run, each iteration counted: the same in serial and parallel.
+
+    A gated access counts where its gate is true, one of n lanes as n. Scratch memory counts as
+    other memory does. `flops` are operations on float data and `integer_operations` those on other
+    data; a mulacc is two, in each lane; a custom operation is none.
+    """
+
+    loads: int = 0
+    stores: int = 0
+    flops: int = 0
+    integer_operations: int = 0
+    iterations: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Address: TypeAlias = tuple[int, int, bool]

@@ -1,15 +1,14 @@
-"""Lowered instructions close to a machine: scratch memory, vectors, launch indices, markers.
+"""Lowered instructions close to a machine: scratch memory, vectors, arguments, markers.
 
 What `compiler/lowered/instructions.py` names in its grammar; registers are numbers, as there.
 A register holds one value of its dtype, or several: `lanes` says how many.
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from compiler.core.dtypes import DType
-
-Launch: TypeAlias = Literal["global", "local", "workgroup"]
+from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +26,6 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
-    """Scratch memory of `size` elements that the whole kernel shares; not initialised."""
-
-    out: int
-    dtype: DType
-    size: int
-
-    @property
-    def name(self) -> str:
-        """`buffer7`."""
-        return f"buffer{self.out}"
-
-
-@dataclass(frozen=True, slots=True)
 class DefineVar:
     """An int64 the kernel gets at run time, from `minimum` to `maximum`; the caller checks it."""
 
@@ -48,21 +33,6 @@ class DefineVar:
     name: str
     minimum: int
     maximum: int
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A launch index, 0 to `size` - 1, of axis 0, 1 or 2; on the CPU an int64 argument."""
-
-    out: int
-    kind: Launch
-    axis: int
-    size: int
-
-    @property
-    def name(self) -> str:
-        """`gidx0`, `lidx0` or `widx0`."""
-        return f"{self.kind[0]}idx{self.axis}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +45,6 @@ class If:
 @dataclass(frozen=True, slots=True)
 class EndIf:
     """End of the If opened last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Barrier:
-    """Every thread sees after it all that was written before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Start or end of block `number`; a marker only."""
-
-    number: int
-    is_start: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,23 +131,6 @@ class PtrCat:
 
 
 @dataclass(frozen=True, slots=True)
-class Wmma:
-    """target := a · b + c on whole memories, row by row: (m, k) · (k, n) + (m, n).
-
-    Each sum starts with its element of `c` and runs along k; machine code may reorder it.
-    """
-
-    target: int
-    a: int
-    b: int
-    c: int
-    m: int
-    n: int
-    k: int
-    dtype: DType
-
-
-@dataclass(frozen=True, slots=True)
 class Custom:
     """The operation that `compiler/lowered/custom.py` knows as `name`."""
 
@@ -198,11 +138,6 @@ class Custom:
     name: str
     arguments: tuple[int, ...]
     dtype: DType | None
-
-
-@dataclass(frozen=True, slots=True)
-class Noop:
-    """Nothing."""
 
 
 Memory: TypeAlias = Local | Buffer

@@ -2,11 +2,10 @@
 
 from compiler.core.dtypes import bool_
 from compiler.lowered import custom, machine
+from compiler.lowered.by_hand import Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.custom import CustomOperation
 from compiler.lowered.instructions import DefineGlobal, Range
 from compiler.lowered.machine import (
-    Block,
-    Buffer,
     Custom,
     DefineVar,
     EndIf,
@@ -15,14 +14,11 @@ from compiler.lowered.machine import (
     Local,
     MachineInstruction,
     Memory,
-    Noop,
     PtrCat,
     Shuffle,
-    Special,
     Unroll,
     VConst,
     Vector,
-    Wmma,
 )
 from compiler.lowered.registers import Registers
 

@@ -13,6 +13,7 @@ from compiler.core.dtypes import DType, int64
 from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
+from compiler.lowered.by_hand import Buffer, Wmma
 from compiler.lowered.instructions import (
     Alu,
     Const,
@@ -24,7 +25,7 @@ from compiler.lowered.instructions import (
     register_lanes,
     writes,
 )
-from compiler.lowered.machine import Buffer, Custom, DefineVar, EndIf, If, Local, Wmma
+from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local
 from compiler.ops.table import OPS
 
 

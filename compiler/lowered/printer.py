@@ -13,6 +13,7 @@ from compiler.core.stage import Stage
 from compiler.core.trace import Line, empty_graph
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
+from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -30,23 +31,17 @@ from compiler.lowered.instructions import (
     writes,
 )
 from compiler.lowered.machine import (
-    Barrier,
-    Block,
-    Buffer,
     Custom,
     DefineVar,
     EndIf,
     Gep,
     If,
     Local,
-    Noop,
     PtrCat,
     Shuffle,
-    Special,
     Unroll,
     VConst,
     Vectorize,
-    Wmma,
 )
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import NoReturn, TypeAlias
 from compiler.core.dtypes import DType, int64
 from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
+from compiler.lowered.by_hand import Buffer
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -18,7 +19,7 @@ from compiler.lowered.instructions import (
     register_lanes,
     writes,
 )
-from compiler.lowered.machine import Buffer, DefineVar, EndIf, If, Local, PtrCat
+from compiler.lowered.machine import DefineVar, EndIf, If, Local, PtrCat
 from compiler.lowered.printer import describe
 
 Scope: TypeAlias = Range | If

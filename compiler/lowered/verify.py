@@ -49,6 +49,7 @@ from collections.abc import Sequence
 
 from compiler.core.dtypes import DType, bool_, int64
 from compiler.lowered import machine_rules
+from compiler.lowered.by_hand import Wmma
 from compiler.lowered.instructions import (
     LINE,
     Acc,
@@ -65,7 +66,7 @@ from compiler.lowered.instructions import (
     Store,
     reads,
 )
-from compiler.lowered.machine import Custom, PtrCat, Wmma
+from compiler.lowered.machine import Custom, PtrCat
 from compiler.lowered.printer import describe
 from compiler.lowered.registers import Registers
 from compiler.ops.table import OPS, REDUCTIONS

@@ -4,11 +4,11 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 """
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
+from compiler.core.kept import Kept
 from compiler.core.passes import StageName, Step
 from compiler.core.reason import Decision, Reason, numbers_of
 from compiler.core.trace import Facts, PassRecord, Provenance
@@ -161,28 +161,14 @@ USUAL = Asked()
 Key: TypeAlias = tuple[Sink, str, Asked]
 
 
-class Programs:
+class Programs(Kept[Key, Program]):
     """Loaded programs by body, device kind, and how they were made."""
-
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self._table: OrderedDict[Key, Program] = OrderedDict()
-        self.hits = 0
-        self.misses = 0
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def clear(self) -> None:
-        """Forget every program, and set the counts to 0."""
-        self._table.clear()
-        self.hits = self.misses = 0
 
     def get(
         self, kernel: CompiledKernel, where: device.Device, how: Asked = USUAL
     ) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
-        held = self.holds(kernel.body, where, how)
+        held = self.held((kernel.body, where.base_key, how))
         if held is not None:
             return held
         options = Options(optimize=how.optimize, mode=how.mode, cache=False)
@@ -194,22 +180,10 @@ class Programs:
         """The program of a body that is met for the first time, loaded and kept."""
         self.misses += 1
         driver.run(code, "machine", after="compile")
-        self._table[code.kernel.body, code.where.base_key, how] = code.program
-        if len(self._table) > self._kept:
-            self._table.popitem(last=False)
-        return code.program
-
-    def holds(self, body: Sink, where: device.Device, how: Asked = USUAL) -> Program | None:
-        """The program of `body` if it is loaded; it counts as used."""
-        key = body, where.base_key, how
-        held = self._table.get(key)
-        if held is not None:
-            self.hits += 1
-            self._table.move_to_end(key)
-        return held
+        return self.keep((code.kernel.body, code.where.base_key, how), code.program)
 
 
-PROGRAMS = Programs()
+PROGRAMS = Programs(KEPT)
 
 
 def load_programs(
@@ -231,7 +205,7 @@ def load_programs(
         if key in result or key in missing:
             continue
         where, how = device.get(options.device or key[1]), asked(each.name, options)
-        held = PROGRAMS.holds(each.body, where, how)
+        held = PROGRAMS.held((each.body, where.base_key, how))
         if held is None:
             missing[key] = where, how
         else:

@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.loops.interpret import constant
+from compiler.lowered.by_hand import Special, Wmma
 from compiler.lowered.instructions import Alu, Cast, Const, Instruction, Load, Range, Store
 from compiler.lowered.linearize import CORE
-from compiler.lowered.machine import DefineVar, Gep, If, Shuffle, Special, VConst, Vectorize, Wmma
+from compiler.lowered.machine import DefineVar, Gep, If, Shuffle, VConst, Vectorize
 from compiler.lowered.plan import Plan
 from compiler.ops import references
 from compiler.ops.table import OPS

@@ -8,6 +8,7 @@
 
 from dataclasses import dataclass
 
+from compiler.core.text import binary
 from compiler.lowered.instructions import LINE
 from compiler.settings.machine import LEVELS, MachineModel
 
@@ -127,12 +128,3 @@ class CacheReport:
         """Which of the fetched lines were not there yet."""
         pairs = zip(self.levels, self.fetched, strict=True)
         return ", ".join(f"{count:,} not in {level.cache.name}" for level, count in pairs)
-
-
-def binary(nbytes: int) -> str:
-    """`48 KiB`, `1.5 MiB`"""
-    size, unit = float(nbytes), 0
-    units = ("bytes", "KiB", "MiB", "GiB")
-    while size >= 1024 and unit < len(units) - 1:
-        size, unit = size / 1024, unit + 1
-    return f"{size:.3g} {units[unit]}" if size < 1000 else f"{size:.0f} {units[unit]}"

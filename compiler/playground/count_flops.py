@@ -7,8 +7,8 @@ has lanes), without running it.
 from collections.abc import Sequence
 
 from compiler.core.dtypes import DType
+from compiler.lowered.by_hand import Wmma
 from compiler.lowered.instructions import Alu, EndRange, Instruction, Range
-from compiler.lowered.machine import Wmma
 from compiler.lowered.plan import Plan
 from compiler.ops.table import OPS
 

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from compiler.core.errors import CompileError, DataError
 from compiler.core.node import toposort
+from compiler.core.text import duration
 from compiler.graph.nodes import Param, Sink
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import PLAIN, Choices, parse, text
@@ -32,9 +33,8 @@ from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel
 from compiler.settings.options import Options
 from compiler.tune.neighbours import Space, space
-from compiler.tune.obstacle import obstacle
-from compiler.tune.trials import Refused, duration
-from compiler.tune.workbench import Workbench
+from compiler.tune.trials import Refused
+from compiler.tune.workbench import Workbench, obstacle
 
 SECONDS = 0.25
 """How long samples of a point are taken, by turns with the compiler's own choices. A choice
@@ -194,7 +194,7 @@ class Playground:
             return None, self.obstacle
         seconds = estimate(count(kernel.loops), machine_of(self.options)) * 1e-9
         if seconds > LONGEST:
-            return None, f"one run is estimated to take {duration(seconds)}"
+            return None, f"one run is estimated to take {duration(1e9 * seconds)}"
         try:
             return timing(self._bench.beside(choices, SECONDS)), ""
         except Refused as refusal:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.core.printable import printout
+from compiler.core.text import duration
 from compiler.llvm.looking import listing
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
@@ -14,7 +15,6 @@ from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline.kernels import CompiledKernel
 from compiler.playground.caches import CacheReport
-from compiler.tune.trials import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Point:
         if self.timing is not None:
             ratio = self.timing.usual / self.timing.seconds
             rows.append(
-                f"  {duration(self.timing.seconds)} ± {50 * self.timing.spread:.0f} %, "
+                f"  {duration(1e9 * self.timing.seconds)} ± {50 * self.timing.spread:.0f} %, "
                 f"{self.speed:.2f} GFLOP/s, {ratio:.2f}× as fast as the compiler's own choices"
             )
         rows += [f"  not measured: {self.unmeasured}"] if self.unmeasured else []

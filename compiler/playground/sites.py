@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from compiler.core.errors import DataError
+from compiler.lowered.by_hand import Buffer, Wmma
 from compiler.lowered.instructions import (
     DefineGlobal,
     EndRange,
@@ -22,7 +23,7 @@ from compiler.lowered.instructions import (
     register_lanes,
     writes,
 )
-from compiler.lowered.machine import Buffer, Custom, Local, PtrCat, Wmma
+from compiler.lowered.machine import Custom, Local, PtrCat
 from compiler.lowered.plan import Plan
 
 PAGE = 4096

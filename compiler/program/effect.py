@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from compiler.core.errors import CompileError, DataError, located
 from compiler.core.printable import ShownAsText
+from compiler.core.text import microseconds
 
 if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
@@ -114,4 +115,4 @@ def _measured(*programs: "Compilation") -> tuple[float | None, float | None]:
 def _shown(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
-    return f"{value / 1000:,.1f} µs" if unit == "ns" else f"{value:,.0f}"
+    return microseconds(value, 1) if unit == "ns" else f"{value:,.0f}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from compiler.core.node import Node, toposort
 from compiler.core.printable import printout
+from compiler.core.text import counted
 from compiler.core.trace import PassRecord
 from compiler.graph.nodes import Sink
 from compiler.llvm.level import Level
@@ -27,10 +28,10 @@ def summary(
     last: Node = passes[-1].after if passes else written
     after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
     lines = [
-        f"{name}: {_count(len(toposort([written])) - 1, 'node')} as written"
+        f"{name}: {counted(len(toposort([written])) - 1, 'node')} as written"
         f"{after if changed else ', which no pass on the graph changed'}",
-        f"{_count(len(scheduled.items), 'schedule item')}, "
-        f"{_count(len(scheduled.outlined.bodies), 'distinct kernel')}, "
+        f"{counted(len(scheduled.items), 'schedule item')}, "
+        f"{counted(len(scheduled.outlined.bodies), 'distinct kernel')}, "
         f"critical path {path_of(schedule.critical_path)}, "
         f"peak {schedule.peak_bytes:,} bytes",
         f"{sum(count for count, _, _ in kernels)} lowered instructions, "
@@ -45,10 +46,5 @@ def summary(
 def _machine_code(levels: Sequence[Level]) -> list[str]:
     """The words for what LLVM does, and to how many kernels."""
     found = Counter(level.done for level in levels)
-    parts = [f"{what} ({_count(number, 'kernel')})" for what, number in found.items()]
+    parts = [f"{what} ({counted(number, 'kernel')})" for what, number in found.items()]
     return [f"machine code by {', '.join(parts)}"] if parts else []
-
-
-def _count(number: int, noun: str) -> str:
-    """`1 kernel`, `3 kernels`"""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -9,6 +9,8 @@ Each is made when it is asked for first. A search over loops (`Options.tune`) is
 kernels through the rows many times, and gives the options that the rest of the program is made by.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,8 +21,7 @@ from compiler.graph.nodes import Buffer, Sink
 from compiler.pipeline import driver, kernels
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel
 from compiler.pipeline.scheduling import ProgramUnit, Scheduled, origin_of, scheduled
-from compiler.settings.options import Options
-from compiler.tune.start import tuned, tunings_of
+from compiler.settings.options import Measured, Options
 
 if TYPE_CHECKING:
     from compiler.tune.tuning import Tuning
@@ -85,3 +86,21 @@ class Build:
     def origin_of(self, buffer: Buffer) -> Origin | None:
         """The user's line that makes the value of a buffer; the last of several."""
         return origin_of(self.scheduled, self.provenance, buffer)
+
+
+def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
+    """The search for each kernel of a program; () where `Options.tune` gives no time."""
+    if not options.tune:
+        return ()
+    from compiler.tune.tune import tune
+
+    with no_origin():
+        return tune(made.outlined.bodies, made.items, options)
+
+
+def tuned(options: Options, tunings: "Sequence[Tuning]") -> Options:
+    """The options that lead to what was found: its choices for each kernel, and no search."""
+    if not tunings:
+        return options
+    found = Measured({tuning.name: tuning.best.choices for tuning in tunings})
+    return replace(options, tune=0.0, loops=found)

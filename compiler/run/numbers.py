@@ -9,13 +9,12 @@ become data of rank 0. Operations stay what they are, so results do too, but for
 the loops chosen add up sums.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from compiler.core import forking
+from compiler.core.kept import Kept
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin
 from compiler.device.buffers import new_buffer
@@ -53,30 +52,26 @@ class Met:
         return len(self.others) >= APART
 
 
-class Kinds:
+class Kinds(Kept[tuple[Sink, Options], Met]):
     """Programs by what they are without their numbers."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self._lock = forking.lock()
-        self._table: OrderedDict[tuple[Sink, Options], Met] = OrderedDict()
+    def __init__(self, bound: int = KEPT) -> None:
+        super().__init__(bound)
         self.shared = 0
         """Runs that found a program compiled for other numbers."""
 
     def varying(self, root: Sink, options: Options, bits: tuple[int, ...]) -> frozenset[int]:
         """Which numbers of a program are to be data; none as long as few were met."""
-        with self._lock:
-            met = self._table.setdefault((root, options), Met(bits))
-            self._table.move_to_end((root, options))
-            if len(self._table) > self._kept:
-                self._table.popitem(last=False)
+        key = root, options
+        with self.lock:
+            met = self.held(key) or self.keep(key, Met(bits))
             met.note(bits)
             return frozenset(met.varying) if met.is_often else frozenset()
 
     def clear(self) -> None:
         """Forget all of them."""
-        with self._lock:
-            self._table.clear()
+        with self.lock:
+            super().clear()
             self.shared = 0
 
 

@@ -9,7 +9,6 @@ without its lines of origin. The same structure with other data is neither rewri
 compiled again. A run makes its own memory, so runs may overlap.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler.core import forking, garbage
+from compiler.core import garbage
+from compiler.core.kept import Kept
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, no_origin
 from compiler.device import cpu
@@ -127,52 +127,22 @@ class _Bare:
         return self.bodies[body]
 
 
-class Structures:
+class Structures(Kept[tuple[Sink, Options], Structure]):
     """Compiled structures by graph and options."""
-
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self._lock = forking.lock()
-        self._table: OrderedDict[tuple[Sink, Options], Structure] = OrderedDict()
-        self.hits = 0
-        self.misses = 0
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     def get(self, root: Sink, count: int, options: Options) -> Structure:
         """The structure of a graph with `count` placeholders; made when it is met first."""
-        held = self.held(root, options)
+        held = self.held((root, options))
         if held is not None:
             return held
-        key = root, options
-        with self._lock:
+        with self.lock:
             self.misses += 1
         with garbage.put_off():
             made = _made(root, count, options)
-        with self._lock:
-            self._table[key] = made
-            if len(self._table) > self._kept:
-                self._table.popitem(last=False)
-        return made
-
-    def held(self, root: Sink, options: Options) -> Structure | None:
-        """The structure of a graph if it is kept; it counts as used."""
-        with self._lock:
-            held = self._table.get((root, options))
-            if held is not None:
-                self.hits += 1
-                self._table.move_to_end((root, options))
-            return held
-
-    def clear(self) -> None:
-        """Forget everything, the counts too."""
-        with self._lock:
-            self._table.clear()
-            self.hits = self.misses = 0
+        return self.keep((root, options), made)
 
 
-STRUCTURES = Structures()
+STRUCTURES = Structures(KEPT)
 
 
 def _made(root: Sink, count: int, options: Options) -> Structure:
@@ -215,13 +185,13 @@ def structure_to_run(
     """
     root, found = without_data(nodes)
     relevant = _relevant(options)
-    held = STRUCTURES.held(root, relevant)
+    held = STRUCTURES.held((root, relevant))
     if held is not None:
         return held, found
     chosen = _varying(nodes, relevant)
     if chosen:
         root, found = without_data(numbers.as_data(nodes, chosen))
-        held = STRUCTURES.held(root, relevant)
+        held = STRUCTURES.held((root, relevant))
         if held is not None:
             numbers.KINDS.shared += 1
             return held, found

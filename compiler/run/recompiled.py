@@ -8,13 +8,12 @@ that runs many programs is not one of these.
 
 import time
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.core import forking
+from compiler.core.kept import Kept
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, current
 from compiler.graph.nodes import TensorNode
@@ -44,13 +43,8 @@ class LineCount:
     seconds: float
 
 
-class Lines:
-    """The programs that each line had compiled."""
-
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self._lock = forking.lock()
-        self._table: OrderedDict[Key, tuple[int, float]] = OrderedDict()
+class Lines(Kept[Key, tuple[int, float]]):
+    """The programs that each line had compiled: how many, in how many seconds."""
 
     @contextmanager
     def compiling(self, nodes: Sequence[TensorNode]) -> Iterator[None]:
@@ -63,29 +57,20 @@ class Lines:
 
     def most(self, count: int = 5) -> tuple[LineCount, ...]:
         """The lines that had most programs compiled, those with more than one."""
-        with self._lock:
-            rows = sorted(self._table.items(), key=lambda row: (-row[1][0], row[0][0]))
+        rows = sorted(self.items(), key=lambda row: (-row[1][0], row[0][0]))
         return tuple(LineCount(key[0].place, *row) for key, row in rows[:count] if row[0] > 1)
-
-    def clear(self) -> None:
-        """Forget all lines."""
-        with self._lock:
-            self._table.clear()
 
     def _note(self, origin: Origin, nodes: Sequence[TensorNode], seconds: float) -> None:
         lines = (node.origin for node in toposort(nodes) if node.origin is not None)
         key = origin, frozenset((it.file, it.line) for it in lines)
-        with self._lock:
-            times, before = self._table.pop(key, (0, 0.0))
-            times, total = times + 1, before + seconds
-            self._table[key] = times, total
-            if len(self._table) > self._kept:
-                self._table.popitem(last=False)
+        with self.lock:
+            times, before = self.held(key) or (0, 0.0)
+            times, total = self.keep(key, (times + 1, before + seconds))
         if times == MANY:
             _warn(origin, total)
 
 
-LINES = Lines()
+LINES = Lines(KEPT)
 
 
 def _warn(origin: Origin, seconds: float) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from compiler.core.node import toposort
 from compiler.core.reason import Decision, Number, Reason
+from compiler.core.text import counted
 from compiler.core.trace import PassRecord, Provenance
 from compiler.device.buffers import data
 from compiler.graph.decompose import decompose
@@ -26,7 +27,7 @@ class Traffic:
     nbytes: int
 
     def __str__(self) -> str:
-        count = f"{self.transfers} transfer{'s' * (self.transfers != 1)}"
+        count = counted(self.transfers, "transfer")
         return f"{self.source} → {self.destination} {self.nbytes:,} bytes in {count}"
 
 

@@ -9,6 +9,7 @@ output channel. Written to memory with its zeros, the image is read without any.
 from dataclasses import dataclass
 
 from compiler.core.reason import Number, Reason
+from compiler.core.text import microseconds
 from compiler.graph.nodes import MOVEMENT, Elementwise, Expand, Pad, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 
@@ -65,8 +66,8 @@ class Gates:
         """Both costs, in words and as numbers."""
         return Reason(
             f"{self.loads:,} loads in sums would ask whether they are inside, {self.sides} "
-            f"comparisons each, {self.asked / 1000:,.1f} µs; {self.nbytes:,} bytes written with "
-            f"their zeros, then read without asking, cost {self.memory / 1000:,.1f} µs",
+            f"comparisons each, {microseconds(self.asked, 1)}; {self.nbytes:,} bytes written with "
+            f"their zeros, then read without asking, cost {microseconds(self.memory, 1)}",
             Number("asked by each load", self.asked, "ns", "zeros in memory", self.memory),
             Number("loads in sums", self.loads),
             Number("comparisons of each", self.sides),

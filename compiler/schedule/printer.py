@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from compiler.core.printable import printable
 from compiler.core.stage import Stage
+from compiler.core.text import aligned, microseconds
 from compiler.core.trace import Line, empty_graph
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.buffer_layout import BufferInfo
@@ -82,13 +82,13 @@ class Schedule(Stage):
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """One line per item, then totals, then the best opportunities of fusion."""
-        texts = _aligned([self._columns(item) for item in self.items])
+        texts = aligned(map(self._columns, self.items), QUANTITIES)
         rows = [
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
             for text, item in zip(texts, self.items, strict=True)
         ]
         path = path_of(self.critical_path)
-        total = f"{self.estimated_ns / 1000:,.1f} µs"
+        total = microseconds(self.estimated_ns, 1)
         totals = [f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"]
         missed = [n for n, each in enumerate(self.opportunities) if not each.taken]
         fusions = [self._fusion(number) for number in missed[:SHOWN]]
@@ -117,7 +117,7 @@ class Schedule(Stage):
             )
             for each in self.dependencies
         ]
-        return tuple(_aligned(rows)) if rows else ()
+        return tuple(aligned(rows))
 
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """The columns that are printed of an item."""
@@ -130,7 +130,7 @@ class Schedule(Stage):
             f"writes {' '.join(_name(b) for b in operation.writes)}",
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
-            f"{cost.estimated_ns / 1000:,.1f} µs",
+            microseconds(cost.estimated_ns, 1),
             f"slack {slack:,.{1 if slack >= 0.05 else 3}f} µs" if slack else "critical",
             _variables(operation),
         )
@@ -217,16 +217,3 @@ def _title(operation: Operation) -> str:
 def _name(buffer: Buffer) -> str:
     """A buffer's name; the shape of one that has none."""
     return buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """The rows with their columns under each other: words to the left, quantities to the right."""
-    rows = [tuple(map(printable, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(widths[i]) if i in QUANTITIES else text.ljust(widths[i])
-            for i, text in enumerate(row)
-        ).rstrip()
-        for row in rows
-    ]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.core.reason import Number, Reason
+from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
@@ -55,8 +56,8 @@ class Costs:
 
     def __str__(self) -> str:
         return (
-            f"{self.evaluations:,} evaluations where it is read cost {self.again / 1000:,.2f} µs; "
-            f"once, in memory, {self.memory / 1000:,.2f} µs"
+            f"{self.evaluations:,} evaluations where it is read cost {microseconds(self.again)}; "
+            f"once, in memory, {microseconds(self.memory)}"
         )
 
 

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from compiler.core.errors import NameMistake
+from compiler.core.keywords import nearest
 from compiler.core.origin import caller
-from compiler.core.suggest import nearest
 
 SAME = {
     "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "concat": "cat",

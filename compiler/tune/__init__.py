@@ -7,10 +7,8 @@ In order: each imports only what stands before it.
     search.py      the loops of one kernel, changed one choice at a time, as long as there is time
     neighbours.py  the choices that differ from some choices in one thing
     workbench.py   a workbench: one kernel with data of its own, on which choices are compiled
-    obstacle.py    why a kernel cannot run on a workbench, if so
     progress.py    a line that says how far a search is, where somebody looks
     tuning.py      what a search found for one kernel
     remembered.py  what was found for a kernel, remembered
     tune.py        for each kernel of a program, the loop choices that measure best
-    start.py       where a compilation asks for a search
 """

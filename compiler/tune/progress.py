@@ -6,7 +6,8 @@
 import sys
 from typing import TextIO
 
-from compiler.tune.trials import Trial, duration
+from compiler.core.text import duration
+from compiler.tune.trials import Trial
 
 WIDTH = 12
 
@@ -29,7 +30,7 @@ class Progress:
         usual, best = trials[0].seconds, min(t.time for t in trials)
         line = f"tuning {kernel} ({number} of {self._count})  {'█' * done}{'░' * (WIDTH - done)}"
         line += f"  {spent:.1f} of {self._seconds:.1f} s  {len(trials)} tried"
-        line += f"  {duration(best)}, {usual / best:.2f}×" if usual else ""
+        line += f"  {duration(1e9 * best)}, {usual / best:.2f}×" if usual else ""
         self._write(line)
 
     def close(self) -> None:

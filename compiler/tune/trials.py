@@ -45,11 +45,3 @@ def fastest(trials: Sequence[Trial], count: int) -> list[Trial]:
     """The trials that took least, the default not among them if others were as fast."""
     measured = [t for t in trials if t.is_measured]
     return sorted(measured, key=lambda t: (t.time, -t.number))[:count]
-
-
-def duration(seconds: float) -> str:
-    """`41.2 µs`"""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:,.3g} {unit}"
-    return f"{seconds * 1e6:,.3g} µs"

@@ -23,13 +23,12 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.options import Options
 from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
 from compiler.tune.neighbours import neighbours, space
-from compiler.tune.obstacle import obstacle
 from compiler.tune.progress import Progress
 from compiler.tune.remembered import key_of, remember, remembered
 from compiler.tune.search import Move, search
 from compiler.tune.trials import Refused, Trial, fastest
 from compiler.tune.tuning import Found, Tuning
-from compiler.tune.workbench import Workbench
+from compiler.tune.workbench import Workbench, obstacle
 
 SEARCHED = 0.75
 """The share of a kernel's time after which nothing new is tried. Chosen, not measured."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.core.reason import Decision, Number, Reason
 from compiler.core.stage import Stage
+from compiler.core.text import duration
 from compiler.core.trace import Line, empty_graph
 from compiler.loops.choices import text
 from compiler.tune.duel import Duel
-from compiler.tune.trials import Trial, duration
+from compiler.tune.trials import Trial
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -80,15 +81,16 @@ class Tuning(Stage):
         """The result in a line."""
         if self.why_not:
             return f"not tuned: {self.why_not}"
-        won, count = self.found.duel, f"{len(self.tried)} tried in {duration(self.found.spent)}"
+        spent = duration(1e9 * self.found.spent)
+        won, count = self.found.duel, f"{len(self.tried)} tried in {spent}"
         count += ", remembered" if self.found.is_remembered else ""
         if self.is_faster:
-            times = f"({duration(won.second)} vs {duration(won.first)})"
+            times = f"({duration(1e9 * won.second)} vs {duration(1e9 * won.first)})"
             return f"{self.speedup:.2f}× faster than the default {times}, {count}"
         took = self.tried[0].seconds
         if took is None:
             return "not tuned: there was no time"
-        usual = f" ({duration(took)})" if took is not None else ""
+        usual = f" ({duration(1e9 * took)})" if took is not None else ""
         return f"nothing is faster than the default{usual} by more than the noise, {count}"
 
     def decision(self, entity: str) -> Decision:
@@ -120,7 +122,7 @@ class Tuning(Stage):
     def _row(self, trial: Trial) -> str:
         star = "★" if trial.number == self.found.best else " "
         source = "" if trial.parent is None else f"of {trial.parent}"
-        time = "–" if trial.seconds is None else duration(trial.seconds)
+        time = "–" if trial.seconds is None else duration(1e9 * trial.seconds)
         why = f": {trial.refused}" if trial.refused else ""
         ratio = self._ratio(trial)
         return f"{trial.number:>4}  {star} {source:<8} {time:>8}  {ratio:>6}  {trial.change}{why}"

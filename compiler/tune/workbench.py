@@ -17,15 +17,17 @@ from compiler.core.dtypes import DType
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
 from compiler.device import cpu, device
+from compiler.device.cpu import physical_memory
 from compiler.device.program import Program, ProgramSpec
 from compiler.graph.nodes import Sink
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import Choices
 from compiler.loops.count import count
-from compiler.loops.nodes import Argument, Body, Range
+from compiler.loops.nodes import Argument, Body, Custom, Range
 from compiler.lowered import verify as verify_lowered
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
 from compiler.schedule.analysis.work import estimate
+from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.machine import MachineModel
 from compiler.settings.options import Options
 from compiler.threads.launch import steps_of, stride_of
@@ -330,3 +332,21 @@ class _Runner:
         data.restore(tuple(data.originals))
         self.sample(1)
         return {slot: data.arrays[slot].copy() for slot in data.originals}
+
+
+def obstacle(
+    bench: Workbench, body: Sink, items: Sequence[ScheduleItem], options: Options
+) -> str:
+    """Why a kernel cannot be tried; "" where it can."""
+    run = [i.operation for i in items if isinstance(i.operation, Kernel)]
+    kinds = {options.device or op.device for op in run if op.body is body}
+    if any(device.get(kind).base_key != "CPU" for kind in kinds):
+        return "it does not run as machine code"
+    order = toposort([bench.default.loops])
+    if any(isinstance(node, Custom) for node in order):
+        return "it calls a function of the user's"
+    sizes = {n.slot: n.size * n.element.itemsize for n in order if isinstance(n, Argument)}
+    most = (options.memory_limit or physical_memory()) // 4
+    if sum(sizes.values()) > most:
+        return f"data of its own would take more than {most:,} bytes"
+    return ""

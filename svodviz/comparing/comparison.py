@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from compiler.core.printable import ShownAsText
+from compiler.core.text import aligned, counted, duration
 from compiler.core.trace import empty_graph
 from svodviz.comparing.diff_texts import diff_texts, unified
 from svodviz.comparing.pair_nodes import Pairing, pair_nodes
@@ -208,14 +209,6 @@ def written(number: float | None, unit: str = "") -> str:
     return f"{round(number):,}{f' {unit}' if unit else ''}"
 
 
-def duration(ns: float) -> str:
-    """Nanoseconds in a fitting unit, to three digits."""
-    for limit, scale, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if abs(ns) < limit:
-            return f"{ns / scale:.3g} {unit}"
-    return f"{ns / 1e9:.3g} s"
-
-
 def change(figure: Figure) -> str:
     """The difference, and the ratio where it says more."""
     if figure.a is None or figure.b is None or figure.is_same:
@@ -244,7 +237,7 @@ def did(side: PassSide | None) -> str:
         return "not traced"
     if not side.rewrites:
         return "changed" if side.changed else "nothing"
-    return f"{side.rewrites} rewrite{'' if side.rewrites == 1 else 's'}"
+    return counted(side.rewrites, "rewrite")
 
 
 def rules(pair: PassPair) -> str:
@@ -295,14 +288,6 @@ def _table(
     head: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()
 ) -> list[str]:
     """Rows in columns below their heads; what is left out is said."""
-    shown = [head, *rows[:MOST_LISTED]]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    lines = [
-        "  ".join(
-            text.rjust(width) if index in right else text.ljust(width)
-            for index, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in shown
-    ]
+    lines = aligned([head, *rows[:MOST_LISTED]], right)
     left = len(rows) - MOST_LISTED
     return [*lines, *([f"… {left:,} more"] if left > 0 else [])]

@@ -9,6 +9,7 @@ A stretch descends from all nodes in it: a line that shows one of them is linked
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from compiler.core.text import counted
 from svodviz.drawing import layered
 from svodviz.drawing.graphs import Facts
 
@@ -68,6 +69,6 @@ def _facts(
         "op": f"layers {first:,} … {last - 1:,}" if last - 1 > first else f"layer {first:,}",
         "kind": kinds.most_common(1)[0][0],
         "dtype": "",
-        "shape": f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'}: {words}",
+        "shape": f"{counted(len(nodes), 'node')}: {words}",
         "name": "", "argument": "", "group": "",
     }  # fmt: skip

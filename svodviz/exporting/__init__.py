@@ -7,6 +7,5 @@ In order: each imports only what stands before it.
     script.py       the browser's part as one script
     export.py       what leaves the notebook
     page_widget.py  what the widgets of this package have in common
-    rasterize.py    a graph's DOT text as a PNG picture, drawn by Graphviz in a process of its own
     save.py         writes a stage, or the whole explorer, into a file whose ending says the format
 """

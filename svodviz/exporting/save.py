@@ -5,14 +5,18 @@
     .json              its nodes and edges as data (docs/schema.json says how)
     .txt               its printed form
     .html              the explorer of all stages, one page
+
+Graphviz draws a .png. It can neither be interrupted nor told to be quiet about fonts: so it runs
+beside us, with a limit of time.
 """
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler.core import isolated
 from svodviz.exporting.export import FORMATS, export_html, export_stage
 from svodviz.exporting.picture import still
-from svodviz.exporting.rasterize import rasterize
 from svodviz.foundation.subject import compilation_of
 from svodviz.wire.payload import wire
 
@@ -20,6 +24,13 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 ENDINGS = (*FORMATS, "png", "html")
+SECONDS = 60.0  # a choice of patience
+_PROGRAM = """\
+import sys, pygraphviz
+graph = pygraphviz.AGraph(string=sys.stdin.read())
+graph.graph_attr.update(dpi="96", bgcolor="white", fontname="monospace")
+sys.stdout.buffer.write(graph.draw(format="png", prog="dot"))
+"""
 
 
 def save(
@@ -55,3 +66,20 @@ def encode(compilation: "Compilation", stage: str, form: str, *, kernel: str = "
             return rasterize(export_stage(compilation, stage, "dot", kernel=kernel))
         case _:
             return export_stage(compilation, stage, form, kernel=kernel).encode()
+
+
+def rasterize(dot: str, seconds: float = SECONDS) -> bytes:
+    """The picture; ValueError where Graphviz cannot draw the graph, or not within `seconds`."""
+    try:
+        done = subprocess.run(
+            isolated.command(_PROGRAM), input=dot.encode(), capture_output=True, timeout=seconds,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(
+            f"png: the graph is too large to be laid out in {seconds:g} s; svg and html of it "
+            "can be written"
+        ) from error
+    if done.returncode or not done.stdout.startswith(b"\x89PNG"):
+        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no picture"])[-1]
+        raise ValueError(f"png: Graphviz cannot draw the graph: {last}")
+    return done.stdout

@@ -10,12 +10,12 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
+from compiler.core.text import duration
 from compiler.graph.decompose import RULES as DECOMPOSE_RULES
 from compiler.graph.simplify import RULES as GRAPH_RULES
 from compiler.loops.choices import Vectorize
 from compiler.loops.printer import bound, level_words
 from compiler.loops.simplify import RULES as LOOP_RULES
-from svodviz.comparing.comparison import duration
 from svodviz.foundation.escape import visible
 from svodviz.quizzes.questions import KINDS, Choice, Question
 from svodviz.wire.items import word_of

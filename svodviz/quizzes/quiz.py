@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import traitlets
 
+from compiler.core.text import counted
 from svodviz.data.states import QuizState, names_of
 from svodviz.exporting.export import export_html
 from svodviz.exporting.page_widget import PageWidget
@@ -135,7 +136,7 @@ class Quiz(traitlets.HasTraits):
         return export_html(self.wire, path, state=self.state, picture=f"<p>{markup(self)}</p>")
 
     def __repr__(self) -> str:
-        count = f"{len(self.questions)} question{'' if len(self.questions) == 1 else 's'}"
+        count = counted(len(self.questions), "question")
         return f"Quiz of {self.name}: {count}, {self.score()}"
 
     def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compiler.core.printable import printout
+from compiler.core.text import counted
 from svodviz.foundation.escape import visible
 from svodviz.foundation.stages import BY_ID, printed, units
 from svodviz.foundation.subject import compilation_of, name_of
@@ -88,11 +89,11 @@ def _line_counts(compilation: "Compilation") -> list[list[int]]:
 def _words(it: _Sizes) -> str:
     lines = [
         f"compilation {it.name}",
-        f"  graph      {_count(len(it.operations), 'node')}: {_operations(it.operations)}",
+        f"  graph      {counted(len(it.operations), 'node')}: {_operations(it.operations)}",
         f"  passes     {sum(it.changed)} changed the program,"
-        f" {'rewrites not recorded' if it.rewrites is None else _count(it.rewrites, 'rewrite')}",
+        f" {'rewrites not recorded' if it.rewrites is None else counted(it.rewrites, 'rewrite')}",
         f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}".removesuffix(": "),
-        f"  schedule   {_count(it.items, 'item')}, {it.on_path} on the critical path",
+        f"  schedule   {counted(it.items, 'item')}, {it.on_path} on the critical path",
         f"  loops      {_lines(it.loops)}",
         f"  lowered    {_lines(it.lowered, 'instruction')}",
         f"  LLVM IR    {_lines(it.source)}",
@@ -113,7 +114,7 @@ def full_summary(compilation: "Compilation") -> str:
 def _lines(counts: list[int], noun: str = "line") -> str:
     """How many lines the kernels have, together and each."""
     each = f" ({_listed([str(n) for n in counts])})" if len(counts) > 1 else ""
-    return f"{_count(sum(counts), noun)}{each}"
+    return f"{counted(sum(counts), noun)}{each}"
 
 
 def text_of(compilation: "Compilation", stage_id: str) -> str:
@@ -143,7 +144,7 @@ def _pass_lines(compilation: "Compilation") -> list[str]:
         place = f"{record.stage} {record.kernel}".strip()
         mark = "●" if record.changed else "○"
         is_known = record.applied or not record.changed
-        rewrites = _count(len(record.applied), "rewrite") if is_known else "not recorded"
+        rewrites = counted(len(record.applied), "rewrite") if is_known else "not recorded"
         lines.append(f"{mark} {place:<10} {record.name:<20} {rewrites:<13} {record.because}")
         rules = Counter((it.rule, it.algebra) for it in record.applied)
         lines += [f"    {count:>3} × {rule}: {algebra}" for (rule, algebra), count in rules.items()]
@@ -159,7 +160,3 @@ def _operations(operations: list[str]) -> str:
 def _listed(words: list[str], longest: int = 6) -> str:
     more = len(words) - longest
     return ", ".join(words[:longest]) + (f" and {more} more" if more > 0 else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,11 +1,13 @@
 """The widget: one compilation, every stage linked, in a notebook or as a page of its own."""
 
+import contextlib
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import traitlets
+from IPython import get_ipython
 
 from compiler.core.garbage import put_off
 from svodviz.data.states import State, names_of
@@ -19,10 +21,10 @@ from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.texts.summary import summary_of_page
-from svodviz.widget.cells import after_cell
 from svodviz.widget.live import Live
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
+from svodviz.wire.checks import tried as bisected
 from svodviz.wire.grounds import recorded as tried
 from svodviz.wire.later import Rest, is_large, is_later, joined
 from svodviz.wire.machine_code import recorded
@@ -258,3 +260,40 @@ def _shown(
         return side_by_side(subject, inputs[0], measure=is_measured, **state)
     compilation = compilation_of(subject, *inputs)
     return Explorer(compilation, check_all(compilation) if check else None, **state)
+
+
+def bisect(subject: object, *inputs: object) -> Explorer:
+    """An explorer at the first wrong rewrite of what `explore` takes; at the graph if all is right.
+
+    Its `bisection` says what was found, and every run of the search: print it.
+    """
+    from compiler.ask.bisect import bisect as search
+
+    compilation = compilation_of(subject, *inputs, by="bisect")
+    found = search(compilation)
+    state: dict[str, object] = {}
+    if found.place >= 0:
+        state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph"}
+        if found.match is not None:
+            state["selected"] = compilation.passes[found.place].entity(found.match.after)
+    explorer = Explorer(compilation, bisected(found), **state)
+    explorer.bisection = found
+    return explorer
+
+
+def after_cell(action: Callable[[], object]) -> bool:
+    """Has `action` called when the cell that runs now has shown its result; False without cells.
+
+    The cell is over only then: who runs a notebook from end to end has everything in it.
+    """
+    shell = get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return False
+
+    def once(*_: object) -> None:
+        shell.events.unregister("post_run_cell", once)
+        with contextlib.suppress(KeyboardInterrupt):  # a page that is looked at asks again
+            action()
+
+    shell.events.register("post_run_cell", once)
+    return True

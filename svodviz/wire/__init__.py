@@ -9,9 +9,7 @@ In order: each imports only what stands before it.
     reasons.py       why something was chosen, as data for the page
     fusions.py       which items could be one kernel, as data for the page
     playpoints.py    a kernel's playground as data for the page
-    tunings.py       what a search over loop choices tried, as data for the page, by name of kernel
-    grounds.py       playgrounds of a compilation
-    inside.py        what loops and instructions of kernels compute, as data for the page
+    grounds.py       playgrounds of a compilation, and what a search over loop choices tried
     kernels.py       each kernel as data for the page
     operations.py    what each operation means, for the inspector
     previews.py      which values a page shows

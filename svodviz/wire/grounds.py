@@ -1,9 +1,12 @@
-"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports."""
+"""Playgrounds of a compilation: choices tried from the page or from Python, kept for exports.
+
+What a search over loop choices tried is here too, by name of kernel.
+"""
 
 from typing import TYPE_CHECKING
 
+from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, request, whole
-from svodviz.wire.tunings import tuning_rows
 
 # The compiler is imported where it is used, as everywhere in this package: pages open sooner.
 if TYPE_CHECKING:
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from compiler.playground.playground import Playground
     from compiler.playground.point import Point
     from compiler.program.compilation import Compilation
+    from compiler.tune.trials import Trial
     from svodviz.data import answers
 
 
@@ -146,4 +150,22 @@ def limits(explorer: Asked, arguments: Arguments, progress: Progress) -> "answer
     return grounds_of(explorer.compilation).measure(threads)
 
 
-# -- from Python -------------------------------------------------------------------------------
+def tuning_rows(compilation: "Compilation") -> "dict[str, answers.Tuning]":
+    """The search of each kernel that was tuned, or that could not be."""
+    return {
+        visible(made.name): {
+            "words": visible(made.words),
+            "best": made.best.number,
+            "trials": [_trial(trial) for trial in made.tried],
+        }
+        for made in compilation.tuning
+    }
+
+
+def _trial(trial: "Trial") -> "answers.TrialRow":
+    from compiler.loops.choices import text
+
+    parent = -1 if trial.parent is None else trial.parent
+    choices = text(trial.choices) or "plain"
+    refused = visible(trial.refused)
+    return trial.number, parent, visible(trial.change), trial.seconds, refused, visible(choices)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from compiler.core.garbage import put_off
 from svodviz.foundation.entities import Entities
+from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, request
 from svodviz.foundation.stages import BY_ID, STAGES
-from svodviz.wire.inside import seen_inside
+from svodviz.foundation.values import preview_seen
 from svodviz.wire.operations import operation_words
 from svodviz.wire.previews import previews
 from svodviz.wire.scene import Budget
@@ -28,6 +29,7 @@ LARGE = 2_000
 """Lines of LLVM IR of a program whose page opens without what LLVM makes of them: about a
 second. Measured 2026-11-23 on two cores of an AMD EPYC, busy with other work: 2.7 s for the 5,492
 lines of a transformer. How long a reader waits is a choice."""
+MOST_NOTES = 3
 UNMADE = "it had not been made when this was saved: run its cell again, and wait for its end"
 
 
@@ -123,3 +125,38 @@ def answer(explorer: Arriving, arguments: Arguments, progress: Progress) -> dict
     """The part that the page opened without: it is sent as a trait, so that notebooks save it."""
     explorer.arrive()
     return {}
+
+
+def seen_inside(
+    compilation: "Compilation", entities: Entities, notes: list[str]
+) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
+    """Previews of the values by entity, and the rows "unseen"; `notes` get the same in short."""
+    from compiler.ask.values import Unseen, values_inside
+
+    unseen: list[Unseen] = []
+    try:
+        seen = values_inside(compilation, unseen=unseen)
+    except Exception as error:
+        words = visible(f"no values inside kernels: {type(error).__name__}: {error}")
+        notes.append(words)
+        return {}, [("", -1, words)]
+    rows: list[records.Unseen] = [(it.stage, it.number, visible(it.reason)) for it in unseen]
+    notes += _notes(rows, compilation)
+    return {str(entities.number(name)): preview_seen(it) for name, it in seen.items()}, rows
+
+
+def _notes(rows: "list[records.Unseen]", compilation: "Compilation") -> list[str]:
+    """Notes on what was left out, each by itself where it is little."""
+    if len(rows) > MOST_NOTES:
+        kernels = len({number for _, number, _ in rows})
+        return [f"no values inside {kernels:,} kernels: the inspector says of each why"]
+    return [f"no values {_place(stage, number, compilation)}: {why}" for stage, number, why in rows]
+
+
+def _place(stage: str, number: int, compilation: "Compilation") -> str:
+    """`inside kernels`, `of the loops of k0`"""
+    if number < 0:
+        return "inside kernels"
+    name = visible(compilation.loops[number].name)
+    words = {"loops": "of the loops of", "lowered": "of the instructions of"}
+    return f"{words.get(stage, 'inside')} {name}"

@@ -7,6 +7,7 @@ first of paths as long, while items on any of them are critical.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from compiler.core.text import aligned
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 from svodviz.foundation.stages import printed
@@ -74,11 +75,7 @@ def _table(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     shown = rows[:MOST_LISTED]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    lines = [
-        "  " + "  ".join(text.ljust(width) for text, width in zip(it, widths, strict=True)).rstrip()
-        for it in shown
-    ]
+    lines = [f"  {line}" for line in aligned(shown)]
     left = len(rows) - len(shown)
     return ["", title, *lines, *([f"  … {left:,} more"] if left else [])]
 

@@ -20,11 +20,11 @@ sys.path[:] = [each for each in sys.path if each not in ("", {here!r})]
 import numpy as np
 import compiler
 from svodviz.drawing import layout, layout_jobs
-from svodviz.exporting import rasterize
+from svodviz.exporting import save
 from compiler.llvm import apart
 made = compiler.compile(compiler.Tensor(np.ones(5)).exp(), compiler.Options(cache=False))
 assert made.llvm_passes("k0") and str(made.assembly_for("arm-neon"))
-assert rasterize.rasterize("digraph {{ a -> b }}").startswith(b"\\x89PNG")
+assert save.rasterize("digraph {{ a -> b }}").startswith(b"\\x89PNG")
 box = {{"boxes": [[10, 10, ""]] * 2, "edges": [[0, 1]]}}
 assert len(layout._in_a_worker({{**box, "quick": True}}, 60.0)["places"]) == 2
 job = layout_jobs.start(None, box, None)

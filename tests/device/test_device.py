@@ -30,7 +30,7 @@ def test_ruling_28_numbered_devices_share_programs() -> None:
     assert Device.get("CPU:0").base_key == Device.get("CPU:1").base_key == "CPU"
     made = compiler.compile(Tensor(np.arange(5.0)) * 3.0)
     (kernel,) = made._kernels
-    cache = Programs()
+    cache = Programs(4)
     first = cache.get(kernel, Device.get("CPU:0"))
     assert cache.get(kernel, Device.get("CPU:1")) is first
     assert cache.get(kernel, device.INTERPRET) is not first

@@ -14,15 +14,14 @@ from compiler.device.launch_sizes import (
     resolve_launch_dims,
     size_of,
 )
+from compiler.loops.by_hand import Bind, Special
 from compiler.loops.nodes import (
     After,
-    Bind,
     Bitcast,
     Cast,
     DefineVar,
     Range,
     ScalarNode,
-    Special,
     alu,
     const,
     index,

@@ -29,6 +29,7 @@ from compiler.device.program import (
     program_spec,
     runs,
 )
+from compiler.loops.by_hand import Special
 from compiler.loops.nodes import (
     After,
     Argument,
@@ -38,14 +39,13 @@ from compiler.loops.nodes import (
     DefineVar,
     Load,
     ScalarNode,
-    Special,
     Store,
     alu,
     const,
     index,
 )
+from compiler.lowered import by_hand, machine
 from compiler.lowered import instructions as lowered
-from compiler.lowered import machine
 from compiler.pipeline.kernels import CompiledKernel
 from compiler.tensor import Tensor
 
@@ -198,7 +198,7 @@ def test_ruling_26_casts_of_pointers_among_instructions_are_seen_through() -> No
     assert (made.globals, made.outs, made.ins) == ((2, 4), (4,), (2,))
     assert made.var_names == ("core_id", "n")
     assert sizes(made.global_size) == [2, 1, 1]
-    mixed = [machine.Special(0, "global", 0, 4), machine.Special(1, "local", 1, 4)]
+    mixed = [by_hand.Special(0, "global", 0, 4), by_hand.Special(1, "local", 1, 4)]
     with pytest.raises(ProgramError, match="direct and local"):
         derive_instructions(mixed)
 
@@ -367,9 +367,9 @@ def test_values_of_a_run_are_checked() -> None:
 
 def test_groups_and_members_run_in_order() -> None:
     rows = [
-        machine.Special(0, "local", 0, 2),
+        by_hand.Special(0, "local", 0, 2),
         machine.DefineVar(1, "n", 0, 9),
-        machine.Special(2, "workgroup", 1, 3),
+        by_hand.Special(2, "workgroup", 1, 3),
     ]
     spec = program_spec("k", Text(), "CPU", rows)
     assert spec.parameters == ("lidx0", "n", "widx1")

@@ -8,9 +8,9 @@ import pytest
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.graph.decompose import EXPANDED as EXPANDED_KINDS
 from compiler.graph.decompose import RULES, decompose
 from compiler.graph.interpret import interpret
-from compiler.graph.kinds.every_kind import EXPANDED as EXPANDED_KINDS
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.nodes import (
     Bind,

@@ -190,7 +190,7 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_memory_comes_first_then_the_disk(tmp_path: Path) -> None:
-    folder, objects = Folder(tmp_path), Objects(kept=2)
+    folder, objects = Folder(tmp_path), Objects(2)
     assert objects.get(KEYS[0], folder) is None
     for key in KEYS[:3]:
         objects.put(key, key, folder)

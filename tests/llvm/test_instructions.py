@@ -13,6 +13,7 @@ from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import assembly, optimized
 from compiler.llvm.scratch import ScratchLayout, layout
 from compiler.llvm.source import Source
+from compiler.lowered.by_hand import Buffer, Special
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -27,7 +28,7 @@ from compiler.lowered.instructions import (
     register_lanes,
 )
 from compiler.lowered.interpret import interpret
-from compiler.lowered.machine import Buffer, DefineVar, Local, Special, Unroll
+from compiler.lowered.machine import DefineVar, Local, Unroll
 from compiler.lowered.verify import verify
 from compiler.ops.table import OPS
 from tests.lowered.hand_written import Array, f32, i64

@@ -21,7 +21,7 @@ PROGRAM = """
 import json, re, sys
 import numpy as np
 from compiler import Options, Tensor, compile
-from compiler.llvm import jit, target
+from compiler.llvm import jit
 
 x = Tensor((np.arange(6400) % 7).astype(np.float32).reshape(64, 100))
 made = compile((x @ x.T).relu(), Options(cache=sys.argv[1]))
@@ -32,7 +32,7 @@ changes = plain.llvm_passes("k0").changes
 passes = " ".join(row for change in changes for row in change.after.rows)
 text = "".join(map(str, made.assembly))
 print(json.dumps({
-    "name": jit.host_name(), "features": jit.host_features(), "has_avx512": target.has_avx512(),
+    "name": jit.host_name(), "features": jit.host_features(), "has_avx512": jit.has_avx512(),
     "zmm": "zmm" in text, "fma": "vfmadd" in text,
     "in another process": sorted(set(re.findall("<[0-9]+ x i32>", passes))),
 }))

@@ -7,7 +7,7 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.llvm import conversions, jit, operations, target
+from compiler.llvm import conversions, jit, operations
 from compiler.llvm.types import register_type, splat, vector_type
 from compiler.llvm.writer import Writer
 from compiler.ops.row import Op
@@ -16,7 +16,7 @@ from compiler.ops.table import OPS
 LANES = 16
 MACHINE = [op for op in OPS.values() if op.expansion is None]
 BY_LANE = re.compile(r"^\s+(call|div|idiv|vcvttss2si|vcvttsd2si|mul|mulx|imul)\s")
-with_avx512 = pytest.mark.skipif(not target.has_avx512(), reason="a processor without AVX-512")
+with_avx512 = pytest.mark.skipif(not jit.has_avx512(), reason="a processor without AVX-512")
 
 
 def assembly(writer: Writer, result: str, value: str, parameters: list[str]) -> list[str]:

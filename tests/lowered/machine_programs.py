@@ -9,30 +9,10 @@ from typing import Any
 import numpy as np
 
 from compiler.lowered import custom
+from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.custom import CustomOperation, Operand
-from compiler.lowered.instructions import (
-    Acc,
-    Alu,
-    Assign,
-    Const,
-    EndRange,
-    Load,
-    Range,
-    Store,
-)
-from compiler.lowered.machine import (
-    Barrier,
-    Block,
-    Buffer,
-    Custom,
-    DefineVar,
-    EndIf,
-    If,
-    Local,
-    Noop,
-    Special,
-    Wmma,
-)
+from compiler.lowered.instructions import Acc, Alu, Assign, Const, EndRange, Load, Range, Store
+from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local
 from tests.lowered.hand_written import (
     Array,
     Program,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from compiler.core.errors import InternalError
+from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -19,23 +20,17 @@ from compiler.lowered.instructions import (
     Store,
 )
 from compiler.lowered.machine import (
-    Barrier,
-    Block,
-    Buffer,
     Custom,
     DefineVar,
     EndIf,
     Gep,
     If,
     Local,
-    Noop,
     PtrCat,
     Shuffle,
-    Special,
     Unroll,
     VConst,
     Vectorize,
-    Wmma,
 )
 from compiler.lowered.verify import verify
 from tests.lowered.hand_written import bool_, f32, i32, i64

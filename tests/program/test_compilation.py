@@ -16,7 +16,6 @@ from compiler.ask import values
 from compiler.ask.as_run import NAMES
 from compiler.core.errors import DataError, ScheduleError, SizeError
 from compiler.core.trace import Line
-from compiler.device import device
 from compiler.graph.nodes import Buffer
 from compiler.pipeline import kernels
 from compiler.pipeline.rows import PIPELINE, rows
@@ -256,19 +255,6 @@ def test_kernels_are_compiled_once() -> None:
     np.testing.assert_array_equal(program(1.0), first)
     assert kernels.PROGRAMS.misses == misses
     assert plans.STRUCTURES.hits == hits + 2
-
-
-def test_the_least_recently_used_program_goes_first() -> None:
-    cache = kernels.Programs(kept=2)
-    made = [compiler.compile(floats(n + 2).exp()) for n in range(3)]
-    body = [next(iter(c._scheduled.outlined.bodies)) for c in made]
-    each = [c.kernel(b) for c, b in zip(made, body, strict=True)]
-    where = device.CPU
-    for kernel in (each[0], each[1], each[0], each[2]):
-        cache.get(kernel, where)
-    assert cache.holds(body[1], where) is None, "used longest ago"
-    assert cache.holds(body[0], where) and cache.holds(body[2], where)
-    assert cache.misses == 3
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def test_the_cache_keeps_no_data_alive() -> None:
 
 
 def test_the_least_recently_used_schedule_goes_first() -> None:
-    held = plans.Structures(kept=2)
+    held = plans.Structures(2)
     roots = [plans.without_data([(Tensor(array(n)) + 1.0).node])[0] for n in (2, 3, 4)]
     for root in (roots[0], roots[1], roots[0], roots[2], roots[0]):
         held.get(root, 1, Options())

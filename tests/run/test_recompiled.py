@@ -72,7 +72,7 @@ def test_a_function_that_runs_other_lines_is_not_told() -> None:
 
 
 def test_lines_used_longest_ago_are_forgotten() -> None:
-    lines = Lines(kept=2)
+    lines = Lines(2)
     nodes = [(X + float(i)).node for i in range(2)]
     for _ in range(2):
         with lines.compiling(nodes):

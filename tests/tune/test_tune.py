@@ -1,6 +1,7 @@
 """Tuning whole programs: what is planted is found, once, within the time, and never a loss."""
 
 import io
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,10 +16,12 @@ import compiler
 from compiler import Options, Tensor
 from compiler.core.errors import DataError
 from compiler.llvm.cache import TUNINGS
-from compiler.loops.choices import Choices, Tile, text
+from compiler.loops.choices import Choices, Tile, parse, text
+from compiler.run.building import tuned
 from compiler.tune import tune as tune_module
 from compiler.tune.trials import Refused
 from compiler.tune.workbench import Workbench
+from tests.tune.test_tuning import TUNING
 
 RNG = np.random.default_rng(0)
 
@@ -274,3 +277,28 @@ def test_progress_is_shown_to_who_looks(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_time_that_is_none_is_refused(seconds: Any) -> None:
     with pytest.raises(DataError, match="no such time"):
         Options(tune=seconds)
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from compiler import Options, Tensor, compile
+(Tensor(np.ones(4, np.float32)) * 2).numpy()
+assert "compiler.tune.tune" not in sys.modules
+compile(Tensor(np.ones(4, np.float32)) * 2, Options(tune=0.1, cache=False))
+assert "compiler.tune.tune" in sys.modules
+"""
+
+
+def test_the_search_is_loaded_when_it_is_asked_for() -> None:
+    subprocess.run([sys.executable, "-c", SCRIPT], check=True)
+
+
+def test_without_a_search_options_stay() -> None:
+    options = Options(tune=3.0)
+    assert tuned(options, ()) is options
+
+
+def test_what_was_found_becomes_choices_by_name() -> None:
+    options = tuned(Options(tune=3.0, optimize=2), (TUNING,))
+    assert options == Options(optimize=2, loops={"k3": parse("tile i0 32 mask; reorder i0.1 i0.0")})

@@ -7,7 +7,7 @@ import pytest
 
 from compiler.loops.choices import PLAIN
 from compiler.tune.duel import Duel
-from compiler.tune.trials import Trial, duration, fastest
+from compiler.tune.trials import Trial, fastest
 from compiler.tune.tuning import SHOWN, Found, Tuning
 from tests.tune.test_remembered import FOUND
 
@@ -67,13 +67,6 @@ def test_a_long_table_is_cut() -> None:
 def test_entities_are_those_of_its_lines() -> None:
     entities = [line.entity for line in TUNING.lines]
     assert entities == ["tuning:3:2", "tuning:3:0", "tuning:3:1", "tuning:3:2"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(4.8, "4.8 s"), (0.0123, "12.3 ms"), (4.12e-5, "41.2 µs"), (0, "0 µs")]
-)
-def test_durations(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
 
 
 def test_the_fastest_are_those_that_ran() -> None:

@@ -22,7 +22,7 @@ from compiler.core.dtypes import DType, int64
 from compiler.device.c.operations import conversion, literal, operation, type_name
 from compiler.device.launch_sizes import ProgramError
 from compiler.device.program import ProgramSpec, program_spec
-from compiler.lowered import machine
+from compiler.lowered import by_hand, machine
 from compiler.lowered.instructions import (
     Acc,
     Alu,
@@ -104,7 +104,7 @@ class _Writer:
             for p in pointers
         ]
         variables = (
-            i for i in self.instructions if isinstance(i, machine.DefineVar | machine.Special)
+            i for i in self.instructions if isinstance(i, machine.DefineVar | by_hand.Special)
         )
         return buffers + [f"int64_t {v.name}" for v in variables]
 
@@ -220,9 +220,9 @@ class _Writer:
 
     def _machine(self, number: int, instruction: Instruction) -> None:
         match instruction:
-            case machine.DefineVar(out=out, name=name) | machine.Special(out=out, name=name):
+            case machine.DefineVar(out=out, name=name) | by_hand.Special(out=out, name=name):
                 self._name(out, name, int64)
-            case machine.Local(out=out, dtype=dtype) | machine.Buffer(out=out, dtype=dtype):
+            case machine.Local(out=out, dtype=dtype) | by_hand.Buffer(out=out, dtype=dtype):
                 self._name(out, instruction.name, dtype)
                 self._line(f"{type_name(dtype)} {instruction.name}[{instruction.size}];")
             case machine.VConst() | machine.Vectorize() | machine.Gep() | machine.Shuffle():
@@ -234,7 +234,7 @@ class _Writer:
             case machine.If(condition=condition):
                 self._line(f"if ({self.names[condition]}) {{")
                 self.depth += 1
-            case machine.Block() | machine.Unroll() | machine.Barrier() | machine.Noop():
+            case by_hand.Block() | machine.Unroll() | by_hand.Barrier() | by_hand.Noop():
                 self._line(f"/* {type(instruction).__name__.lower()} */")
             case _:
                 _no_line(number, instruction)

@@ -2,15 +2,14 @@
 
 In order: each imports only what stands before it.
 
-    composite.py   kinds of nodes that say everything about themselves, in one class each
-    effects.py     the tensor nodes whose order counts
-    shaping.py     small graphs that many kinds and methods need
-    joins.py       kinds that bring tensors together
-    markers.py     kinds that compute nothing
-    placement.py   nodes that say where a value is
-    repeat.py      a step repeated: the state after so many iterations
-    kernel.py      a kernel that a user wrote
-    vectors.py     short vectors and tiles
-    views.py       elements of memory that exists, under another shape, in another order
-    every_kind.py  the composite kinds, a row each
+    composite.py  kinds of nodes that say everything about themselves, in one class each
+    effects.py    the tensor nodes whose order counts
+    shaping.py    small graphs that many kinds and methods need
+    joins.py      kinds that bring tensors together
+    markers.py    kinds that compute nothing
+    placement.py  nodes that say where a value is
+    repeat.py     a step repeated: the state after so many iterations
+    kernel.py     a kernel that a user wrote
+    views.py      elements of memory that exists, under another shape, in another order
+    by_hand.py    kinds that only `GraphBuilder` makes: for graphs written by hand
 """

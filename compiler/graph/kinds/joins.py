@@ -3,7 +3,6 @@
     node = Cat(x…; axis)                       one after the other along an axis
          | Contract(a, b; pairs[, batch])      the sum of products over pairs of axes
          | Gather(x, indices; axis)            x at positions along an axis; 0 outside
-         | ScatterAxis(indices, updates; axis, shape)    updates at positions along an axis
 """
 
 from dataclasses import dataclass
@@ -18,9 +17,7 @@ from compiler.graph.kinds.composite import (
     Problem,
     first_axis_outside,
     same_types,
-    written,
 )
-from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
@@ -251,61 +248,3 @@ class Gather(Composite):
     def describe(self) -> str:
         """The axis."""
         return f"axis {self.axis}"
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class ScatterAxis(Composite):
-    """Zeros of `full_shape`, in which element [i, j, …] of the updates replaces the one at
-    [i, j, …] with indices[i, j, …] on `axis`, in row-major order: of two that hit one element the
-    last wins. An update whose position is outside is left out."""
-
-    operands: ClassVar[int | None] = 2
-    colour: ClassVar[str] = "memory"
-    name_in_print: ClassVar[str] = "scatter_axis"
-    axis: int
-    full_shape: Shape
-
-    def result(self) -> tuple[Shape, DType]:
-        """The full shape, in the type of the updates."""
-        return self.full_shape, self.sources[1].dtype
-
-    def own_problem(self) -> Problem | None:
-        """No such axis; indices that are no integers; updates that reach over another axis."""
-        (indices, values), rank = self.sources, len(self.full_shape)
-        if any(n < 0 for n in self.full_shape):
-            return Problem("an extent is negative", self.full_shape, "extents of 0 or more")
-        if not 0 <= self.axis < rank:
-            return Problem("the axis is out of range", self.axis, f"an axis below {rank}")
-        if not indices.dtype.is_integer:
-            return Problem("the indices are no integers", indices.dtype, "an integer type")
-        if indices.shape != values.shape:
-            return Problem("the indices have another shape than the updates", indices.shape,
-                           values.shape)  # fmt: skip
-        others = [i for i in range(rank) if i != self.axis]
-        if len(values.shape) != rank or any(values.shape[i] > self.full_shape[i] for i in others):
-            expected = f"rank {rank}, at most {self.full_shape} but for axis {self.axis}"
-            return Problem("the updates do not fit", values.shape, expected)
-        return None
-
-    def reference(self, values: list[Array]) -> Array:
-        """NumPy's assignment, which keeps the last of equal positions."""
-        wide, new = values[0].astype(object), values[1]
-        made = np.zeros(self.shape, new.dtype)
-        inside = np.asarray((wide >= 0) & (wide < self.shape[self.axis]), bool)
-        where: list[Array] = [*np.indices(new.shape)]
-        where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
-        made[tuple(each[inside] for each in where)] = new[inside]
-        return made
-
-    def expansion(self) -> TensorNode:
-        """scatter_axis(p, u; axis) = scatter of u into zeros at [i, …, p, …, k]"""
-        indices, values = self.sources
-        where = (
-            cast_to(indices, int64) if axis == self.axis else counting(values.shape, axis)
-            for axis in range(len(values.shape))
-        )  # fmt: skip
-        return Scatter((const(0, values.dtype, self.shape), values, *where), "replace")
-
-    def describe(self) -> str:
-        """The axis and the shape."""
-        return f"axis {self.axis} {written(self.full_shape)}"

@@ -1,6 +1,6 @@
 """Kinds that compute nothing: they mark a value, for a reader or for a later stage.
 
-    node = Detach(x) | ContiguousBackward(x) | Noop([x])     x; decompose takes them away
+    node = Detach(x) | ContiguousBackward(x)     x; decompose takes them away
          | Fuse(x)                     x, to be computed inside its users whatever that costs
          | Unroll(x; factor)           x, a reduction whose innermost loop is to be unrolled
          | Placeholder(shape, dtype, name)                   data given when the program runs
@@ -9,9 +9,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from compiler.core.dtypes import DType, bool_
+from compiler.core.dtypes import DType
 from compiler.graph.extents import kept
 from compiler.graph.kinds.composite import Array, Composite, Problem
 from compiler.graph.nodes import (
@@ -22,7 +20,6 @@ from compiler.graph.nodes import (
     Reduce,
     Shape,
     TensorNode,
-    const,
 )
 
 PLACEHOLDER = 0
@@ -61,30 +58,6 @@ class ContiguousBackward(Marker):
     def expansion(self) -> TensorNode:
         """contiguous_backward(x) = x"""
         return self.sources[0]
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Noop(Marker):
-    """x; without an operand it is false, of rank 0."""
-
-    operands: ClassVar[int | None] = None
-
-    def problem(self) -> Problem | None:
-        """More than one operand."""
-        count = len(self.sources)
-        return Problem("the number of operands is wrong", count, "0 or 1") if count > 1 else None
-
-    def result(self) -> tuple[Shape, DType]:
-        """Those of the operand."""
-        return (self.sources[0].shape, self.sources[0].dtype) if self.sources else ((), bool_)
-
-    def reference(self, values: list[Array]) -> Array:
-        """The operand, or false."""
-        return values[0] if values else np.array(False)
-
-    def expansion(self) -> TensorNode:
-        """noop(x) = x and noop() = false"""
-        return self.sources[0] if self.sources else const(False, bool_)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

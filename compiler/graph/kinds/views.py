@@ -1,8 +1,6 @@
 """Views: elements of memory that exists, under another shape, in another order, under a mask.
 
-    node = BufferView(buffer; size, offset, dtype)   part of a buffer, its bytes as `dtype`
-         | View(x; views)                            x through a shape tracker
-         | Valid(x; views)                           x where the shape tracker's mask lets it
+    node = View(x; views)    x through a shape tracker
 
 A shape tracker is a tuple of `Strided` views, innermost first: the first indexes the elements of
 x in row-major order, each further one the elements of the view before it.
@@ -11,17 +9,15 @@ x in row-major order, each further one the elements of the view before it.
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.graph.kinds.composite import Array, Composite, Problem, written
 from compiler.graph.kinds.shaping import (
     affine,
     broadcast_node,
-    cast_to,
     counting,
     permuted,
     reshaped,
@@ -29,20 +25,14 @@ from compiler.graph.kinds.shaping import (
     zero_padded,
 )
 from compiler.graph.nodes import (
-    Bitcast,
-    Buffer,
     Flip,
     Index,
     Pairs,
-    Param,
-    Reduce,
     Shape,
     TensorNode,
     const,
     elementwise,
 )
-
-UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,129 +235,3 @@ class View(Composite):
     def describe(self) -> str:
         """The views, innermost first."""
         return described(self.views)
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Valid(Composite):
-    """The operand, which has the tracker's shape, where the tracker reads; 0 elsewhere."""
-
-    views: Tracker
-    size: int
-    """Elements of what the tracker is a view of."""
-
-    def own_problem(self) -> Problem | None:
-        """A wrong tracker, or an operand of another shape than the tracker's."""
-        found = tracker_problem(self.views, self.size)
-        shape = self.sources[0].shape
-        if found or shape == self.views[-1].shape:
-            return found
-        return Problem("the operand has another shape", shape, self.views[-1].shape)
-
-    def reference(self, values: list[Array]) -> Array:
-        """The operand, chosen by the mask."""
-        return np.where(positions(self.views)[1], values[0], values[0].dtype.type(0))
-
-    def expansion(self) -> TensorNode:
-        """valid(x; mask) = x inside the mask, else 0; x is not read outside the outermost mask"""
-        x, outer = self.sources[0], self.views[-1]
-        if 0 in outer.valid_shape:
-            return const(0, x.dtype, x.shape)
-        if any(view.mask is not None for view in self.views[:-1]):
-            mask: TensorNode = const(True, dtypes.bool_, (self.size,))
-            for view in self.views:
-                mask = viewed(mask, view)
-            return elementwise("where", mask, x, const(0, x.dtype, x.shape))
-        widths = tuple((b, n - e) for (b, e), n in zip(outer.bounds, x.shape, strict=True))
-        return zero_padded(shrunk(x, outer.bounds), widths)
-
-    def describe(self) -> str:
-        """The views, innermost first."""
-        return described(self.views)
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class BufferView(Composite):
-    """`count` elements of type `target` from the memory of a buffer, from element `offset` on.
-
-    Both are counted in elements of `target`, whose bits are those in memory, least byte first.
-    """
-
-    colour: ClassVar[str] = "buffer"
-    name_in_print: ClassVar[str] = "buffer_view"
-    count: int
-    offset: int
-    target: DType
-
-    def result(self) -> tuple[Shape, DType]:
-        """One axis."""
-        return (self.count,), self.target
-
-    def own_problem(self) -> Problem | None:
-        """An operand that is no memory, truth values as bits, a part outside the buffer."""
-        source = self.sources[0]
-        if not isinstance(source, Buffer | Param) and not _is_placeholder(source):
-            return Problem("the operand is no buffer", type(source).__name__.lower(), "a buffer",
-                           "use a view, or contiguous() and realize()")  # fmt: skip
-        if source.dtype is not self.target and dtypes.bool_ in (source.dtype, self.target):
-            got = f"{source.dtype} as {self.target}"
-            return Problem("truth values have no other type's bits", got, "numbers", "cast them")
-        fits = source.nbytes // self.target.itemsize
-        if self.offset < 0 or self.count < 0 or self.offset + self.count > fits:
-            got = f"elements {self.offset} to {self.offset + self.count}"
-            return Problem("the part reaches outside the buffer", got, f"inside 0 to {fits}")
-        return None
-
-    def reference(self, values: list[Array]) -> Array:
-        """The bytes, read as the other type."""
-        bits = np.ascontiguousarray(values[0]).reshape(-1).view(np.uint8)
-        begin = self.offset * self.target.itemsize
-        part = bits[begin : begin + self.count * self.target.itemsize]
-        return part.copy().view(self.target.numpy)
-
-    def expansion(self) -> TensorNode:
-        """buffer_view(b; n, k, t) = bitcast(b, t)[k : k+n]; wider or narrower types by shifts"""
-        source, target = self.sources[0], self.target
-        flat = reshaped(source, (source.size,))
-        old, new, end = source.dtype.bits, target.bits, self.offset + self.count
-        if not self.count:
-            return const(0, target, (0,))
-        if old == new:
-            return _as(shrunk(flat, ((self.offset, end),)), target)
-        ratio = max(old, new) // min(old, new)
-        if old > new:
-            first = self.offset // ratio
-            part = shrunk(flat, ((first, -(-end // ratio)),))
-            skip = self.offset - first * ratio
-            narrow = _split(_as(part, UNSIGNED[old]), ratio, UNSIGNED[new])
-            return _as(shrunk(narrow, ((skip, skip + self.count),)), target)
-        part = shrunk(flat, ((self.offset * ratio, end * ratio),))
-        return _as(_joined(_as(part, UNSIGNED[old]), ratio, UNSIGNED[new]), target)
-
-    def describe(self) -> str:
-        """`16:32 as f32`"""
-        return f"{self.offset}:{self.offset + self.count} as {self.target.short}"
-
-
-def _is_placeholder(node: TensorNode) -> bool:
-    return isinstance(node, Composite) and not node.sources and node.colour == "buffer"
-
-
-def _as(node: TensorNode, dtype: DType) -> TensorNode:
-    """The same bits as another type."""
-    return node if node.dtype is dtype else Bitcast((node,), dtype)
-
-
-def _split(words: TensorNode, ratio: int, narrow: DType) -> TensorNode:
-    """Each word as `ratio` narrower ones, least significant first."""
-    shape = (words.size, ratio)
-    wide = broadcast_node(reshaped(words, (words.size, 1)), shape)
-    by = cast_to(affine(counting(shape, 1), narrow.bits, 0), words.dtype)
-    return reshaped(cast_to(elementwise("shr", wide, by), narrow), (words.size * ratio,))
-
-
-def _joined(words: TensorNode, ratio: int, wide: DType) -> TensorNode:
-    """Each `ratio` words as one wider, the first the least significant."""
-    shape = (words.size // ratio, ratio)
-    rows = cast_to(reshaped(words, shape), wide)
-    by = cast_to(affine(counting(shape, 1), words.dtype.bits, 0), wide)
-    return reshaped(Reduce((elementwise("shl", rows, by),), "sum", (1,)), shape[:1])

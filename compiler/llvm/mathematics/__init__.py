@@ -21,22 +21,20 @@ fma to be fast; without it LLVM calls the C library's fma, and the results stay 
 
 In order: each imports only what stands before it.
 
-    builder.py         a small writer of LLVM IR text
-    coefficients.py    polynomial coefficients, lowest power first
-    constants.py       mathematical constants to 1400 bits, from integer series
-    exponential.py     exp, exp2 and tanh
-    error_function.py  erf: a polynomial below 1, and 1 - erfc from there on
-    logarithm.py       log and log2: x = 2**e m with m in [sqrt(1/2), sqrt 2]
-    power.py           pow: 2**(y log2 |x|) with the logarithm to more bits than the result has
-    trigonometry.py    sin, cos and tan
+    builder.py       a small writer of LLVM IR text
+    coefficients.py  polynomial coefficients, lowest power first
+    constants.py     mathematical constants to 1400 bits, from integer series
+    exponential.py   exp, exp2, tanh and erf
+    logarithm.py     log and log2: x = 2**e m with m in [sqrt(1/2), sqrt 2]
+    power.py         pow: 2**(y log2 |x|) with the logarithm to more bits than the result has
+    trigonometry.py  sin, cos and tan
 """
 
 from dataclasses import dataclass
 from functools import cache
 
 from compiler.llvm.mathematics.builder import FORMATS, Code, Value
-from compiler.llvm.mathematics.error_function import erf
-from compiler.llvm.mathematics.exponential import exp, exp2, tanh
+from compiler.llvm.mathematics.exponential import erf, exp, exp2, tanh
 from compiler.llvm.mathematics.logarithm import log, log2
 from compiler.llvm.mathematics.power import pow
 from compiler.llvm.mathematics.trigonometry import cos, sin, tan

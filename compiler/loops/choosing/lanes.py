@@ -8,6 +8,7 @@
 from collections.abc import Iterable
 
 from compiler.core.reason import Number, Reason, shown
+from compiler.core.text import microseconds
 from compiler.loops.choices import (
     Choice,
     Parallelize,
@@ -142,7 +143,8 @@ def shared_out(seen: Accesses, name: str, trips: int, model: MachineModel) -> li
     """The iterations of the outermost axis over all cores, where the work is worth it."""
     took, outside = seen.nanoseconds(model), trip_count(name, trips, "cores", model.cores)
     work = _work(took)
-    words = f"about {took / 1000:,.0f} µs of work, {trips} iterations outside, {model.cores} cores"
+    cost = f"about {microseconds(took, 0)} of work"
+    words = f"{cost}, {trips} iterations outside, {model.cores} cores"
     against = _against_threads(took, model)
     if not against and trips < model.cores:
         against = Reason(f"{words}: too few iterations to share out", work, outside)

@@ -25,6 +25,7 @@ from typing import TypeAlias
 
 from compiler.core.errors import InternalError
 from compiler.core.printable import ShownAsText, printout
+from compiler.core.text import aligned
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.footprint import made_buffers
@@ -59,7 +60,7 @@ class MemoryPlan(ShownAsText):
         return self.arena + self.kept
 
     def __str__(self) -> str:
-        rows = [
+        lines = aligned(
             (
                 p.buffer.name or f"[{','.join(map(str, p.buffer.shape))}]",
                 f"at {p.offset:,}" if p.offset is not None else "alone",
@@ -68,12 +69,7 @@ class MemoryPlan(ShownAsText):
                 p.reason,
             )
             for p in self.places
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
+        )
         total = (
             f"peak {self.peak:,} bytes; without sharing {self.unshared:,}, "
             f"at least {self.live:,} are alive at once"

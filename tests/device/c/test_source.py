@@ -17,8 +17,8 @@ from compiler.device.c.source import CRenderer, CSource, module
 from compiler.device.launch_sizes import ProgramError
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Cast, Elementwise, Reduce, TensorNode
+from compiler.lowered import by_hand, machine
 from compiler.lowered import instructions as lowered
-from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
 from compiler.ops import references
 from compiler.ops.table import OPS, REDUCTIONS
@@ -201,7 +201,7 @@ def test_variables_conditions_and_scratch_memory_in_c(tmp_path: Path) -> None:
         machine.If(5),
         lowered.Store(0, 1, 4, None),
         machine.EndIf(),
-        machine.Barrier(),
+        by_hand.Barrier(),
     ]
     library = built([rendered(rows, "k")], tmp_path)
     out = np.zeros(4, np.int64)
@@ -227,7 +227,7 @@ def test_the_source_reads_like_the_instructions() -> None:
 
 
 def test_what_has_no_line_of_c_is_refused() -> None:
-    tiles = machine.Wmma(0, 0, 0, 0, 1, 1, 1, float32)
+    tiles = by_hand.Wmma(0, 0, 0, 0, 1, 1, 1, float32)
     for instruction in (tiles, machine.Custom(0, "hypot", (), float32)):
         with pytest.raises(ProgramError, match="instruction 0 has no line of C"):
             CRenderer().render([instruction])

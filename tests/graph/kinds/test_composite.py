@@ -11,14 +11,21 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
-from compiler.graph.decompose import decompose
+from compiler.graph.decompose import EXPANDED, SCHEDULED, decompose
+from compiler.graph.kinds.by_hand import (
+    BufferView,
+    Gep,
+    ScatterAxis,
+    Valid,
+    VConst,
+    Vectorize,
+    Wmma,
+)
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.every_kind import EXPANDED, SCHEDULED
-from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
+from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
-from compiler.graph.kinds.vectors import Gep, VConst, Vectorize, Wmma
-from compiler.graph.kinds.views import BufferView, Valid, View
+from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
 from compiler.graph.verify import verify
 from compiler.graph.words import describe_argument, kind, operation

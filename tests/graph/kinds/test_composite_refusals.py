@@ -5,13 +5,22 @@ import pytest
 from compiler import Strided
 from compiler.core import dtypes
 from compiler.core.errors import InternalError
+from compiler.graph.kinds.by_hand import (
+    BufferView,
+    Gep,
+    Noop,
+    ScatterAxis,
+    Valid,
+    VConst,
+    Vectorize,
+    Wmma,
+)
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Scatter
-from compiler.graph.kinds.joins import Cat, Contract, Gather, ScatterAxis
+from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.markers import Noop, Placeholder, Unroll
-from compiler.graph.kinds.vectors import Gep, VConst, Vectorize, Wmma
-from compiler.graph.kinds.views import BufferView, Valid, View
+from compiler.graph.kinds.markers import Placeholder, Unroll
+from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink
 from compiler.graph.verify import verify
 

@@ -10,8 +10,7 @@ import networkx as nx
 import pytest
 
 from compiler import Tensor, compile
-from svodviz.exporting.rasterize import rasterize
-from svodviz.exporting.save import ENDINGS, encode, form_of, save
+from svodviz.exporting.save import ENDINGS, encode, form_of, rasterize, save
 from tests.svodviz.sample import hostile, sample
 
 STARTS = {

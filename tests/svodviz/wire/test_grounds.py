@@ -6,20 +6,27 @@ import re
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import svodviz
 from compiler.core.errors import DataError
+from compiler.loops.choices import parse
 from compiler.playground import playground as core
 from compiler.playground import roofs
 from compiler.playground.roofs import Roofs
+from compiler.tune.duel import Duel
+from compiler.tune.trials import Trial
+from compiler.tune.tuning import Found, Tuning
 from svodviz.cli.program import run
 from svodviz.foundation.requests import respond
 from svodviz.wire import grounds
+from svodviz.wire.grounds import tuning_rows
 from svodviz.wire.payload import wire
 from tests.playground.programs import TILED, gathered, product
+from tests.svodviz.sample import sample
 
 
 @pytest.fixture(autouse=True)
@@ -167,3 +174,26 @@ def test_limits_below_what_a_kernel_reached_are_measured_again(
     monkeypatch.setattr(roofs, "measure_roofs", lambda threads: next(found))
     assert answer(explorer, "roofs", threads=1)["peak"] == pytest.approx(fastest * 1.5)
     assert next(found).peak == fastest * 2.0, "a sufficient limit is not measured again"
+
+
+TRIALS = (
+    Trial(0, None, "the default", parse("tile i0 8"), 2e-6),
+    Trial(1, 0, "tile i0 8 → 16", parse("tile i0 16"), 1e-6),
+    Trial(2, 0, "plain", parse(""), None, "slow\u202e"),
+)
+
+
+def test_a_search_has_its_trials_and_the_best() -> None:
+    found = Found(TRIALS, 1, Duel(2e-6, 1e-6, 1e-6, 1e-8, 9))
+    made = Tuning(title="tuning k0", name="k0", kernel=0, found=found)
+    holder: Any = SimpleNamespace(tuning=(made,))
+    row = tuning_rows(holder)["k0"]
+    assert row["best"] == 1 and row["words"] == made.words
+    assert row["trials"][1] == (1, 0, "tile i0 8 → 16", 1e-6, "", "tile i0 16 peel")
+    assert row["trials"][2] == (2, 0, "plain", None, "slow\\u202e", "plain")
+    json.dumps(row, allow_nan=False)
+
+
+def test_what_was_not_tuned_has_none() -> None:
+    assert tuning_rows(product()) == {}
+    assert tuning_rows(sample()) == {}

@@ -13,7 +13,7 @@ from svodviz.foundation.packing import packed
 from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import STAGES
 from svodviz.offline import page_of
-from svodviz.widget import cells
+from svodviz.widget import explorer as widget
 from svodviz.widget.explorer import Explorer
 from svodviz.wire import later
 from svodviz.wire.later import UNMADE, joined
@@ -38,7 +38,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A notebook's shell; a program of any size is large in it."""
     made = SimpleNamespace(kernel=object())
     made.events = EventManager(made, available_events)
-    monkeypatch.setattr(cells, "get_ipython", lambda: made)
+    monkeypatch.setattr(widget, "get_ipython", lambda: made)
     monkeypatch.setattr(later, "LARGE", 0)
     return made
 

@@ -7,7 +7,7 @@ from compiler.core.reason import Number, Reason
 from svodviz.cli.main import main
 from svodviz.foundation.entities import Entities
 from svodviz.texts.decision_text import decision_text
-from svodviz.wire.inside import seen_inside
+from svodviz.wire.later import seen_inside
 from svodviz.wire.payload import wire
 from svodviz.wire.reasons import decision_rows, number_rows
 from tests.svodviz.conftest import softmax_layer

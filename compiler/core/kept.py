@@ -1,0 +1,69 @@
+"""Tables of bounded size for what was made before: what was used least recently is forgotten."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from compiler.core import forking
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True, eq=False)
+class _Entry(Generic[Value]):
+    value: Value
+    used: int
+
+
+class Kept(Generic[Key, Value]):
+    """At most `bound` values by key. Any thread may use it at any time; no value is None.
+
+    Whoever does several things in one step takes `lock`, which its thread may hold already.
+    """
+
+    # To hash a key may take a microsecond. So a hit does it once, and notes a number in what it
+    # found instead of moving the key; a value that is one too many was made at a cost beside which
+    # looking at all the numbers is nothing.
+
+    def __init__(self, bound: int) -> None:
+        self.bound = bound
+        self.lock = forking.lock()
+        self.hits = 0
+        self.misses = 0
+        """Counted by whoever makes what is missing."""
+        self._table: dict[Key, _Entry[Value]] = {}
+        self._uses = itertools.count()
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def held(self, key: Key) -> Value | None:
+        """The value of `key` if it is kept; it counts as used."""
+        with self.lock:
+            found = self._table.get(key)
+            if found is None:
+                return None
+            self.hits += 1
+            found.used = next(self._uses)
+            return found.value
+
+    def keep(self, key: Key, value: Value) -> Value:
+        """`value`, kept from now on; where there are too many, the one used longest ago goes."""
+        with self.lock:
+            self._table[key] = _Entry(value, next(self._uses))
+            if len(self._table) > self.bound:
+                del self._table[min(self._table, key=lambda it: self._table[it].used)]
+        return value
+
+    def items(self) -> list[tuple[Key, Value]]:
+        """All that is kept, what was used least recently first."""
+        with self.lock:
+            rows = sorted(self._table.items(), key=lambda row: row[1].used)
+        return [(key, found.value) for key, found in rows]
+
+    def clear(self) -> None:
+        """Forget everything, and set the counts to 0."""
+        with self.lock:
+            self._table.clear()
+            self.hits = self.misses = 0

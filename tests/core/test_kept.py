@@ -1,0 +1,71 @@
+"""A table that forgets what was used least recently."""
+
+import os
+import threading
+
+import pytest
+
+from compiler.core.kept import Kept
+
+
+def test_what_was_used_longest_ago_goes_first() -> None:
+    table: Kept[str, int] = Kept(2)
+    assert table.keep("a", 1) == 1
+    table.keep("b", 2)
+    assert table.held("a") == 1
+    table.keep("c", 3)
+    assert table.items() == [("a", 1), ("c", 3)]
+    table.keep("a", 4)
+    table.keep("d", 5)
+    assert table.items() == [("a", 4), ("d", 5)]
+    assert len(table) == 2
+
+
+def test_hits_are_counted_and_all_is_forgotten() -> None:
+    table: Kept[str, int] = Kept(2)
+    assert table.held("a") is None
+    table.keep("a", 1)
+    assert table.held("a") == table.held("a") == 1
+    assert (table.hits, table.misses) == (2, 0)
+    table.misses += 1
+    table.clear()
+    assert (table.hits, table.misses, len(table), table.held("a")) == (0, 0, 0, None)
+
+
+def test_several_things_in_one_step() -> None:
+    table: Kept[str, int] = Kept(8)
+
+    def count() -> None:
+        for _ in range(2000):
+            with table.lock:
+                table.keep("n", (table.held("n") or 0) + 1)
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert table.held("n") == 8000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_it_is_free_in_a_child() -> None:
+    table: Kept[str, int] = Kept(8)
+    table.keep("a", 1)
+    inside, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with table.lock:
+            inside.set()
+            done.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(10)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if table.held("a") == 1 else 1)
+    _, status = os.waitpid(child, 0)
+    done.set()
+    thread.join()
+    assert status == 0
