@@ -16,7 +16,6 @@ from svodviz.foundation.subject import compilation_of
 from svodviz.widget.explorer import Explorer
 from svodviz.widget.playground import playground
 from svodviz.wire.checks import check_all
-from tests.svodviz.lab import Server, serve
 from tests.svodviz.sample import rich, sample
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -47,13 +46,6 @@ def chromium() -> Iterator[Any]:
         browser = runner.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
-
-
-@pytest.fixture(scope="session")
-def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of JupyterLab and Notebook."""
-    with serve(tmp_path_factory.mktemp("jupyter")) as server:
-        yield server
 
 
 @pytest.fixture(scope="session")
