@@ -4,12 +4,15 @@ import gc
 import os
 from collections.abc import Generator, Sequence
 from itertools import chain
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 # What tests that take long are marked with, the longest first.
 MARKERS = ("slow", "browser")
+# Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
+TOGETHER = ("tests/svodviz/jupyter/",)
 
 # The first call of a compiled program includes its compilation, so no example has a deadline.
 settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.environ, print_blob=True)
@@ -39,6 +42,20 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # xdist's own answer
     return 1 + (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A module is one worker's, so that it makes what its tests share once; so is a folder whose
+    modules share what is dearest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module: str = super()._split_scope(nodeid)
+            return next((it for it in TOGETHER if module.startswith(it)), module)
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(wrapper=True)

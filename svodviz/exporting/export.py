@@ -56,13 +56,8 @@ body {{ margin: 0; }}
 
 _START = """\
 const textOf = (name) => document.querySelector(`script.${name}`);
-const data = textOf("data");
-const values = {
-  wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
-    : JSON.parse(data.textContent),
-  state: JSON.parse(textOf("state").textContent),
-};
 const listeners = new Map();
+let values = {};
 const model = {
   get: (name) => values[name],
   set: (name, value) => {
@@ -74,8 +69,21 @@ const model = {
   off: (event, listener) => listeners.set(
     event, (listeners.get(event) || []).filter((it) => it !== listener)),
 };
-window.svodviz = { model };
-await render({ model, el: document.body, fullPage: true });
+let close = null;
+const reset = async () => {
+  close?.();
+  document.querySelector(".svodviz")?.remove();
+  listeners.clear();
+  const data = textOf("data");
+  values = {
+    wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
+      : JSON.parse(data.textContent),
+    state: JSON.parse(textOf("state").textContent),
+  };
+  close = await render({ model, el: document.body, fullPage: true });
+};
+window.svodviz = { model, reset };
+await reset();
 """
 
 
@@ -90,7 +98,8 @@ def export_html(
 
     `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts.
     Returns the page's text, and writes it to `path` where one is given. `window.svodviz.model` in
-    the page has the state that scripts can read and set.
+    the page has the state that scripts can read and set; `window.svodviz.reset()` shows the page
+    as it was when it opened.
     """
     data = script_json(wire)
     is_packed = len(data) > PACKED_ABOVE

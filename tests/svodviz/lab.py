@@ -19,8 +19,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOKEN = "svodviz"
 PATIENCE = 60_000  # milliseconds: a machine under load is slow, not wrong
-# Errors of the applications' own scripts are not ours to mend; our modules are blobs.
-OWN = re.compile("/static/(lab|notebook)/")
+# Errors of the applications' own scripts are not ours to mend; our modules are blobs. The second is
+# what JupyterLab says where a kernel ends while it asks whether that has subshells.
+OWN = re.compile("/static/(lab|notebook)/|create_subshell_request")
 READY = ".svodviz[data-ready=true]"
 # Settings of the applications, in files: Notebook hears nothing of JupyterLab's command line.
 APPLICATIONS = {
@@ -42,6 +43,11 @@ RUN = """async (number) => {
     content.deselectAll();
     await window.jupyterapp.commands.execute('notebook:run-cell');
     return content.widgets[number].model.outputs.toJSON();
+}"""
+
+CLOSE = """(name) => {
+    const { shell } = window.jupyterapp;
+    [...shell.widgets('main')].find(({ context }) => context?.path === name)?.dispose();
 }"""
 
 
@@ -185,6 +191,10 @@ class Shown:
         self.command("docmanager:open", path=name)
         self.wait(f"""() => window.jupyterapp.shell.currentWidget?.context?.path === '{name}'
             && ({IDLE})()""")
+
+    def close(self, name: str) -> None:
+        """Closes a notebook without a question, whatever of it is not saved; its kernel stays."""
+        self.page.evaluate(CLOSE, name)
 
     def wait(self, condition: str, argument: Any = None) -> None:
         """Until a condition of the page holds."""

@@ -14,7 +14,7 @@ from svodviz.foundation.stages import EXPORTED
 from tests.svodviz.comparing.test_compare import softmax
 from tests.svodviz.sample import hostile, rich, sample
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+jsonschema = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
 SCHEMA = json.loads(
     (Path(__file__).parent.parent.parent / "docs" / "schema.json").read_text("utf-8")
 )
@@ -28,7 +28,7 @@ def devices() -> Any:
 
 @pytest.fixture(scope="module")
 def validator() -> Any:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.meta.validate(SCHEMA)
     return jsonschema.Draft202012Validator(SCHEMA)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.svodviz.lab import Server, Shown, opened
+from tests.svodviz.jupyter.conftest import Open
+from tests.svodviz.lab import Shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -39,10 +40,9 @@ WIDE = """(root) => {
 
 
 @pytest.fixture(scope="module")
-def lab(jupyter: Server, chromium: Any) -> Iterator[Shown]:
+def lab(notebook: Open) -> Iterator[Shown]:
     """A notebook with two explorers."""
-    jupyter.write("explorers.ipynb", CELLS)
-    with opened(chromium, jupyter.url("lab/tree/explorers.ipynb") + "&reset") as shown:
+    with notebook("explorers.ipynb", CELLS) as shown:
         shown.show(FIRST)
         shown.show(SECOND)
         yield shown

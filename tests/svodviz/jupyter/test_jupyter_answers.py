@@ -1,11 +1,11 @@
 """Python's answers to pages in a real JupyterLab: LLVM's passes, other loops, comparisons."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.svodviz.lab import Server, Shown, opened
+from tests.svodviz.jupyter.conftest import Open
+from tests.svodviz.lab import Shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -35,10 +35,9 @@ CELLS = (
 
 
 @pytest.fixture(scope="module")
-def lab(jupyter: Server, chromium: Any) -> Iterator[Shown]:
+def lab(notebook: Open) -> Iterator[Shown]:
     """A notebook of which the first cell was run."""
-    jupyter.write("answers.ipynb", CELLS)
-    with opened(chromium, jupyter.url("lab/tree/answers.ipynb") + "&reset") as shown:
+    with notebook("answers.ipynb", CELLS) as shown:
         shown.run(PREPARE)
         yield shown
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.svodviz.jupyter.conftest import Open
 from tests.svodviz.lab import IDLE, READY, Server, Shown, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -31,10 +32,9 @@ WIDGETS = "application/vnd.jupyter.widget-state+json"
 
 
 @pytest.fixture(scope="module")
-def lab(jupyter: Server, chromium: Any) -> Iterator[Shown]:
+def lab(notebook: Open) -> Iterator[Shown]:
     """A notebook of which nothing was run."""
-    jupyter.write("ends.ipynb", CELLS)
-    with opened(chromium, jupyter.url("lab/tree/ends.ipynb") + "&reset") as shown:
+    with notebook("ends.ipynb", CELLS) as shown:
         yield shown
 
 

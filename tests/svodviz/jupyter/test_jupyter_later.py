@@ -9,7 +9,8 @@ import pytest
 from svodviz.foundation.packing import unpacked
 from svodviz.offline import page_of
 from svodviz.wire.later import UNMADE
-from tests.svodviz.lab import READY, Server, Shown, opened
+from tests.svodviz.jupyter.conftest import Open
+from tests.svodviz.lab import READY, Server, Shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -56,13 +57,11 @@ def done(jupyter: Server) -> Iterator[Path]:
 
 
 @pytest.fixture
-def lab(jupyter: Server, chromium: Any, done: Path) -> Iterator[Shown]:
+def lab(notebook: Open, done: Path, request: pytest.FixtureRequest) -> Iterator[Shown]:
     """A notebook whose first cell was run."""
-    jupyter.write("later.ipynb", CELLS)
-    with opened(chromium, jupyter.url("lab/tree/later.ipynb") + "&reset") as shown:
+    with notebook(f"{request.node.name}.ipynb", CELLS) as shown:
         shown.run(PREPARE)
         yield shown
-    jupyter.end_kernels()
 
 
 def begun(lab: Shown) -> Any:
@@ -78,7 +77,9 @@ def size(root: Any) -> Any:
     return root.locator('.stage[data-stage="asm"] .stage-size')
 
 
-def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: Path) -> None:
+def test_a_page_is_used_before_llvm_is_done(
+    lab: Shown, jupyter: Server, done: Path, request: pytest.FixtureRequest
+) -> None:
     root = begun(lab)
     root.locator(".node").first.click()
     assert root.locator(".node.selected").count() == 1
@@ -92,8 +93,8 @@ def test_a_page_is_used_before_llvm_is_done(lab: Shown, jupyter: Server, done: P
     lab.run_until(TELL, "asm 4 k0:")
     assert root.locator(".inspector .entity").inner_text() == "asm:0:1"
     lab.command("docmanager:save")
-    saved = jupyter.read("later.ipynb")["metadata"]["widgets"][WIDGETS]["state"].values()
-    (state,) = (it["state"] for it in saved if "wire" in it["state"])
+    saved = jupyter.read(f"{request.node.name}.ipynb")["metadata"]["widgets"][WIDGETS]["state"]
+    (state,) = (it["state"] for it in saved.values() if "wire" in it["state"])
     assert [it["id"] for it in unpacked(state["later"])["stages"]] == LATE
     assert UNMADE not in page_of(state)
 

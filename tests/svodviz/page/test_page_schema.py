@@ -24,8 +24,7 @@ from tests.svodviz.poison import poisoned
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.test_schema import devices
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-referencing = pytest.importorskip("referencing", reason="jsonschema is not installed")
+jsonschema = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE, STAGE = (json.loads((DOCS / it).read_text("utf-8"))
                for it in ("page.schema.json", "schema.json"))  # fmt: skip
@@ -45,9 +44,7 @@ def closed(schema: Any) -> Any:
 @cache
 def validator(name: str) -> Any:
     """A validator of data against one definition."""
-    schemas = [closed(PAGE), closed(STAGE)]
-    resources = [(it["$id"], referencing.Resource.from_contents(it)) for it in schemas]
-    registry = referencing.Registry().with_resources(resources)
+    registry = jsonschema.Registry([(it["$id"], closed(it)) for it in (PAGE, STAGE)])
     wanted = {"$ref": f"{PAGE['$id']}#/$defs/{name}"}
     return jsonschema.Draft202012Validator(wanted, registry=registry)
 
@@ -55,7 +52,7 @@ def validator(name: str) -> Any:
 def faults(name: str, data: Any) -> list[str]:
     """The faults of the data against the description."""
     found = validator(name).iter_errors(json.loads(json.dumps(data)))
-    return [f"{'.'.join(map(str, it.absolute_path))}: {it.message[:300]}" for it in found]
+    return [f"{'.'.join(map(str, it.instance_path))}: {it.message[:300]}" for it in found]
 
 
 def tuned() -> Any:
@@ -90,7 +87,7 @@ NAMES = ("sample", "rich", "hostile", "poisoned", "softmax", "devices", "tuned",
 
 def test_the_schemas_are_schemas() -> None:
     for schema in (PAGE, STAGE, closed(PAGE), closed(STAGE)):
-        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.meta.validate(schema)
     assert closed({"type": "object", "properties": {}})["additionalProperties"] is False
 
 
