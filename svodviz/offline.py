@@ -66,9 +66,7 @@ class Notebook(Protocol):
 class OfflineExplorers(Preprocessor):
     """Replaces every explorer of a notebook by its page; others' widgets stay as they are."""
 
-    def preprocess(
-        self, notebook: Notebook, resources: Saved
-    ) -> tuple[Notebook, Saved]:
+    def preprocess(self, notebook: Notebook, resources: Saved) -> tuple[Notebook, Saved]:
         """The notebook with pages in the place of explorers."""
         notebook = copy.deepcopy(notebook)
         saved = notebook.metadata.get("widgets", {}).get(SAVED, {}).get("state", {})

@@ -39,9 +39,7 @@ def with_choices(loops: Body, choices: Choices, options: Options) -> Body:
     return unit.loops
 
 
-def replace_row(
-    patch: pytest.MonkeyPatch, place: str, function: Callable[..., object]
-) -> None:
+def replace_row(patch: pytest.MonkeyPatch, place: str, function: Callable[..., object]) -> None:
     """Have other functions run in the rows called `place`, e.g. "loops.choose"."""
     changed = tuple(
         replace(row, function=function) if row.place == place else row for row in rows.PIPELINE

@@ -215,9 +215,7 @@ def _shared(one: Place, other: Place) -> int:
     return max(0, min(end, stop) - max(begin, start))
 
 
-def as_run(
-    compilation: Checkable, values: Values, expected: Expected
-) -> list[Callable[[], Row]]:
+def as_run(compilation: Checkable, values: Values, expected: Expected) -> list[Callable[[], Row]]:
     """The functions that give the row of each step, in order."""
     made = AsRun(compilation, values, expected)
     return [partial(made.row, name) for name in NAMES]

@@ -148,9 +148,7 @@ class Bench:
         run_tasks(made.linear.instructions, arguments, variables=variables)
 
 
-def check_passes(
-    compilation: Checkable, variables: Values | None = None
-) -> tuple[Row, ...]:
+def check_passes(compilation: Checkable, variables: Values | None = None) -> tuple[Row, ...]:
     """For each pass of `compilation.passes` whether what it left is right.
 
     `variables` are values over those bound. Raises `DataError` as `run` does.

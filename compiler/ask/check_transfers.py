@@ -71,9 +71,7 @@ def _copied(compilation: Checkable, values: Values) -> list[Array]:
     return [value.reshape(-1) for node, value in known.items() if isinstance(node, Copy)]
 
 
-def _wrong(
-    each: MemoryTransfer, arrays: list[Array], before: Array, copied: list[Array]
-) -> str:
+def _wrong(each: MemoryTransfer, arrays: list[Array], before: Array, copied: list[Array]) -> str:
     """The problem of a transfer that has run; "" where it has none."""
     destination, source = arrays
     meant = before.copy()

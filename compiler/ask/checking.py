@@ -145,9 +145,7 @@ def run_machine(compilation: Checkable, values: Values) -> list[Array]:
     return sliced(flat, compilation.results, values)
 
 
-def run_bodies(
-    compilation: Checkable, engine: str, variables: Values | None = None
-) -> list[Array]:
+def run_bodies(compilation: Checkable, engine: str, variables: Values | None = None) -> list[Array]:
     """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
 
     `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those

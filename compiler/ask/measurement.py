@@ -20,13 +20,7 @@ from compiler.core.stage import Stage
 from compiler.core.text import aligned, counted, microseconds
 from compiler.core.trace import Line
 from compiler.schedule.analysis.costs import critical_path, timings
-from compiler.schedule.items import (
-    WORDS,
-    HostCallback,
-    ItemAnalysis,
-    ItemTiming,
-    Kernel,
-)
+from compiler.schedule.items import WORDS, HostCallback, ItemAnalysis, ItemTiming, Kernel
 from compiler.schedule.printer import Schedule, path_of
 
 if TYPE_CHECKING:

@@ -90,9 +90,7 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
     return [followed.bound(node) for node in made.sources]
 
 
-def _operands(
-    node: TensorNode, products: Mapping[TensorNode, TensorNode]
-) -> Sequence[TensorNode]:
+def _operands(node: TensorNode, products: Mapping[TensorNode, TensorNode]) -> Sequence[TensorNode]:
     """The nodes to be known for a node; none for products that are not computed."""
     if node in products:
         return products[node].sources
@@ -193,9 +191,7 @@ def _error(
     return found
 
 
-def _moved_error(
-    node: TensorNode, operand: Array, error: Array, sizes: Mapping[str, int]
-) -> Array:
+def _moved_error(node: TensorNode, operand: Array, error: Array, sizes: Mapping[str, int]) -> Array:
     """Errors go where the elements go; what is repeated stays in memory once."""
     if not error.ndim:
         return error
@@ -310,9 +306,7 @@ def _moves(
     return np.maximum(_gap(value, up), _gap(value, down))
 
 
-def _alone(
-    node: TensorNode, given: Sequence[Array], place: int, error: Array
-) -> list[Array]:
+def _alone(node: TensorNode, given: Sequence[Array], place: int, error: Array) -> list[Array]:
     """Operands for an operation that only moves values: the errors, and nothing beside them."""
     own = np.broadcast_to(error, given[place].shape).astype(given[place].dtype)
     own = np.where(own < error, np.nextafter(own, np.array(np.inf, own.dtype)), own)

@@ -90,9 +90,7 @@ def _bound(sums: _Sums, epsilon: float) -> Array:
     return _by_chance(sums.count, reach, sums.sample, sums.size, epsilon)
 
 
-def _by_chance(
-    count: int, reach: Array, sample: Array, size: Array, epsilon: float
-) -> Array:
+def _by_chance(count: int, reach: Array, sample: Array, size: Array, epsilon: float) -> Array:
     """The error of additions up to partial sums of `reach`; where that is no matter of chance
     the worst case."""
     worst = (count - 1) / 2 * epsilon * size

@@ -30,17 +30,8 @@ from compiler.core.trace import Provenance
 from compiler.core.user_cache import read, user_cache, write
 from compiler.device import cpu
 from compiler.device.program import Program
-from compiler.graph.nodes import (
-    Expand,
-    Param,
-    Permute,
-    Reduce,
-    Sink,
-    Store,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.llvm import jit
 from compiler.loops.choices import Choices, Parallelize
 from compiler.loops.collapse import collapse
@@ -116,7 +107,7 @@ def _load(value: TensorNode, level: int = 3, tasks: int = 1) -> Program:
     """The program that writes `value`, an expression over Params, to argument 0; its outermost loop
     is shared out where there are several `tasks`.
     """
-    body = Sink((Store((Param((), 0, value.shape, value.dtype), value)),))
+    body = nodes.Sink((nodes.Store((nodes.Param((), 0, value.shape, value.dtype), value)),))
     provenance: Provenance[TensorNode] = Provenance()
     loops = index(body, provenance)
     loops = collapse(simplify(loops, provenance, None), provenance, None)
@@ -151,8 +142,8 @@ def _array(size: int, dtype: DType = dtypes.float32) -> Array:
     return result
 
 
-def _param(slot: int, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Param:
-    return Param((), slot, shape, dtype)
+def _param(slot: int, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> nodes.Param:
+    return nodes.Param((), slot, shape, dtype)
 
 
 def _launch() -> float:
@@ -161,9 +152,7 @@ def _launch() -> float:
 
 
 def _per_element(
-    build: Callable[[TensorNode], TensorNode],
-    dtype: DType = dtypes.float32,
-    level: int = 3,
+    build: Callable[[TensorNode], TensorNode], dtype: DType = dtypes.float32, level: int = 3
 ) -> float:
     """ns per element of an expression of one argument that the first cache holds."""
     program = _load(build(_param(1, (SMALL,), dtype)), level)
@@ -214,7 +203,7 @@ def bandwidth(nbytes: int) -> tuple[float, float]:
     size, launch = nbytes // 4, 250.0
     shape = (size,)
     one, many = _array(1), _array(size)
-    read = _ns(_load(Reduce((_param(1, shape),), "sum", (0,))), [one, many])
+    read = _ns(_load(nodes.Reduce((_param(1, shape),), "sum", (0,))), [one, many])
     write = _ns(_load(const(1.5, dtypes.float32, shape)), [many])
     return nbytes / max(read - launch, 1.0), nbytes / max(write - launch, 1.0)
 
@@ -230,9 +219,9 @@ def _memory_cores() -> float:
 
 def _column(size: int) -> float:
     """ns per element of a square matrix that is read down its columns."""
-    row = Expand((_param(1, (1, size)),), (size, size))
-    product = elementwise("mul", row, Permute((_param(2, (size, size)),), (1, 0)))
-    program = _load(Reduce((product,), "sum", (1,)))
+    row = nodes.Expand((_param(1, (1, size)),), (size, size))
+    product = elementwise("mul", row, nodes.Permute((_param(2, (size, size)),), (1, 0)))
+    program = _load(nodes.Reduce((product,), "sum", (1,)))
     arrays = [_array(size), _array(size), _array(size * size)]
     return _ns(program, arrays) / (size * size)
 
@@ -240,7 +229,7 @@ def _column(size: int) -> float:
 def _step(vector_ns: float) -> float:
     """ns of beginning and ending an inner loop, beyond what it computes: a sum of short rows."""
     rows, width = 64, 128
-    value = Reduce((_param(1, (rows, width)),), "sum", (1,))
+    value = nodes.Reduce((_param(1, (rows, width)),), "sum", (1,))
     time_per_row = _ns(_load(value), [_array(rows), _array(rows * width)]) / rows
     return min(max(time_per_row - width * vector_ns, 0.3), 30.0)
 

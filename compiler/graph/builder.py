@@ -182,9 +182,7 @@ class GraphBuilder:
 
     # -- positions -----------------------------------------------------------------------------
 
-    def index(
-        self, x: Operand, *positions: Operand, validity: Operand | None = None
-    ) -> TensorNode:
+    def index(self, x: Operand, *positions: Operand, validity: Operand | None = None) -> TensorNode:
         """x at int64 positions, one tensor per axis; 0, and not read, where not valid."""
         given = positions if validity is None else (*positions, validity)
         return _made(nodes.Index, (x, *given))
@@ -233,9 +231,7 @@ class GraphBuilder:
 
     # -- programs ------------------------------------------------------------------------------
 
-    def kernel(
-        self, name: str, function: Callable[..., Operand], *inputs: Operand
-    ) -> TensorNode:
+    def kernel(self, name: str, function: Callable[..., Operand], *inputs: Operand) -> TensorNode:
         """One kernel of this name, whose body is what `function` makes of a Param per input.
 
         `Tensor.kernel` does the same with tensors.

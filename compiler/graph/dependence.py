@@ -10,17 +10,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from compiler.core.node import Node
-from compiler.graph.nodes import (
-    Expand,
-    Flip,
-    Index,
-    Pad,
-    Permute,
-    Reshape,
-    Shape,
-    Shrink,
-    TensorNode,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import Shape, TensorNode
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -57,22 +48,22 @@ def union(dependence: Dependence) -> int:
 def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
     """The indices into the source of a movement node (others keep their user's)."""
     match node:
-        case Permute():
+        case nodes.Permute():
             table = dict(zip(node.order, dependence, strict=True))
             return tuple(table[axis] for axis in range(len(dependence)))
-        case Expand():
+        case nodes.Expand():
             pairs = zip(node.sources[0].shape, node.shape, dependence, strict=True)
             return tuple(ZERO if extent != new else index for extent, new, index in pairs)
-        case Reshape():
+        case nodes.Reshape():
             return through_reshape(node.shape, node.sources[0].shape, dependence)
-        case Flip():
+        case nodes.Flip():
             return tuple(
                 _changed(index, "flip", node.shape[axis]) if axis in node.axes else index
                 for axis, index in enumerate(dependence)
             )
-        case Pad() | Shrink():
-            pairs_of = node.widths if isinstance(node, Pad) else node.bounds
-            sign = -1 if isinstance(node, Pad) else 1
+        case nodes.Pad() | nodes.Shrink():
+            pairs_of = node.widths if isinstance(node, nodes.Pad) else node.bounds
+            sign = -1 if isinstance(node, nodes.Pad) else 1
             shifts = (sign * begin for begin, _ in pairs_of)
             return tuple(
                 _changed(index, "shift", by) if by else index
@@ -82,7 +73,7 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
             return dependence
 
 
-def gathered(node: Index, dependence: Dependence) -> Dependence:
+def gathered(node: nodes.Index, dependence: Dependence) -> Dependence:
     """The indices into the source of an `Index`: data, found under the node's own indices."""
     return tuple(
         AxisIndex(dependence, union(dependence), "gather", (id(position),))

@@ -15,6 +15,7 @@ import numpy as np
 
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
+from compiler.graph import nodes
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
@@ -22,32 +23,7 @@ from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
 from compiler.graph.kinds.repeat import Repeat
-from compiler.graph.nodes import (
-    Bind,
-    Bitcast,
-    Buffer,
-    Cast,
-    Const,
-    Contiguous,
-    Elementwise,
-    Expand,
-    Flip,
-    Index,
-    Iota,
-    Pad,
-    Param,
-    Permute,
-    Prefix,
-    Reduce,
-    Reshape,
-    Shape,
-    Shrink,
-    Sink,
-    Store,
-    TensorNode,
-    Threefry,
-    Variable,
-)
+from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.parts import written
 from compiler.graph.words import operation, short
 from compiler.ops import functions, random_bits, references, updates
@@ -95,9 +71,9 @@ def evaluate_all(
 
 def variables_of(order: Sequence[TensorNode], inputs: Inputs) -> dict[str, int]:
     """The value of each variable by name: that of its input, or else that of its Bind."""
-    bound = {n.sources[0]: n.value for n in order if isinstance(n, Bind)}
-    given = {n: int(inputs[n]) for n in order if isinstance(n, Variable) and n in inputs}
-    return {n.name: value for n, value in (bound | given).items() if isinstance(n, Variable)}
+    bound = {n.sources[0]: n.value for n in order if isinstance(n, nodes.Bind)}
+    given = {n: int(inputs[n]) for n in order if isinstance(n, nodes.Variable) and n in inputs}
+    return {n.name: value for n, value in (bound | given).items() if isinstance(n, nodes.Variable)}
 
 
 def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[TensorNode, int]:
@@ -117,7 +93,7 @@ def evaluate(
     shape = shape_of(node.shape, node.extents, sizes)
     with np.errstate(all="ignore"):
         value = np.asarray(_value(node, operands, inputs, shape, sizes))
-    is_short = isinstance(node, Buffer | Param) and value.shape[1:] == shape[1:]
+    is_short = isinstance(node, nodes.Buffer | nodes.Param) and value.shape[1:] == shape[1:]
     if value.dtype != node.dtype.numpy or (value.shape != shape and not is_short):
         raise InternalError(
             f"graph interpreter: {operation(node)}",
@@ -130,35 +106,31 @@ def evaluate(
 
 
 def _value(
-    node: TensorNode,
-    operands: list[Array],
-    inputs: Inputs,
-    shape: Shape,
-    sizes: Mapping[str, int],
+    node: TensorNode, operands: list[Array], inputs: Inputs, shape: Shape, sizes: Mapping[str, int]
 ) -> Any:
     """The value of a node whose shape in this run is `shape`."""
     match node:
-        case Buffer() | Param() | Placeholder():
+        case nodes.Buffer() | nodes.Param() | Placeholder():
             return _input(node, inputs)
-        case Variable() | Bind():
+        case nodes.Variable() | nodes.Bind():
             return _variable(node, inputs, sizes)
-        case Const() | Iota():
+        case nodes.Const() | nodes.Iota():
             return _generated(node)
-        case Elementwise(op=op):
+        case nodes.Elementwise(op=op):
             return OPS[op].reference(*_meaningful(node, operands, shape))
-        case Cast(target=target):
+        case nodes.Cast(target=target):
             return references.cast(operands[0], target)
-        case Bitcast(target=target):
+        case nodes.Bitcast(target=target):
             return operands[0].view(target.numpy)
-        case Reduce(op=op, axes=axes):
+        case nodes.Reduce(op=op, axes=axes):
             return _reduce(node, op, axes, operands[0], shape)
-        case Index():
+        case nodes.Index():
             return _indexed(node, [operands[0], *_meaningful(node, operands[1:], shape)])
         case Scatter(op=op):
             return updates.scattered(op, operands[0], operands[1], operands[2:])
         case Custom(name=name):
             return _custom(name).evaluate(*operands)
-        case Threefry():
+        case nodes.Threefry():
             return random_bits.threefry(*_meaningful(node, operands, shape))
         case Repeat():
             return _repeated(node, operands)
@@ -166,15 +138,15 @@ def _value(
             return _called(node, operands)
         case Composite():
             return node.reference(operands)
-        case Contiguous():
+        case nodes.Contiguous():
             return np.asarray(operands[0], order="C")
-        case Store() | Assign():
+        case nodes.Store() | Assign():
             return written(node.parts, *operands)
         case Copy():
             return operands[0]
         case Multi(axis=axis):
             return operands[0] if axis is None else np.concatenate(operands, axis)
-        case Sink() | Device() | Unique():
+        case nodes.Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return moved(node, operands[0], shape)
@@ -198,11 +170,11 @@ def _repeated(node: Repeat, operands: list[Array]) -> Array:
 def _called(node: Kernel, operands: list[Array]) -> Array:
     """The value of a kernel's body on these inputs."""
     order: list[TensorNode] = toposort([node.body])
-    inputs = {p: operands[p.slot - 1] for p in order if isinstance(p, Param)}
+    inputs = {p: operands[p.slot - 1] for p in order if isinstance(p, nodes.Param)}
     return interpret([node.body], inputs)[0]
 
 
-def _indexed(node: Index, operands: list[Array]) -> Array:
+def _indexed(node: nodes.Index, operands: list[Array]) -> Array:
     """The elements of an operand at positions; 0 where one is outside, or not valid."""
     x, *positions = operands[: 1 + len(node.positions)]
     inside = np.ones(positions[0].shape, bool) if node.validity is None else operands[-1]
@@ -226,19 +198,19 @@ def _custom(name: str) -> functions.Instance:
 def moved(node: TensorNode, x: Array, shape: Shape) -> Array:
     """The elements of `x` where a movement node has them; `shape` is its shape in this run."""
     match node:
-        case Prefix():
+        case nodes.Prefix():
             return x[part_of(shape)]
-        case Reshape():
+        case nodes.Reshape():
             return x.reshape(shape)
-        case Expand():
+        case nodes.Expand():
             return np.broadcast_to(x, shape)
-        case Permute(order=order):
+        case nodes.Permute(order=order):
             return x.transpose(order)
-        case Pad(widths=widths):
+        case nodes.Pad(widths=widths):
             return np.pad(x, widths) if x.ndim else x
-        case Shrink(bounds=bounds):
+        case nodes.Shrink(bounds=bounds):
             return x[tuple(slice(begin, end) for begin, end in bounds)]  # ends past x are cut
-        case Flip(axes=axes):
+        case nodes.Flip(axes=axes):
             return np.flip(x, axes)
     raise InternalError("graph interpreter", f"no rule for node kind {type(node).__name__}")
 
@@ -255,10 +227,10 @@ def _input(node: TensorNode, inputs: Inputs) -> Array:
     return inputs[node]
 
 
-def _variable(node: Variable | Bind, inputs: Inputs, sizes: Mapping[str, int]) -> Array:
+def _variable(node: nodes.Variable | nodes.Bind, inputs: Inputs, sizes: Mapping[str, int]) -> Array:
     """The value of a variable, or of a Bind of one."""
-    variable = node.sources[0] if isinstance(node, Bind) else node
-    assert isinstance(variable, Variable)
+    variable = node.sources[0] if isinstance(node, nodes.Bind) else node
+    assert isinstance(variable, nodes.Variable)
     if variable.name not in sizes:
         return _input(variable, inputs)
     value = sizes[variable.name]
@@ -273,16 +245,16 @@ def _variable(node: Variable | Bind, inputs: Inputs, sizes: Mapping[str, int]) -
     )
 
 
-def _generated(node: Const | Iota) -> Array:
+def _generated(node: nodes.Const | nodes.Iota) -> Array:
     """The value of a node that needs no data. Constants keep their bits, NaN payloads too."""
     dtype = node.dtype.numpy
-    if isinstance(node, Iota):
+    if isinstance(node, nodes.Iota):
         return references.cast(np.arange(node.extent), node.dtype)
     one = np.frombuffer(node.bits.to_bytes(dtype.itemsize, "little"), dtype.newbyteorder("<"))
     return np.broadcast_to(one.astype(dtype).reshape(()), node.shape)
 
 
-def _reduce(node: Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:
+def _reduce(node: nodes.Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:
     """`axes` folded in the node's own type; over an empty axis the identity."""
     row = REDUCTIONS[op]
     if not x.size:

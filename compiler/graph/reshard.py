@@ -8,25 +8,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.graph import nodes
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
 from compiler.graph.kinds.joins import Cat
 from compiler.graph.kinds.placement import Copy, Device, Multi
-from compiler.graph.nodes import (
-    MOVEMENT,
-    Buffer,
-    Const,
-    Contiguous,
-    Expand,
-    Flip,
-    Pad,
-    Pairs,
-    Permute,
-    Reshape,
-    Shape,
-    Shrink,
-    TensorNode,
-)
+from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +55,7 @@ class Moves:
         if not node.devices or node.devices == (device,):
             return node
         above: list[tuple[type[TensorNode], object]] = []
-        while isinstance(node, (Expand, Permute, Reshape, Flip, Pad)):
+        while isinstance(node, (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)):
             above.append((type(node), next(iter(node.arguments.values()))))
             node = node.sources[0]
         if node.devices != (device,):
@@ -114,8 +101,8 @@ def _in_memory(node: TensorNode) -> TensorNode:
     base = node
     while isinstance(base, MOVEMENT):
         base = base.sources[0]
-    is_there = isinstance(base, (Buffer, Const, Contiguous, Copy))
-    return node if is_there else Contiguous((node,))
+    is_there = isinstance(base, (nodes.Buffer, nodes.Const, nodes.Contiguous, Copy))
+    return node if is_there else nodes.Contiguous((node,))
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
@@ -134,19 +121,19 @@ def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
         return found
     shape = [high - low for low, high in bounds]
     shape[node.axis] = 0
-    return [Const((), 0, node.dtype, tuple(shape))]
+    return [nodes.Const((), 0, node.dtype, tuple(shape))]
 
 
 def part(node: TensorNode, bounds: Pairs) -> TensorNode:
     """The part [begin, end) of each axis, cut below what only repeats or reorders elements."""
     above: list[tuple[type[TensorNode], object]] = []
     while not _is_all(node.shape, bounds):
-        if isinstance(node, Const):
-            return _rebuilt(Const((), node.bits, node.dtype, _shape(bounds)), above)
+        if isinstance(node, nodes.Const):
+            return _rebuilt(nodes.Const((), node.bits, node.dtype, _shape(bounds)), above)
         inner = _below(node, bounds)
         if inner is None:
-            return _rebuilt(Shrink((node,), bounds), above)
-        argument = node.order if isinstance(node, Permute) else _shape(bounds)
+            return _rebuilt(nodes.Shrink((node,), bounds), above)
+        argument = node.order if isinstance(node, nodes.Permute) else _shape(bounds)
         above.append((type(node), argument))
         node, bounds = node.sources[0], inner
     return _rebuilt(node, above)
@@ -157,7 +144,7 @@ def _rebuilt(node: TensorNode, above: list[tuple[type[TensorNode], object]]) -> 
     for kind, argument in reversed(above):
         make: Any = kind
         made: TensorNode = make((node,), argument)
-        is_nothing = kind in (Expand, Reshape) and made.shape == node.shape
+        is_nothing = kind in (nodes.Expand, nodes.Reshape) and made.shape == node.shape
         node = node if is_nothing else made
     return node
 
@@ -173,22 +160,22 @@ def _is_all(shape: Shape, bounds: Pairs) -> bool:
 def _below(node: TensorNode, bounds: Pairs) -> Pairs | None:
     """The part of the source that holds this part of a movement node; None where it is no part."""
     match node:
-        case Expand():
+        case nodes.Expand():
             old = node.sources[0].shape
             pairs = zip(bounds, old, node.shape, strict=True)
             if any(n == 1 != m and begin == end for (begin, end), n, m in pairs):
                 return None
             pairs = zip(bounds, old, node.shape, strict=True)
             return tuple((0, 1) if n == 1 != m else pair for pair, n, m in pairs)
-        case Permute():
+        case nodes.Permute():
             table = dict(zip(node.order, bounds, strict=True))
             return tuple(table[axis] for axis in range(len(bounds)))
-        case Reshape() if node.size:
+        case nodes.Reshape() if node.size:
             return _below_reshape(node, bounds)
     return None
 
 
-def _below_reshape(node: Reshape, bounds: Pairs) -> Pairs | None:
+def _below_reshape(node: nodes.Reshape, bounds: Pairs) -> Pairs | None:
     """A part of axes that a reshape keeps is a part of the source."""
     old = node.sources[0].shape
     result = [(0, n) for n in old]
@@ -205,6 +192,6 @@ def _below_reshape(node: Reshape, bounds: Pairs) -> Pairs | None:
 
 def stored_bytes(node: TensorNode) -> int:
     """Bytes that a copy of `node` moves: of what stands below movement that is done again."""
-    while isinstance(node, (Expand, Permute, Reshape, Flip, Pad)):
+    while isinstance(node, (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)):
         node = node.sources[0]
-    return 0 if isinstance(node, Const) else math.prod(node.shape) * node.dtype.itemsize
+    return 0 if isinstance(node, nodes.Const) else math.prod(node.shape) * node.dtype.itemsize

@@ -67,9 +67,7 @@ def rule_of(*targets: Any) -> Callable[[Function], Rule]:
     return decorate
 
 
-def make_rule(
-    function: Function, targets: tuple[Any, ...], described: Any, name: str = ""
-) -> Rule:
+def make_rule(function: Function, targets: tuple[Any, ...], described: Any, name: str = "") -> Rule:
     """A rule whose name (unless given), algebra and source are those of `described`."""
     code = described.__code__
     algebra = (described.__doc__ or "").strip().partition("\n")[0]

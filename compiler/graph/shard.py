@@ -37,29 +37,12 @@ from typing import Any
 from compiler.core.errors import DeviceError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.graph import nodes
 from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import written
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
-from compiler.graph.nodes import (
-    Bitcast,
-    Cast,
-    Contiguous,
-    Elementwise,
-    Expand,
-    Flip,
-    Index,
-    Pad,
-    Pairs,
-    Permute,
-    Reduce,
-    Reshape,
-    Shape,
-    Shrink,
-    Sink,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph.nodes import Pairs, Shape, TensorNode, elementwise
 from compiler.graph.reshard import Moves, ShardLayout, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
 from compiler.ops.table import REDUCTIONS
@@ -116,8 +99,8 @@ def _everywhere(moves: Moves, source: Multi, why: str) -> Multi:
     return multi(tuple(moves.shards(source, layout, why)), None)
 
 
-@_on(Elementwise)
-def elementwise_of_shards(moves: Moves, node: Elementwise) -> TensorNode | None:
+@_on(nodes.Elementwise)
+def elementwise_of_shards(moves: Moves, node: nodes.Elementwise) -> TensorNode | None:
     """op(multi(a…), multi(b…)) = multi(op(a, b)…), operands laid like the one dearest to move"""
     layout = _cheapest(node.sources)
     return None if layout is None else _aligned(moves, node, layout, node.sources, node.op)
@@ -146,15 +129,15 @@ def _cheapest(operands: tuple[TensorNode, ...]) -> ShardLayout | None:
     return min(layouts, key=cost)
 
 
-@_on(Cast, Bitcast, Contiguous, Fuse)
+@_on(nodes.Cast, nodes.Bitcast, nodes.Contiguous, Fuse)
 def same_place(moves: Moves, node: TensorNode) -> TensorNode | None:
     """f(multi(a…)) = multi(f(a)…) for casts, bitcasts, contiguous and fuse"""
     source = node.sources[0]
     return _each(node, source, source.axis) if isinstance(source, Multi) else None
 
 
-@_on(Reduce)
-def reduction(moves: Moves, node: Reduce) -> TensorNode | None:
+@_on(nodes.Reduce)
+def reduction(moves: Moves, node: nodes.Reduce) -> TensorNode | None:
     """reduce(multi(a…)) = multi(reduce(a)…), along the cut axis combined over the devices"""
     source = node.sources[0]
     if not isinstance(source, Multi):
@@ -171,8 +154,8 @@ def reduction(moves: Moves, node: Reduce) -> TensorNode | None:
     return multi(tuple(moves.copy(total, device, why) for device in source.devices), None)
 
 
-@_on_moved(Reshape)
-def reshape(moves: Moves, node: Reshape, source: Multi, cut: int) -> TensorNode:
+@_on_moved(nodes.Reshape)
+def reshape(moves: Moves, node: nodes.Reshape, source: Multi, cut: int) -> TensorNode:
     """reshape(multi(a…)) = multi(reshape(a)…) where whole rows of the new axis are in a shard"""
     kept = _kept_axis(source, cut, node.new_shape)
     if kept is None:
@@ -181,7 +164,7 @@ def reshape(moves: Moves, node: Reshape, source: Multi, cut: int) -> TensorNode:
     axis, lengths = kept
     shapes = (_replaced(node.new_shape, axis, length) for length in lengths)
     pairs = zip(source.sources, shapes, strict=True)
-    return multi(tuple(Reshape((shard,), shape) for shard, shape in pairs), axis)
+    return multi(tuple(nodes.Reshape((shard,), shape) for shard, shape in pairs), axis)
 
 
 def _kept_axis(source: Multi, cut: int, new: Shape) -> tuple[int, Shape] | None:
@@ -201,49 +184,49 @@ def _kept_axis(source: Multi, cut: int, new: Shape) -> tuple[int, Shape] | None:
     return outer[0], tuple(length * inner // rows for length in source.lengths)
 
 
-@_on_moved(Permute)
-def permute(moves: Moves, node: Permute, source: Multi, cut: int) -> TensorNode:
+@_on_moved(nodes.Permute)
+def permute(moves: Moves, node: nodes.Permute, source: Multi, cut: int) -> TensorNode:
     """permute(multi(a…)) = multi(permute(a)…) along the axis that the cut one became"""
     return _each(node, source, node.order.index(cut))
 
 
-@_on_moved(Expand)
-def expand(moves: Moves, node: Expand, source: Multi, cut: int) -> TensorNode:
+@_on_moved(nodes.Expand)
+def expand(moves: Moves, node: nodes.Expand, source: Multi, cut: int) -> TensorNode:
     """expand(multi(a…)) = multi(expand(a)…)"""
     if source.shape[cut] != node.new_shape[cut]:
         why = f"expand repeats axis {cut}, which is in shards"
         return node.with_sources((_everywhere(moves, source, why),))
     shapes = [_replaced(node.new_shape, cut, length) for length in source.lengths]
     pairs = zip(source.sources, shapes, strict=True)
-    return multi(tuple(Expand((shard,), shape) for shard, shape in pairs), cut)
+    return multi(tuple(nodes.Expand((shard,), shape) for shard, shape in pairs), cut)
 
 
-@_on_moved(Pad)
-def pad(moves: Moves, node: Pad, source: Multi, cut: int) -> TensorNode:
+@_on_moved(nodes.Pad)
+def pad(moves: Moves, node: nodes.Pad, source: Multi, cut: int) -> TensorNode:
     """pad(multi(a…)) = multi(pad(a)…), the cut axis before its first and after its last shard"""
     before, after = node.widths[cut]
     places = [place for place, _ in source.real] or [0]
     shards = []
     for place, shard in enumerate(source.sources):
         own = (before if place == places[0] else 0, after if place == places[-1] else 0)
-        shards.append(Pad((shard,), _replaced(node.widths, cut, own)))
+        shards.append(nodes.Pad((shard,), _replaced(node.widths, cut, own)))
     return multi(tuple(shards), cut)
 
 
-@_on_moved(Shrink)
-def shrink(moves: Moves, node: Shrink, source: Multi, cut: int) -> TensorNode:
+@_on_moved(nodes.Shrink)
+def shrink(moves: Moves, node: nodes.Shrink, source: Multi, cut: int) -> TensorNode:
     """shrink(multi(a…)) = multi(shrink(a)…), of the cut axis what each shard has of the part"""
     bounds, start, shards = node.bounds, 0, []
     for shard, length in zip(source.sources, source.lengths, strict=True):
         low, high = (min(max(end - start, 0), length) for end in bounds[cut])
         own: Pairs = _replaced(bounds, cut, (low, high))
-        shards.append(Shrink((shard,), own))
+        shards.append(nodes.Shrink((shard,), own))
         start += length
     return multi(tuple(shards), cut)
 
 
-@_on(Flip)
-def flip(moves: Moves, node: Flip) -> TensorNode | None:
+@_on(nodes.Flip)
+def flip(moves: Moves, node: nodes.Flip) -> TensorNode | None:
     """flip(multi(a, …, z)) = multi(flip(a)…); along the cut axis multi(flip(z), …, flip(a))"""
     source = node.sources[0]
     if not isinstance(source, Multi):
@@ -256,8 +239,8 @@ def flip(moves: Moves, node: Flip) -> TensorNode | None:
     return multi(tuple(moves.copy(shard, device, why) for shard, device in pairs), source.axis)
 
 
-@_on(Index)
-def index(moves: Moves, node: Index) -> TensorNode | None:
+@_on(nodes.Index)
+def index(moves: Moves, node: nodes.Index) -> TensorNode | None:
     """multi(a…)[multi(i…)] = multi(a[i]…), a whole on each device"""
     source, *positions = node.sources
     found = [s for s in node.sources if isinstance(s, Multi)]
@@ -269,7 +252,7 @@ def index(moves: Moves, node: Index) -> TensorNode | None:
     layout = _cheapest(tuple(positions)) or whole
     why = "index: its positions are laid out differently"
     columns = [copies, *(moves.shards(position, layout, why) for position in positions)]
-    return multi(tuple(Index(row) for row in zip(*columns, strict=True)), layout.axis)
+    return multi(tuple(nodes.Index(row) for row in zip(*columns, strict=True)), layout.axis)
 
 
 @_on(Copy)
@@ -287,8 +270,8 @@ def copy(moves: Moves, node: Copy) -> TensorNode | None:
     return Copy((gathered, *rest))
 
 
-@_on(Sink)
-def sink(moves: Moves, node: Sink) -> TensorNode | None:
+@_on(nodes.Sink)
+def sink(moves: Moves, node: nodes.Sink) -> TensorNode | None:
     """sink(multi(a…)) = sink(all shards on the first device)"""
     return node.with_sources(tuple(_gathered(moves, source) for source in node.sources))
 
@@ -336,7 +319,7 @@ def _refuse_others(root: TensorNode) -> None:
     """A Multi that something still reads is of a kind without a rule."""
     for node in toposort([root]):
         for source in node.sources:
-            if isinstance(source, Multi) and not isinstance(node, Sink):
+            if isinstance(source, Multi) and not isinstance(node, nodes.Sink):
                 raise DeviceError(
                     type(node).__name__.lower(), "cannot be done on shards",
                     got=f"a value on {written(source.devices)}", expected="a value on one device",
@@ -344,10 +327,10 @@ def _refuse_others(root: TensorNode) -> None:
                 )  # fmt: skip
 
 
-def spread(root: Sink) -> Sink:
+def spread(root: nodes.Sink) -> nodes.Sink:
     """`root`, decomposed, with results in shards left as Multi nodes: one shard per device."""
     result = _sharded(root, Provenance(), None, Moves(), False)
-    assert isinstance(result, Sink)
+    assert isinstance(result, nodes.Sink)
     return result
 
 

@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from compiler.graph.nodes import (
-    Buffer,
-    Expand,
-    Flip,
-    Permute,
-    Reshape,
-    Shrink,
-    TensorNode,
-)
+from compiler.graph.nodes import Buffer, Expand, Flip, Permute, Reshape, Shrink, TensorNode
 
 View = np.ndarray[Any, Any]
 MOVES = Reshape | Permute | Expand | Flip | Shrink

@@ -34,19 +34,9 @@ from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason, shown
 from compiler.core.text import microseconds
 from compiler.core.trace import Match, Provenance
+from compiler.graph import nodes
 from compiler.graph.kinds.markers import Fuse
-from compiler.graph.nodes import (
-    MOVEMENT,
-    Bitcast,
-    Cast,
-    Contiguous,
-    Elementwise,
-    Reduce,
-    Reshape,
-    Shrink,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph.nodes import MOVEMENT, TensorNode, elementwise
 from compiler.ops.table import REDUCTIONS
 from compiler.settings.machine import DEFAULT
 
@@ -75,7 +65,7 @@ again is a small share. Chosen, not measured."""
 WORST = 0.1
 """The share of the work, done by one core alone or while others wait, from which no cut pays.
 Chosen, not measured."""
-ELEMENTWISE = (Elementwise, Cast, Bitcast, *MOVEMENT)
+ELEMENTWISE = (nodes.Elementwise, nodes.Cast, nodes.Bitcast, *MOVEMENT)
 ALGEBRA = "sum(x) = sum(sums of parts of x), likewise prod, max, min"
 
 
@@ -122,7 +112,7 @@ def _rebuilt(
         made = node.with_sources(tuple([done[s] for s in node.sources]))
         if made is not node:
             provenance.rebuilt(made, node)
-        if isinstance(made, Reduce) and node in cuts:
+        if isinstance(made, nodes.Reduce) and node in cuts:
             whole, made = made, _in_two(made, cuts[node])
             provenance.replaced(made, whole)
             if matches is not None:
@@ -131,19 +121,21 @@ def _rebuilt(
     return done
 
 
-def _in_two(node: Reduce, cut: Cut) -> TensorNode:
+def _in_two(node: nodes.Reduce, cut: Cut) -> TensorNode:
     """The reduction of the parts of `node`, in memory, and the reduction of these."""
     source, axis = node.sources[0], cut.axis
     length, left = divmod(source.shape[axis], cut.parts)
     main = _slices(source, axis, 0, length * cut.parts)
     shape = (*source.shape[:axis], cut.parts, length, *source.shape[axis + 1 :])
     axes = tuple(a + (a >= axis) for a in node.axes)
-    parts = Contiguous((Reduce((Reshape((main,), shape),), node.op, axes),))
-    folded: TensorNode = Reshape((Reduce((parts,), node.op, (axis,)),), node.shape)
+    parts = nodes.Contiguous((nodes.Reduce((nodes.Reshape((main,), shape),), node.op, axes),))
+    folded: TensorNode = nodes.Reshape((nodes.Reduce((parts,), node.op, (axis,)),), node.shape)
     if not left:
         return folded
     rest = _slices(source, axis, length * cut.parts, source.shape[axis])
-    return elementwise(REDUCTIONS[node.op].combine, folded, Reduce((rest,), node.op, node.axes))
+    return elementwise(
+        REDUCTIONS[node.op].combine, folded, nodes.Reduce((rest,), node.op, node.axes)
+    )
 
 
 def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
@@ -152,24 +144,24 @@ def _slices(source: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
         return source
     bounds = [(0, n) for n in source.shape]
     bounds[axis] = begin, end
-    return Shrink((source,), tuple(bounds))
+    return nodes.Shrink((source,), tuple(bounds))
 
 
-def _plain(order: list[TensorNode]) -> list[Reduce]:
-    return [n for n in order if isinstance(n, Reduce) and _is_plain(n)]
+def _plain(order: list[TensorNode]) -> list[nodes.Reduce]:
+    return [n for n in order if isinstance(n, nodes.Reduce) and _is_plain(n)]
 
 
-def _times(plain: list[Reduce]) -> dict[Reduce, float]:
+def _times(plain: list[nodes.Reduce]) -> dict[nodes.Reduce, float]:
     """How many nanoseconds each reduction takes one core; those are left out that are small."""
     return {n: _nanoseconds(n) for n in plain if n.sources[0].size >= FEWEST}
 
 
-def _long(times: dict[Reduce, float]) -> list[Reduce]:
+def _long(times: dict[nodes.Reduce, float]) -> list[nodes.Reduce]:
     """Those that take one core so long that a second kernel may pay, in order."""
     return [node for node, took in times.items() if took >= LONG]
 
 
-def _cuts(order: list[TensorNode], times: dict[Reduce, float]) -> dict[TensorNode, Cut]:
+def _cuts(order: list[TensorNode], times: dict[nodes.Reduce, float]) -> dict[TensorNode, Cut]:
     """The reductions for whose time a second kernel may pay, each with what becomes of it."""
     long = _long(times)
     if not long:
@@ -180,14 +172,14 @@ def _cuts(order: list[TensorNode], times: dict[Reduce, float]) -> dict[TensorNod
     return {n: _cut(n, times[n], readers, n in above) for n in long if n not in kept}
 
 
-def _is_plain(node: Reduce) -> bool:
+def _is_plain(node: nodes.Reduce) -> bool:
     """Whether a reduction is one that might be cut."""
     source = node.sources[0]
     is_plain = len(node.devices) <= 1 and not any(source.extents) and not node.unroll
     return is_plain and source.size > 0
 
 
-def _short(node: Reduce, took: float | None) -> Cut:
+def _short(node: nodes.Reduce, took: float | None) -> Cut:
     """A reduction that takes too little time to be cut; None is that of a small one."""
     elements = node.sources[0].size
     if took is None:
@@ -201,7 +193,7 @@ def _time(took: float) -> Number:
     return Number("one core takes about", took, "ns", "worth a second kernel", LONG)
 
 
-def _nanoseconds(node: Reduce) -> float:
+def _nanoseconds(node: nodes.Reduce) -> float:
     """About how long one core takes to read, or to compute, what is folded."""
     source = node.sources[0]
     computed, stack, seen = 0.0, [source], {source}
@@ -209,7 +201,7 @@ def _nanoseconds(node: Reduce) -> float:
         below = stack.pop()
         if not isinstance(below, ELEMENTWISE):
             continue
-        if isinstance(below, Elementwise):
+        if isinstance(below, nodes.Elementwise):
             computed += below.size * DEFAULT.operation_ns(below.op, below.dtype.itemsize, True)
         fresh = [s for s in below.sources if s not in seen]
         seen.update(fresh)
@@ -221,14 +213,14 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
     """The nodes that are computed together with a reduction below them."""
     found: set[TensorNode] = set()
     for node in order:
-        folds = any(isinstance(s, Reduce) or s in found for s in node.sources)
-        if folds and not isinstance(node, Contiguous):
+        folds = any(isinstance(s, nodes.Reduce) or s in found for s in node.sources)
+        if folds and not isinstance(node, nodes.Contiguous):
             found.add(node)
     return found
 
 
 def _cut(
-    node: Reduce, long: float, readers: dict[TensorNode, list[TensorNode]], is_whole: bool
+    node: nodes.Reduce, long: float, readers: dict[TensorNode, list[TensorNode]], is_whole: bool
 ) -> Cut:
     """The cut of a reduction so `long`; `is_whole`: only parts of equal length will do."""
     source = node.sources[0]
@@ -281,7 +273,7 @@ def _wasted(extent: int, parts: int) -> float:
     return (extent % parts) / extent + (1 / parts if parts % 4 else 0.0)
 
 
-def _is_statistic(node: Reduce, readers: dict[TensorNode, list[TensorNode]]) -> bool:
+def _is_statistic(node: nodes.Reduce, readers: dict[TensorNode, list[TensorNode]]) -> bool:
     """Whether what is computed from the results has more elements than they: they are repeated."""
     seen: set[TensorNode] = set()
     stack: list[TensorNode] = [node]

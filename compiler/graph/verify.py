@@ -44,35 +44,13 @@ from typing import NoReturn
 from compiler.core.dtypes import DType, bool_, int64, uint64
 from compiler.core.errors import InternalError
 from compiler.core.node import toposort
+from compiler.graph import nodes
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
 from compiler.graph.kinds.repeat import Repeat
-from compiler.graph.nodes import (
-    Bind,
-    Bitcast,
-    Buffer,
-    Const,
-    Elementwise,
-    Expand,
-    Flip,
-    Index,
-    Iota,
-    Pad,
-    Param,
-    Parts,
-    Permute,
-    Prefix,
-    Reduce,
-    Reshape,
-    Shrink,
-    Sink,
-    Store,
-    TensorNode,
-    Threefry,
-    Variable,
-)
+from compiler.graph.nodes import Parts, TensorNode
 from compiler.graph.parts import problem
 from compiler.graph.words import operation, short
 from compiler.ops import functions
@@ -127,11 +105,11 @@ def _broken(node: TensorNode, number: int, what: str, got: object, expected: obj
 def _arity(node: TensorNode) -> None:
     """Invariant 1, the number of operands; every later check relies on it."""
     match node:
-        case Sink() | Repeat() | Custom() | Composite():
+        case nodes.Sink() | Repeat() | Custom() | Composite():
             return
-        case Elementwise():
+        case nodes.Elementwise():
             expected = OPS[node.op].arity
-        case Store() | Threefry() | Prefix() | Assign():
+        case nodes.Store() | nodes.Threefry() | nodes.Prefix() | Assign():
             expected = 2
         case Copy() | Multi() if node.sources:
             return
@@ -139,7 +117,7 @@ def _arity(node: TensorNode) -> None:
             expected = 2 + len(node.sources[0].shape) if node.sources else 3
             if expected == 2:
                 _broken(node, 17, "a rank-0 tensor has no positions", 0, "rank 1 or more")
-        case Index():
+        case nodes.Index():
             expected = 1 + len(node.sources[0].shape) if node.sources else 2
             if expected == 1:
                 _broken(node, 13, "a rank-0 tensor has no positions", 0, "rank 1 or more")
@@ -154,15 +132,15 @@ def _leaf(node: TensorNode) -> None:
     """Invariant 12."""
     if any(n < 0 for n in node.shape):
         _broken(node, 12, "an extent is negative", node.shape, "extents of 0 or more")
-    if isinstance(node, Const) and not 0 <= node.bits < 1 << node.dtype.bits:
+    if isinstance(node, nodes.Const) and not 0 <= node.bits < 1 << node.dtype.bits:
         _broken(node, 12, "the bits do not fit the type", hex(node.bits), node.dtype)
-    if isinstance(node, Param) and node.slot < 0:
+    if isinstance(node, nodes.Param) and node.slot < 0:
         _broken(node, 12, "a slot is negative", node.slot, "0 or more")
-    if isinstance(node, Variable) and node.low > node.high:
+    if isinstance(node, nodes.Variable) and node.low > node.high:
         _broken(node, 12, "a variable has no possible value", node.low, f"at most {node.high}")
-    if isinstance(node, Bind):
+    if isinstance(node, nodes.Bind):
         _bind(node)
-    if isinstance(node, Iota) and not node.dtype.is_integer and not node.dtype.is_float:
+    if isinstance(node, nodes.Iota) and not node.dtype.is_integer and not node.dtype.is_float:
         _broken(node, 12, "an iota counts in numbers", node.dtype, "an integer or float type")
 
 
@@ -171,26 +149,26 @@ def _node(node: TensorNode) -> None:
     if misplaced := placement_problem(node):
         _broken(node, 21, *misplaced)
     match node:
-        case Elementwise():
+        case nodes.Elementwise():
             _elementwise(node, OPS[node.op])
-        case Reshape() | Expand():
+        case nodes.Reshape() | nodes.Expand():
             _reshaped(node)
-        case Permute():
+        case nodes.Permute():
             if sorted(node.order) != list(range(len(node.sources[0].shape))):
                 _broken(node, 4, "the order is no permutation", node.order, "each axis once")
-        case Pad():
+        case nodes.Pad():
             _pad(node)
-        case Shrink():
+        case nodes.Shrink():
             _shrink(node)
-        case Flip():
+        case nodes.Flip():
             _flip(node)
-        case Prefix():
+        case nodes.Prefix():
             _prefix(node)
-        case Reduce():
+        case nodes.Reduce():
             _reduce(node)
-        case Bitcast():
+        case nodes.Bitcast():
             _bitcast(node)
-        case Index():
+        case nodes.Index():
             _index(node)
         case Repeat():
             if found := node.problem():
@@ -205,13 +183,13 @@ def _node(node: TensorNode) -> None:
             _assign(node)
         case Composite():
             _composite(node)
-        case Threefry():
+        case nodes.Threefry():
             for source in node.sources:
                 if source.dtype != uint64 or source.shape != node.shape:
                     _broken(node, 14, "operands are not uint64 of one shape", short(source), "u64")
 
 
-def _elementwise(node: Elementwise, row: Op) -> None:
+def _elementwise(node: nodes.Elementwise, row: Op) -> None:
     shapes = [s.shape for s in node.sources]
     if len(set(shapes)) > 1:
         _broken(node, 1, "operands differ in shape", shapes, "one shape")
@@ -230,9 +208,9 @@ def _accepts(node: TensorNode, number: int, dtype: DType, accepts: frozenset[str
         _broken(node, number, "the row does not accept the type", dtype, " ".join(sorted(accepts)))
 
 
-def _reshaped(node: Reshape | Expand) -> None:
+def _reshaped(node: nodes.Reshape | nodes.Expand) -> None:
     source = node.sources[0]
-    if isinstance(node, Reshape):
+    if isinstance(node, nodes.Reshape):
         if source.size != node.size:
             _broken(node, 3, "a reshape changes the size", node.size, source.size)
         return
@@ -243,13 +221,13 @@ def _reshaped(node: Reshape | Expand) -> None:
         _broken(node, 5, what, node.shape, f"{source.shape}, each 1 repeated")
 
 
-def _pad(node: Pad) -> None:
+def _pad(node: nodes.Pad) -> None:
     rank = len(node.sources[0].shape)
     if len(node.widths) != rank or any(width < 0 for pair in node.widths for width in pair):
         _broken(node, 6, "widths of a pad are wrong", node.widths, f"{rank} pairs of 0 or more")
 
 
-def _shrink(node: Shrink) -> None:
+def _shrink(node: nodes.Shrink) -> None:
     shape = node.sources[0].shape
     if len(node.bounds) != len(shape):
         _broken(node, 7, "a shrink has no bounds for an axis", node.bounds, f"{len(shape)} pairs")
@@ -258,20 +236,20 @@ def _shrink(node: Shrink) -> None:
             _broken(node, 7, "a shrink reaches outside", f"{begin}:{end}", f"inside 0:{extent}")
 
 
-def _bind(node: Bind) -> None:
+def _bind(node: nodes.Bind) -> None:
     """Invariant 12."""
     variable = node.sources[0]
-    if not isinstance(variable, Variable):
+    if not isinstance(variable, nodes.Variable):
         _broken(node, 12, "a bind of what is no variable", operation(variable), "variable")
     if not variable.low <= node.value <= variable.high:
         bounds = f"{variable.low} … {variable.high}"
         _broken(node, 12, "a bind outside its bounds", node.value, bounds)
 
 
-def _prefix(node: Prefix) -> None:
+def _prefix(node: nodes.Prefix) -> None:
     """Invariant 15."""
     variable = node.sources[1]
-    if not isinstance(variable, Variable | Bind):
+    if not isinstance(variable, nodes.Variable | nodes.Bind):
         _broken(node, 15, "the length of a prefix is no variable", operation(variable), "variable")
     if not 0 <= node.axis < len(node.shape):
         _broken(node, 15, "an axis is out of range", node.axis, f"below {len(node.shape)}")
@@ -282,13 +260,13 @@ def _prefix(node: Prefix) -> None:
         _broken(node, 15, "the variable does not fit the axis", got, expected)
 
 
-def _flip(node: Flip) -> None:
+def _flip(node: nodes.Flip) -> None:
     rank = len(node.shape)
     if len(set(node.axes)) != len(node.axes) or any(not 0 <= a < rank for a in node.axes):
         _broken(node, 8, "axes of a flip are wrong", node.axes, f"distinct axes below {rank}")
 
 
-def _reduce(node: Reduce) -> None:
+def _reduce(node: nodes.Reduce) -> None:
     shape, row = node.sources[0].shape, REDUCTIONS[node.op]
     if list(node.axes) != sorted(set(node.axes)):
         _broken(node, 9, "axes are not sorted and distinct", node.axes, sorted(set(node.axes)))
@@ -303,13 +281,13 @@ def _reduce(node: Reduce) -> None:
             _broken(node, 15, what, extent.described, "a variable of 1 or more")
 
 
-def _bitcast(node: Bitcast) -> None:
+def _bitcast(node: nodes.Bitcast) -> None:
     source = node.sources[0].dtype
     if source.bits != node.target.bits:
         _broken(node, 10, "a bitcast changes the width", node.target, f"{source.bits} bits")
 
 
-def _index(node: Index) -> None:
+def _index(node: nodes.Index) -> None:
     """Invariant 13."""
     for position in node.positions:
         if position.dtype != int64 or position.shape != node.shape:
@@ -359,7 +337,7 @@ def _custom(node: Custom) -> None:
 def _assign(node: Assign) -> None:
     """Invariant 19, of one node."""
     target, value = node.sources
-    if not isinstance(target, Buffer | Assign):
+    if not isinstance(target, nodes.Buffer | Assign):
         _broken(node, 19, "an assign to what is no buffer", operation(target), "buffer or assign")
     if node.parts:
         _part(node, node.parts, 19, "an assign does not fit its target")
@@ -375,13 +353,13 @@ def _part(node: TensorNode, parts: Parts, number: int, what: str) -> None:
 def _placement(node: TensorNode) -> None:
     """Invariant 10, for Sinks and Stores."""
     for source in node.sources:
-        if isinstance(source, Sink):
+        if isinstance(source, nodes.Sink):
             _broken(node, 10, "a sink is an operand", "sink", "a value")
-        if isinstance(source, Store) and not isinstance(node, Sink):
+        if isinstance(source, nodes.Store) and not isinstance(node, nodes.Sink):
             _broken(node, 10, "a store is an operand", "store", "a value")
-    if isinstance(node, Store):
+    if isinstance(node, nodes.Store):
         target, value = node.sources
-        if not isinstance(target, Param):
+        if not isinstance(target, nodes.Param):
             _broken(node, 10, "a store writes what is no param", operation(target), "param")
         if node.parts:
             _part(node, node.parts, 10, "a store does not fit its param")
@@ -391,11 +369,11 @@ def _placement(node: TensorNode) -> None:
 
 def _machine_operation(node: TensorNode) -> None:
     """Invariants 11 and 15."""
-    if isinstance(node, Bind):
+    if isinstance(node, nodes.Bind):
         _broken(node, 15, "a value of this run was not taken out", "bind", "the variable")
-    if isinstance(node, Threefry):
+    if isinstance(node, nodes.Threefry):
         _broken(node, 11, "a threefry was not expanded", "threefry", "machine operations")
     if isinstance(node, Composite) and node.expansion() is not None:
         _broken(node, 11, "a kind was not expanded", node.word, "core nodes")
-    if isinstance(node, Elementwise) and OPS[node.op].expansion is not None:
+    if isinstance(node, nodes.Elementwise) and OPS[node.op].expansion is not None:
         _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")

@@ -5,14 +5,7 @@ from dataclasses import dataclass, field
 from compiler.core.dtypes import DType, int64
 from compiler.llvm.types import register_type
 from compiler.llvm.writer import SourceLine, Writer
-from compiler.lowered.instructions import (
-    Acc,
-    Assign,
-    EndRange,
-    Instruction,
-    Range,
-    register_lanes,
-)
+from compiler.lowered.instructions import Acc, Assign, EndRange, Instruction, Range, register_lanes
 
 FIRST_METADATA = 1_000_000
 """The numbers below are left to the debug locations that `llvm/looking/listing.py` adds."""

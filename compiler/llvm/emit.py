@@ -29,37 +29,11 @@ from compiler.llvm import conversions, operations, scratch, vectors
 from compiler.llvm.control import Control
 from compiler.llvm.types import constant, memory_type, register_type, vector
 from compiler.llvm.writer import SourceLine
-from compiler.lowered import custom
+from compiler.lowered import custom, machine
+from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Barrier, Buffer, Special, Wmma
-from compiler.lowered.instructions import (
-    Acc,
-    Alu,
-    Assign,
-    Bitcast,
-    Cast,
-    Const,
-    DefineGlobal,
-    EndRange,
-    Instruction,
-    Load,
-    Range,
-    Store,
-)
-from compiler.lowered.machine import (
-    Custom,
-    DefineVar,
-    EndIf,
-    Gep,
-    If,
-    Local,
-    MachineInstruction,
-    PtrCat,
-    Shuffle,
-    Unroll,
-    VConst,
-    Vector,
-    Vectorize,
-)
+from compiler.lowered.instructions import Instruction
+from compiler.lowered.machine import MachineInstruction
 
 
 def emit(
@@ -98,29 +72,31 @@ class _Emitter(Control):
         self.writer.instruction = None
         streams = [
             number for number, instruction in enumerate(self.instructions)
-            if isinstance(instruction, Store) and instruction.is_streamed
+            if isinstance(instruction, lowered.Store) and instruction.is_streamed
         ]  # fmt: skip
         if streams:  # what was streamed is seen by who runs next
             self.writer.lines.append(SourceLine("  fence seq_cst", None, tuple(streams)))
         return self._module()
 
     def _module(self) -> list[SourceLine]:
-        loaded = {i.buffer for i in self.instructions if isinstance(i, Load)}
+        loaded = {i.buffer for i in self.instructions if isinstance(i, lowered.Load)}
         # A function from outside may also read a buffer that it may write.
-        calls = (i.arguments for i in self.instructions if isinstance(i, Custom))
+        calls = (i.arguments for i in self.instructions if isinstance(i, machine.Custom))
         loaded = loaded.union(*calls)
-        streamed = {i.buffer for i in self.instructions if isinstance(i, Store) and i.is_streamed}
+        streamed = {
+            i.buffer for i in self.instructions if isinstance(i, lowered.Store) and i.is_streamed
+        }
         arguments = ", ".join(
             [
                 f"ptr noalias nocapture {_access(b, b.out in loaded)}"
                 f"{'align 64 ' if b.out in streamed else ''}%{b.name}"
                 for b in self.instructions
-                if isinstance(b, DefineGlobal)
+                if isinstance(b, lowered.DefineGlobal)
             ]
             + [
                 f"i64 %var.{v.name}"
                 for v in self.instructions
-                if isinstance(v, DefineVar | Special)
+                if isinstance(v, machine.DefineVar | Special)
             ]
             + ["ptr noalias nocapture align 64 %scratch"] * bool(self.scratch.size)
         )
@@ -136,36 +112,36 @@ class _Emitter(Control):
 
     def _frame(self, *texts: str) -> list[SourceLine]:
         """The lines around the body of the function: made of the instructions of its arguments."""
-        given = DefineGlobal | DefineVar | Special
+        given = lowered.DefineGlobal | machine.DefineVar | Special
         arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, given))
         return [SourceLine(text, None, arguments) for text in texts]
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         """Write one lowered instruction."""
         match instruction:
-            case DefineGlobal(out=out, dtype=dtype):
+            case lowered.DefineGlobal(out=out, dtype=dtype):
                 self.memories[out] = (f"%{instruction.name}", dtype)
-            case Const(out=out, bits=bits, dtype=dtype):
+            case lowered.Const(out=out, bits=bits, dtype=dtype):
                 self.set(out, constant(bits, dtype), dtype)
                 if not dtype.is_float:
                     self.constants[out] = int(from_bits(bits, dtype))
-            case Range():
+            case lowered.Range():
                 self.begin_loop(number, instruction)
-            case EndRange():
+            case lowered.EndRange():
                 self.end_loop()
-            case Acc(out=out, start=start, dtype=dtype):
+            case lowered.Acc(out=out, start=start, dtype=dtype):
                 self.set(out, self.values[start], dtype, instruction.lanes)
                 self.accumulators.append(out)
-            case Assign(target=target, source=source):
+            case lowered.Assign(target=target, source=source):
                 self.values[target] = self.values[source]
                 self.made_by[target] = self.made_by[source]
-            case Load():
+            case lowered.Load():
                 self._load(instruction)
-            case Store():
+            case lowered.Store():
                 self._store(instruction)
-            case Alu():
+            case lowered.Alu():
                 self._alu(instruction)
-            case Cast() | Bitcast():
+            case lowered.Cast() | lowered.Bitcast():
                 self._convert(instruction)
             case _:
                 self._machine(number, instruction)
@@ -173,18 +149,18 @@ class _Emitter(Control):
     def _machine(self, number: int, instruction: MachineInstruction) -> None:
         """Write one instruction of `lowered/machine.py`; a Block or Noop is no code."""
         match instruction:
-            case Local(out=out, dtype=dtype) | Buffer(out=out, dtype=dtype):
+            case machine.Local(out=out, dtype=dtype) | Buffer(out=out, dtype=dtype):
                 scratch.allocate(self.writer, instruction, self.scratch)
                 self.memories[out] = (f"%{instruction.name}", dtype)
-            case DefineVar(out=out) | Special(out=out):
+            case machine.DefineVar(out=out) | Special(out=out):
                 self.set(out, f"%var.{instruction.name}", int64)
-            case If(condition=condition):
+            case machine.If(condition=condition):
                 self.begin_if(number, self.values[condition])
-            case EndIf():
+            case machine.EndIf():
                 self.end_if()
-            case VConst() | Vectorize() | Gep() | Shuffle():
+            case machine.VConst() | machine.Vectorize() | machine.Gep() | machine.Shuffle():
                 self._vector(instruction)
-            case PtrCat(out=out, pointers=pointers, dtype=dtype):
+            case machine.PtrCat(out=out, pointers=pointers, dtype=dtype):
                 single = [self.memories[p][0] for p in pointers]
                 joined = vectors.join(self.writer, single, "ptr", f"%v{out}")
                 self.memories[out] = (joined, dtype)
@@ -192,14 +168,14 @@ class _Emitter(Control):
             case Wmma(target=target, a=a, b=b, c=c):
                 t, x, y, z = (self.memories[r][0] for r in (target, a, b, c))
                 scratch.multiply(self.writer, instruction, (t, x, y, z))
-            case Unroll(count=count):
+            case machine.Unroll(count=count):
                 self.unroll = count
             case Barrier():
                 self.writer.line("fence seq_cst")
-            case Custom():
+            case machine.Custom():
                 self._custom(instruction)
 
-    def _alu(self, instruction: Alu) -> None:
+    def _alu(self, instruction: lowered.Alu) -> None:
         operands = [self.values[r] for r in instruction.arguments]
         operand_type = self.dtypes[instruction.arguments[-1]]
         divisor = self.constants.get(instruction.arguments[-1])
@@ -215,31 +191,31 @@ class _Emitter(Control):
         )
         self.set(instruction.out, value, instruction.dtype, instruction.lanes)
 
-    def _convert(self, instruction: Cast | Bitcast) -> None:
+    def _convert(self, instruction: lowered.Cast | lowered.Bitcast) -> None:
         """A conversion, of all lanes at once."""
         lanes, target = instruction.lanes, instruction.dtype
         value, source = self.values[instruction.source], self.dtypes[instruction.source]
-        convert = conversions.cast if isinstance(instruction, Cast) else conversions.bitcast
+        convert = conversions.cast if isinstance(instruction, lowered.Cast) else conversions.bitcast
         value = convert(self.writer, value, source, target, f"%v{instruction.out}", lanes)
         self.set(instruction.out, value, target, lanes)
 
-    def _vector(self, instruction: Vector) -> None:
+    def _vector(self, instruction: machine.Vector) -> None:
         out, dtype = instruction.out, instruction.dtype
         t, name = register_type(dtype), f"%v{out}"
         match instruction:
-            case VConst(bits=bits):
+            case machine.VConst(bits=bits):
                 value = vector([constant(b, dtype) for b in bits], t)
-            case Vectorize(sources=sources):
+            case machine.Vectorize(sources=sources):
                 value = vectors.join(self.writer, [self.values[s] for s in sources], t, name)
-            case Gep(source=source, indices=indices):
+            case machine.Gep(source=source, indices=indices):
                 lanes = self.lanes[source]
                 value = vectors.take(self.writer, self.values[source], t, lanes, indices, name)
-            case Shuffle(a=a, b=b, indices=indices):
+            case machine.Shuffle(a=a, b=b, indices=indices):
                 pair = self.values[a], self.values[b]
                 value = vectors.shuffle(self.writer, pair, t, self.lanes[a], indices, name)
         self.set(out, value, dtype, instruction.lanes)
 
-    def _custom(self, instruction: Custom) -> None:
+    def _custom(self, instruction: machine.Custom) -> None:
         """A call of the function registered, or the expression registered."""
         writer, operation = self.writer, custom.find(instruction.name)
         assert operation is not None, "invariant 23"
@@ -274,7 +250,7 @@ class _Emitter(Control):
             f"getelementptr inbounds {t}, ptr {pointer}, i64 {self.values[index]}"
         )
 
-    def _load(self, instruction: Load) -> None:
+    def _load(self, instruction: lowered.Load) -> None:
         """A load; under a gate it is a block of its own that is jumped over."""
         writer, out, lanes = self.writer, instruction.out, instruction.lanes
         valid, dtype = instruction.valid, instruction.dtype
@@ -293,7 +269,7 @@ class _Emitter(Control):
         phi = f"phi {t} [ {zero}, %{before} ], [ {value}, %{stem}.in ]"
         self.set(out, writer.value(phi, f"%v{out}"), dtype, lanes)
 
-    def _loaded(self, instruction: Load, gate: str | None, name: str) -> str:
+    def _loaded(self, instruction: lowered.Load, gate: str | None, name: str) -> str:
         """The value read where `gate`, of several lanes, is true."""
         dtype, lanes = instruction.dtype, instruction.lanes
         address = self._address(instruction.buffer, instruction.index, lanes)
@@ -302,7 +278,7 @@ class _Emitter(Control):
             vectors.prefetch(self.writer, dtype, address, instruction.ahead)
         return read(self.writer, dtype, lanes, address, gate, name)
 
-    def _store(self, instruction: Store) -> None:
+    def _store(self, instruction: lowered.Store) -> None:
         writer, valid, lanes = self.writer, instruction.valid, instruction.lanes
         stem = writer.fresh("store")
         is_branch = valid is not None and self.lanes[valid] == 1
@@ -323,7 +299,7 @@ class _Emitter(Control):
             writer.label(f"{stem}.out")
 
 
-def _access(buffer: DefineGlobal, is_loaded: bool) -> str:
+def _access(buffer: lowered.DefineGlobal, is_loaded: bool) -> str:
     """The attribute that says what is done to a buffer; none where it is read and written."""
     if buffer.is_written:
         return "" if is_loaded else "writeonly "

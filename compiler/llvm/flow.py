@@ -138,9 +138,7 @@ def _dominators(users: Sequence[Sequence[int]]) -> list[set[int]]:
     return found
 
 
-def _loops(
-    backs: Sequence[tuple[int, int]], users: Sequence[Sequence[int]]
-) -> dict[int, set[int]]:
+def _loops(backs: Sequence[tuple[int, int]], users: Sequence[Sequence[int]]) -> dict[int, set[int]]:
     """The blocks of each loop by its head: all that reach a jump back without passing the head."""
     found: dict[int, set[int]] = {}
     for source, head in backs:
@@ -161,10 +159,7 @@ def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
 
 
 def control_flow(
-    lines: Sequence[Line],
-    label_of: LabelOf,
-    targets_of: TargetsOf,
-    known: Flow | None = None,
+    lines: Sequence[Line], label_of: LabelOf, targets_of: TargetsOf, known: Flow | None = None
 ) -> "nx.DiGraph[Any]":
     """The flow as a graph: nodes are blocks (attribute `text`), edges are jumps.
 

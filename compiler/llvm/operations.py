@@ -115,9 +115,7 @@ class _Place:
         return self.result(f"fptrunc {single.t} {form(single, wide)} to {self.t}")
 
 
-def _integer_power(
-    writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int
-) -> str:
+def _integer_power(writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int) -> str:
     """A call of a scalar function in each lane."""
     function, t = integer_power.function_name(dtype), register_type(dtype)
     writer.functions[function] = integer_power.define(dtype)

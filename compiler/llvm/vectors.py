@@ -39,12 +39,7 @@ def take(
 
 
 def shuffle(
-    writer: Writer,
-    pair: tuple[str, str],
-    t: str,
-    lanes: int,
-    indices: tuple[int, ...],
-    name: str,
+    writer: Writer, pair: tuple[str, str], t: str, lanes: int, indices: tuple[int, ...], name: str
 ) -> str:
     """The lanes `indices` of two vectors of `lanes` each."""
     whole = vector_type(t, lanes)

@@ -27,24 +27,13 @@ from typing import Any, TypeGuard
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
-from compiler.loops.nodes import (
-    Alu,
-    Body,
-    Const,
-    Range,
-    ScalarNode,
-    alu,
-    axis,
-    index,
-)
+from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode, alu, axis, index
 from compiler.loops.placement import Nest
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import Sum, as_sum
 
 
-def collapse(
-    body: Body, provenance: Provenance[Any], matches: list[Match] | None = None
-) -> Body:
+def collapse(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
     """`body` with neighbouring loops joined wherever that costs no division."""
     refused: set[tuple[Range, Range]] = set()
     sums = _sums(body)

@@ -287,9 +287,7 @@ def _sum(
     return {r: s for r, s in result.items() if s != 0}
 
 
-def _span(
-    strides: dict[Range, int | None], loops: Path, argument: Argument | Local
-) -> int:
+def _span(strides: dict[Range, int | None], loops: Path, argument: Argument | Local) -> int:
     """Bytes that an index goes through in these loops: whole cache lines, at most the argument."""
     moving = [r for r in loops if r in strides]
     elements = math.prod(r.extent for r in moving)
@@ -327,9 +325,7 @@ def _copies(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> i
 
 
 def _most_alive(
-    order: list[Item],
-    loops: list[tuple[int, int]],
-    needs: Mapping[ScalarNode, frozenset[Range]],
+    order: list[Item], loops: list[tuple[int, int]], needs: Mapping[ScalarNode, frozenset[Range]]
 ) -> int:
     made: dict[ScalarNode, int] = {}
     last: dict[ScalarNode, int] = {}

@@ -38,6 +38,7 @@ from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.kinds import effects
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.words import short
+from compiler.loops import nodes
 from compiler.loops.indices import (
     Indices,
     both,
@@ -49,29 +50,8 @@ from compiler.loops.indices import (
     move,
     shift,
 )
-from compiler.loops.nodes import (
-    Alu,
-    Argument,
-    Bitcast,
-    Body,
-    Cast,
-    Const,
-    Custom,
-    DefineVar,
-    Load,
-    Range,
-    Reduce,
-    Role,
-    ScalarNode,
-    Store,
-    Update,
-    alu,
-    const,
-    linear,
-)
-from compiler.loops.nodes import (
-    index as index_const,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, const, linear
+from compiler.loops.nodes import index as index_const
 from compiler.ops import functions
 from compiler.schedule.in_place import reads_what_it_writes
 
@@ -80,8 +60,8 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
-    stores: list[Store | Custom] = []
-    updates: list[Update] = []
+    stores: list[nodes.Store | nodes.Custom] = []
+    updates: list[nodes.Update] = []
     walk = _Walk(provenance)
     for store in body.sources:
         written, value = store.sources
@@ -99,9 +79,9 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
-        target = Argument((), written.slot, written.dtype, written.size, True)
-        ranges = tuple(i for i in indices if isinstance(i, Range))
-        node = Store((target, where, result, *ranges), bool(store.parts))
+        target = nodes.Argument((), written.slot, written.dtype, written.size, True)
+        ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
+        node = nodes.Store((target, where, result, *ranges), bool(store.parts))
         walk.note(node, value)
         stores.append(node)
         if isinstance(whole, effects.Scatter):
@@ -126,19 +106,19 @@ def is_statement(node: effects.Custom) -> bool:
     return found is not None and found.kind == "kernel"
 
 
-def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> Custom:
+def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> nodes.Custom:
     """The call of a function on the buffer it writes and those it reads."""
-    target = Argument((), written.slot, written.dtype, written.size, True)
+    target = nodes.Argument((), written.slot, written.dtype, written.size, True)
     read = []
     for source in node.sources:
         assert isinstance(source, graph.Param)
-        read.append(Argument((), source.slot, source.dtype, source.size, False))
-    made = Custom((target, *read), node.name, None)
+        read.append(nodes.Argument((), source.slot, source.dtype, source.size, False))
+    made = nodes.Custom((target, *read), node.name, None)
     walk.note(made, node)
     return made
 
 
-def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[Update]:
+def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[nodes.Update]:
     """The nest that applies the updates of a scatter; none where nothing can be written."""
     base, changes, *positions = node.sources
     if not base.size or not changes.size:
@@ -149,11 +129,11 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
     for position, extent in zip(found, base.shape, strict=True):
         gate = both(gate, is_within(position, index_const(extent)))
     assert gate is not None
-    target = Argument((), written.slot, written.dtype, written.size, True)
+    target = nodes.Argument((), written.slot, written.dtype, written.size, True)
     where = linear(tuple(map(clamp, found, base.shape)), base.shape)
-    ranges = tuple(i for i in indices if isinstance(i, Range))
+    ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
     change = walk.value((changes, indices, None))
-    made = Update((target, where, change, gate, *ranges), node.op)
+    made = nodes.Update((target, where, change, gate, *ranges), node.op)
     walk.note(made, node)
     return [made]
 
@@ -164,14 +144,14 @@ class _Walk:
 
     provenance: Provenance[TensorNode]
     known: dict[Key, ScalarNode] = field(default_factory=dict)
-    folded: dict[Key, tuple[Range, ...]] = field(default_factory=dict)
+    folded: dict[Key, tuple[nodes.Range, ...]] = field(default_factory=dict)
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
     stored: dict[graph.Param, ScalarNode] = field(default_factory=dict)
     """For each Param that is written where the element is that is written."""
 
     def new_ranges(
-        self, shape: Shape, extents: Extents, role: Role, node: TensorNode, unroll: int = 0
+        self, shape: Shape, extents: Extents, role: nodes.Role, node: TensorNode, unroll: int = 0
     ) -> Indices:
         """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
 
@@ -184,9 +164,9 @@ class _Walk:
         )
 
     def _range(
-        self, extent: int | Extent, role: Role, node: TensorNode, unroll: int
-    ) -> Range:
-        made = Range((bound(extent),), self.ranges, role, unroll)
+        self, extent: int | Extent, role: nodes.Role, node: TensorNode, unroll: int
+    ) -> nodes.Range:
+        made = nodes.Range((bound(extent),), self.ranges, role, unroll)
         self.ranges += 1
         for each in (made, *made.sources):
             self.provenance.add(each, frozenset((node,)))
@@ -229,10 +209,10 @@ class _Walk:
         So a sum of indices leads to each movement that took part, not just to the last.
         """
         known = self.provenance.parents
-        if made in known or not isinstance(made, Alu):
+        if made in known or not isinstance(made, nodes.Alu):
             return
         for each in toposort([made], known):
-            if isinstance(each, Alu) and each in known:
+            if isinstance(each, nodes.Alu) and each in known:
                 parents |= known[each]
         self.provenance.made(made, parents)
 
@@ -301,7 +281,7 @@ class _Walk:
         of = tuple(shape[a] for a in node.axes), tuple(extents[a] for a in node.axes if extents)
         ranges = self.new_ranges(*of, "reduction", node, node.unroll)
         new = dict(zip(node.axes, ranges, strict=True))
-        self.folded[key] = tuple(i for i in new.values() if isinstance(i, Range))
+        self.folded[key] = tuple(i for i in new.values() if isinstance(i, nodes.Range))
         return tuple(new.get(a, i) for a, i in enumerate(indices))
 
     def _combine(self, key: Key, values: list[ScalarNode]) -> ScalarNode:
@@ -310,30 +290,30 @@ class _Walk:
         match node:
             case graph.Param():
                 is_written = node in self.stored  # in place: it reads the element it writes
-                source = Argument((), node.slot, node.dtype, node.size, is_written)
+                source = nodes.Argument((), node.slot, node.dtype, node.size, is_written)
                 where = self.stored[node] if is_written else linear(indices, node.shape)
-                return Load((source, where) if gate is None else (source, where, gate))
+                return nodes.Load((source, where) if gate is None else (source, where, gate))
             case graph.Const():
-                return Const((), node.bits, node.dtype)
+                return nodes.Const((), node.bits, node.dtype)
             case graph.Iota():
-                return indices[0] if node.dtype == int64 else Cast((indices[0],), node.dtype)
+                return indices[0] if node.dtype == int64 else nodes.Cast((indices[0],), node.dtype)
             case graph.Variable():
-                return DefineVar((), node.name, node.low, node.high)
+                return nodes.DefineVar((), node.name, node.low, node.high)
             case graph.Elementwise():
                 return alu(node.op, *values)
             case graph.Cast():
-                return Cast((values[0],), node.target)
+                return nodes.Cast((values[0],), node.target)
             case effects.Custom():
-                return Custom(tuple(values), node.name, node.dtype)
+                return nodes.Custom(tuple(values), node.name, node.dtype)
             case graph.Bitcast():
-                return Bitcast((values[0],), node.target)
+                return nodes.Bitcast((values[0],), node.target)
             case graph.Pad():
                 return self._padded(key, values[0])
             case graph.Index():
                 return self._indexed(node, values)
             case graph.Reduce():
                 ranges = self.folded[key]
-                return Reduce((values[0], *ranges), node.op) if ranges else values[0]
+                return nodes.Reduce((values[0], *ranges), node.op) if ranges else values[0]
             case _:
                 return values[0]
 
@@ -354,6 +334,6 @@ class _Walk:
         node, indices, _ = key
         assert isinstance(node, graph.Pad)
         condition = is_inside(node, indices)
-        if condition is None or isinstance(value, Load):
+        if condition is None or isinstance(value, nodes.Load):
             return value
         return alu("where", condition, value, const(0, node.dtype))

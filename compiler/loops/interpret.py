@@ -336,9 +336,7 @@ def _blocks(
     return blocks
 
 
-def _elements(
-    needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]
-) -> int:
+def _elements(needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
     """Elements that all values and memories have together; those of effects are what they write."""
     total = 0
     for node, ranges in needs.items():

@@ -53,18 +53,8 @@ found as the node is made, and tested in `simplify`'s tests).
 from typing import NoReturn
 
 from compiler.core.errors import InternalError
-from compiler.loops.nodes import (
-    Alu,
-    Argument,
-    Load,
-    Local,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    Update,
-    memory,
-)
+from compiler.loops import nodes
+from compiler.loops.nodes import ScalarNode, memory
 
 MOST_SIDE_BY_SIDE = 64
 """Iterations of a range that stand side by side, in registers or in the lanes of one: as many as
@@ -84,12 +74,14 @@ def broken(node: ScalarNode, number: int, what: str, got: object, expected: obje
 def describe(node: ScalarNode) -> str:
     """A short name for a node in messages: `load in1`, `store out`, `add`, `i0`."""
     match node:
-        case Range() | Argument() | Local():
+        case nodes.Range() | nodes.Argument() | nodes.Local():
             return node.name
-        case Load() | Store() | Update() if node.sources and _is_memory(node.sources[0]):
+        case nodes.Load() | nodes.Store() | nodes.Update() if node.sources and _is_memory(
+            node.sources[0]
+        ):
             return f"{type(node).__name__.lower()} {memory(node).name}"
-        case Alu() | Reduce():
-            return node.op if isinstance(node, Alu) else f"reduce {node.op}"
+        case nodes.Alu() | nodes.Reduce():
+            return node.op if isinstance(node, nodes.Alu) else f"reduce {node.op}"
         case _:
             return type(node).__name__.lower()
 
@@ -97,4 +89,4 @@ def describe(node: ScalarNode) -> str:
 def _is_memory(node: ScalarNode) -> bool:
     while node.sources:
         node = node.sources[0]
-    return isinstance(node, Argument | Local)
+    return isinstance(node, nodes.Argument | nodes.Local)

@@ -19,25 +19,15 @@ all classes. An index that is none of the iterations counts as no iteration.
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
 from compiler.graph.rewrite import rule_of
-from compiler.loops.nodes import (
-    Alu,
-    Cast,
-    Const,
-    Load,
-    Range,
-    Reduce,
-    ScalarNode,
-    alu,
-    const,
-    index,
-)
+from compiler.loops import nodes
+from compiler.loops.nodes import ScalarNode, alu, const, index
 
 
-@rule_of((Reduce, "sum"))
-def pick(node: Reduce) -> ScalarNode | None:
+@rule_of((nodes.Reduce, "sum"))
+def pick(node: nodes.Reduce) -> ScalarNode | None:
     """sum over r of where(k == r, f(r), 0) = f(k) where k is an iteration, else 0"""
     value = node.sources[0]
-    if len(node.ranges) != 1 or not isinstance(node.ranges[0].sources[0], Const):
+    if len(node.ranges) != 1 or not isinstance(node.ranges[0].sources[0], nodes.Const):
         return None
     axis = node.ranges[0]
     found = _place(_condition(value), axis)
@@ -56,23 +46,25 @@ def _condition(value: ScalarNode) -> ScalarNode | None:
     if value.dtype.kind == "bool":
         return value
     match value:
-        case Alu(op="where", sources=(condition, _, Const() as other)) if not other.bits:
+        case nodes.Alu(op="where", sources=(condition, _, nodes.Const() as other)) if (
+            not other.bits
+        ):
             return condition
     return None
 
 
-def _place(condition: ScalarNode | None, axis: Range) -> ScalarNode | None:
+def _place(condition: ScalarNode | None, axis: nodes.Range) -> ScalarNode | None:
     """The value of `axis` for which the condition holds, the same for all iterations."""
     match condition:
-        case Alu(op="and", sources=(first, second)) if condition.dtype.kind == "bool":
+        case nodes.Alu(op="and", sources=(first, second)) if condition.dtype.kind == "bool":
             return _place(first, axis) or _place(second, axis)
-        case Alu(op="eq", sources=(first, second)) if first.dtype == int64:
+        case nodes.Alu(op="eq", sources=(first, second)) if first.dtype == int64:
             pairs = ((first, second), (second, first))
             return next((a for a, b in pairs if b is axis and axis not in toposort([a])), None)
     return None
 
 
-def _at(value: ScalarNode, axis: Range, iteration: ScalarNode) -> ScalarNode | None:
+def _at(value: ScalarNode, axis: nodes.Range, iteration: ScalarNode) -> ScalarNode | None:
     """The value in one iteration; None where more than arithmetic and loads depends on the axis."""
     done: dict[ScalarNode, ScalarNode] = {axis: iteration}
     order: list[ScalarNode] = toposort([value])
@@ -80,7 +72,7 @@ def _at(value: ScalarNode, axis: Range, iteration: ScalarNode) -> ScalarNode | N
         if node in done:
             continue
         sources = tuple(done[s] for s in node.sources)
-        if sources != node.sources and not isinstance(node, Alu | Cast | Load):
+        if sources != node.sources and not isinstance(node, nodes.Alu | nodes.Cast | nodes.Load):
             return None
         done[node] = node.with_sources(sources)
     return done[value]

@@ -22,28 +22,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from compiler.core.node import toposort, users
-from compiler.loops.nodes import (
-    After,
-    Alu,
-    Argument,
-    Body,
-    Custom,
-    DefineVar,
-    Local,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    Update,
-    memory,
-)
+from compiler.loops import nodes
+from compiler.loops.nodes import Body, ScalarNode, memory
 
 
 @dataclass(slots=True, eq=False)
 class LoopBlock:
     """The items of one loop, in order; `range` is None for the whole kernel."""
 
-    range: Range | None
+    range: nodes.Range | None
     items: "list[Item]" = field(default_factory=list)
 
 
@@ -51,20 +38,20 @@ class LoopBlock:
 class Begin:
     """Before the loops of a reduction: its accumulator takes the identity."""
 
-    reduce: Reduce
+    reduce: nodes.Reduce
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
     """In the innermost loop of a reduction: its accumulator takes one more value."""
 
-    reduce: Reduce
+    reduce: nodes.Reduce
 
 
 Item: TypeAlias = ScalarNode | LoopBlock | Begin | Fold
 Path: TypeAlias = "tuple[LoopBlock, ...]"
-Nest: TypeAlias = Reduce | Store | Update
-NESTS = Reduce, Store, Update
+Nest: TypeAlias = nodes.Reduce | nodes.Store | nodes.Update
+NESTS = nodes.Reduce, nodes.Store, nodes.Update
 """For `isinstance`, which is slow on what is written with bars."""
 
 
@@ -83,7 +70,7 @@ def place(body: Body) -> LoopBlock:
     return _Placement(body).run()
 
 
-def is_loop(each: Range) -> bool:
+def is_loop(each: nodes.Range) -> bool:
     """Whether a block is opened for the range: its iterations follow one another."""
     return each.level in ("loop", "core")
 
@@ -103,8 +90,8 @@ class _Placement:
         top = self._block(None)
         path: Path = (top,)
         for nest in self.body.sources:
-            assert isinstance(nest, Store | Update | Custom)
-            if isinstance(nest, Custom):
+            assert isinstance(nest, nodes.Store | nodes.Update | nodes.Custom)
+            if isinstance(nest, nodes.Custom):
                 path = (top,)
                 self._place([(nest, path)])
                 continue
@@ -114,12 +101,12 @@ class _Placement:
             self._place(self._inside(_Close(nest, path, len(shared))))
         return top
 
-    def _block(self, range_: Range | None) -> LoopBlock:
+    def _block(self, range_: nodes.Range | None) -> LoopBlock:
         block = LoopBlock(range_)
         self.placed[block] = set()
         return block
 
-    def _opened(self, path: Path, ranges: "list[Range]") -> Path:
+    def _opened(self, path: Path, ranges: "list[nodes.Range]") -> Path:
         """`path` and a new block for each of `ranges`."""
         return (*path, *(self._block(each) for each in ranges))
 
@@ -160,7 +147,7 @@ class _Placement:
 
     def _inside(self, close: _Close) -> "list[tuple[ScalarNode, Path] | _Close]":
         """The tasks of placing a nest, last first: extents, operands, then its loops."""
-        extents = [r.sources[0] for r in close.node.ranges if isinstance(r.sources[0], Alu)]
+        extents = [r.sources[0] for r in close.node.ranges if isinstance(r.sources[0], nodes.Alu)]
         operands = operands_of(close.node)
         waiting = [*extents, *operands]
         return [close, *((each, close.path) for each in reversed(waiting))]
@@ -169,7 +156,7 @@ class _Placement:
         """Append the loops to their home, with what the nest does in the innermost one."""
         node, path = close.node, close.path
         home = path[close.outside - 1]
-        if isinstance(node, Reduce):
+        if isinstance(node, nodes.Reduce):
             # without a loop of its own, the fold follows its beginning in one block
             self._append(home, Begin(node))
             self._append(path[-1], Fold(node))
@@ -177,18 +164,18 @@ class _Placement:
             self._append(path[-1], node)
         for outer, inner in itertools.pairwise(path[close.outside - 1 :]):
             self._append(outer, inner)
-        if isinstance(node, Reduce):
+        if isinstance(node, nodes.Reduce):
             self._append(home, node)
         self.placed[home].add(node)
 
     def _is_ready(self, node: ScalarNode, path: Path) -> bool:
-        if isinstance(node, After):
+        if isinstance(node, nodes.After):
             return all(self._is_ready(s, path) for s in node.sources)
-        is_given = isinstance(node, Range | Argument | DefineVar | Local)
+        is_given = isinstance(node, nodes.Range | nodes.Argument | nodes.DefineVar | nodes.Local)
         return is_given or any(node in self.placed[block] for block in path)
 
     def _put(self, node: ScalarNode, block: LoopBlock) -> None:
-        if not isinstance(node, After):
+        if not isinstance(node, nodes.After):
             self._append(block, node)
             self.placed[block].add(node)
 
@@ -199,7 +186,7 @@ class _Placement:
         block.items.insert(place, item)
 
 
-def _shared(path: Path, ranges: tuple[Range, ...]) -> Path:
+def _shared(path: Path, ranges: tuple[nodes.Range, ...]) -> Path:
     """The beginning of `path` whose loops are the outermost ones of `ranges`."""
     loops = [r for r in ranges if is_loop(r)]
     same = 1
@@ -213,7 +200,7 @@ def _shared(path: Path, ranges: tuple[Range, ...]) -> Path:
 def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
     """The values that a nest reads in its innermost loop: its sources without its ranges."""
     own = set(node.ranges)
-    if isinstance(node, Reduce):
+    if isinstance(node, nodes.Reduce):
         return node.sources[:1]
     return tuple(s for n, s in enumerate(node.sources) if n < 3 or s not in own)
 
@@ -225,28 +212,28 @@ def fused_products(body: Body) -> set[ScalarNode]:
     return {
         node
         for node in order
-        if isinstance(node, Alu)
+        if isinstance(node, nodes.Alu)
         and node.op == "mul"
         and node.dtype.kind != "bool"
-        and all(isinstance(u, Reduce) and u.op == "sum" for u in readers[node])
+        and all(isinstance(u, nodes.Reduce) and u.op == "sum" for u in readers[node])
     }
 
 
-def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:
+def dependencies(body: Body) -> dict[ScalarNode, frozenset[nodes.Range]]:
     """The ranges each node depends on: those of its operands, less those it folds or fills.
 
     Scratch memory depends on what any of its effects depends on: all of them happen together,
     so that memory that is filled again is also begun again.
     """
     order: list[ScalarNode] = toposort([body])
-    memories = (n for n in order if isinstance(n, Local))
-    scratch: dict[ScalarNode, frozenset[Range]] = dict.fromkeys(memories, frozenset())
-    effects = [n for n in order if isinstance(n, (Store, Update))] if scratch else []
+    memories = (n for n in order if isinstance(n, nodes.Local))
+    scratch: dict[ScalarNode, frozenset[nodes.Range]] = dict.fromkeys(memories, frozenset())
+    effects = [n for n in order if isinstance(n, (nodes.Store, nodes.Update))] if scratch else []
     while True:
         needs = _needs(order, scratch)
         grown = dict(scratch)
         for node in effects:
-            if isinstance(local := memory(node), Local):
+            if isinstance(local := memory(node), nodes.Local):
                 grown[local] |= needs[node]
         if grown == scratch:
             return needs
@@ -254,11 +241,11 @@ def dependencies(body: Body) -> dict[ScalarNode, frozenset[Range]]:
 
 
 def _needs(
-    order: list[ScalarNode], scratch: Mapping[ScalarNode, frozenset[Range]]
-) -> dict[ScalarNode, frozenset[Range]]:
+    order: list[ScalarNode], scratch: Mapping[ScalarNode, frozenset[nodes.Range]]
+) -> dict[ScalarNode, frozenset[nodes.Range]]:
     """The ranges each node depends on, where `scratch` memory depends on the given ones."""
-    needs: dict[ScalarNode, frozenset[Range]] = {}
-    nothing: frozenset[Range] = frozenset()
+    needs: dict[ScalarNode, frozenset[nodes.Range]] = {}
+    nothing: frozenset[nodes.Range] = frozenset()
     for node in order:
         nest: Nest | None = node if isinstance(node, NESTS) else None
         found = scratch.get(node, nothing) if scratch else nothing
@@ -266,7 +253,7 @@ def _needs(
             other = needs[source]
             if other is not found and other:
                 found = found | other if found else other
-        if isinstance(node, Range):
+        if isinstance(node, nodes.Range):
             found = found | {node}
         needs[node] = found if nest is None else found.difference(nest.ranges)
     return needs

@@ -18,43 +18,33 @@ from typing import Any
 from compiler.core.dtypes import bool_, int64
 from compiler.core.trace import Match, Provenance
 from compiler.graph.rewrite import RuleSet, rewrite, rule_of
-from compiler.loops.nodes import (
-    After,
-    Alu,
-    Body,
-    Const,
-    Load,
-    ScalarNode,
-    Store,
-    alu,
-    const,
-    index,
-)
+from compiler.loops import nodes
+from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.loops.pick import pick
 from compiler.loops.symbolic import Sum, as_sum
 
 
-def _divisor(node: Alu) -> int | None:
+def _divisor(node: nodes.Alu) -> int | None:
     """The constant that a division on indices divides by; None where there is none."""
     by = node.sources[1]
-    is_index = node.dtype == int64 and isinstance(by, Const) and node.sources[0].bounds
-    return int(by.value) if is_index and isinstance(by, Const) and int(by.value) > 0 else None
+    is_index = node.dtype == int64 and isinstance(by, nodes.Const) and node.sources[0].bounds
+    return int(by.value) if is_index and isinstance(by, nodes.Const) and int(by.value) > 0 else None
 
 
 def _is_not_negative(node: ScalarNode) -> bool:
     return node.bounds is not None and node.bounds[0] >= 0
 
 
-@rule_of(Alu)
-def decided_by_bounds(node: Alu) -> ScalarNode | None:
+@rule_of(nodes.Alu)
+def decided_by_bounds(node: nodes.Alu) -> ScalarNode | None:
     """i < 10 = true where i is 0 … 9"""
     if node.bounds is None or node.bounds[0] != node.bounds[1]:
         return None
     return const(node.bounds[0], node.dtype)
 
 
-@rule_of((Alu, "add"), (Alu, "sub"), (Alu, "mul"))
-def collect_terms(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "add"), (nodes.Alu, "sub"), (nodes.Alu, "mul"))
+def collect_terms(node: nodes.Alu) -> ScalarNode | None:
     """(i*2 + j) * 5 + i = i*11 + j*5"""
     if node.dtype != int64 or node.bounds is None:
         return None
@@ -64,7 +54,7 @@ def collect_terms(node: Alu) -> ScalarNode | None:
 def _rejoin(total: Sum) -> Sum:
     """x // c * c + x % c = x, for each such pair of terms."""
     for term, coefficient in total.terms.items():
-        if not isinstance(term, Alu) or term.op != "mod":
+        if not isinstance(term, nodes.Alu) or term.op != "mod":
             continue
         value, by = term.sources
         divisor = _divisor(term)
@@ -91,8 +81,8 @@ def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
     return whole, rest.node()
 
 
-@rule_of((Alu, "idiv"))
-def divide_terms(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "idiv"))
+def divide_terms(node: nodes.Alu) -> ScalarNode | None:
     """(i*10 + j) // 10 = i where j is 0 … 9"""
     divisor, value = _divisor(node), node.sources[0]
     if divisor is None or not _is_not_negative(value):
@@ -105,8 +95,8 @@ def divide_terms(node: Alu) -> ScalarNode | None:
     return alu("add", whole.node(), alu("idiv", remainder, index(divisor)))
 
 
-@rule_of((Alu, "mod"))
-def drop_multiples(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "mod"))
+def drop_multiples(node: nodes.Alu) -> ScalarNode | None:
     """(i*10 + j) % 10 = j where j is 0 … 9"""
     divisor, value = _divisor(node), node.sources[0]
     if divisor is None or not _is_not_negative(value):
@@ -119,8 +109,8 @@ def drop_multiples(node: Alu) -> ScalarNode | None:
     return alu("mod", remainder, index(divisor))
 
 
-@rule_of((Alu, "idiv"), (Alu, "mod"))
-def cancel_factor(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "idiv"), (nodes.Alu, "mod"))
+def cancel_factor(node: nodes.Alu) -> ScalarNode | None:
     """(i*6 + 3) // 4 = (i*3 + 1) // 2 and (i*6) % 4 = (i*3) % 2 * 2"""
     divisor, value = _divisor(node), node.sources[0]
     if divisor is None or not _is_not_negative(value):
@@ -136,11 +126,11 @@ def cancel_factor(node: Alu) -> ScalarNode | None:
     return alu("add", alu("mul", inner, index(factor)), index(rest.constant))
 
 
-@rule_of((Alu, "idiv"))
-def divide_twice(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "idiv"))
+def divide_twice(node: nodes.Alu) -> ScalarNode | None:
     """i // 2 // 3 = i // 6 and i % 6 // 2 = i // 2 % 3"""
     divisor, inner = _divisor(node), node.sources[0]
-    if divisor is None or not isinstance(inner, Alu) or inner.op not in ("idiv", "mod"):
+    if divisor is None or not isinstance(inner, nodes.Alu) or inner.op not in ("idiv", "mod"):
         return None
     first, value = _divisor(inner), inner.sources[0]
     if first is None or not _is_not_negative(value):
@@ -152,11 +142,11 @@ def divide_twice(node: Alu) -> ScalarNode | None:
     return alu("mod", alu("idiv", value, index(divisor)), index(first // divisor))
 
 
-@rule_of((Alu, "mod"))
-def remainder_twice(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "mod"))
+def remainder_twice(node: nodes.Alu) -> ScalarNode | None:
     """i % 6 % 3 = i % 3"""
     divisor, inner = _divisor(node), node.sources[0]
-    if divisor is None or not isinstance(inner, Alu) or inner.op != "mod":
+    if divisor is None or not isinstance(inner, nodes.Alu) or inner.op != "mod":
         return None
     first, value = _divisor(inner), inner.sources[0]
     if first is None or first % divisor or not _is_not_negative(value):
@@ -164,8 +154,8 @@ def remainder_twice(node: Alu) -> ScalarNode | None:
     return alu("mod", value, index(divisor))
 
 
-@rule_of((Alu, "max"), (Alu, "min"))
-def clamp_nothing(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "max"), (nodes.Alu, "min"))
+def clamp_nothing(node: nodes.Alu) -> ScalarNode | None:
     """max(i, 0) = i and min(i, 9) = i where i is 0 … 9"""
     left, right = (s.bounds for s in node.sources)
     if node.dtype != int64 or left is None or right is None:
@@ -175,61 +165,63 @@ def clamp_nothing(node: Alu) -> ScalarNode | None:
     return node.sources[0] if is_left else node.sources[1] if is_right else None
 
 
-@rule_of((Alu, "and"))
-def always_true(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "and"))
+def always_true(node: nodes.Alu) -> ScalarNode | None:
     """x and true = x"""
     left, right = node.sources
     if node.dtype.kind != "bool":
         return None
-    if isinstance(right, Const) and right.value:
+    if isinstance(right, nodes.Const) and right.value:
         return left
-    return right if isinstance(left, Const) and left.value else None
+    return right if isinstance(left, nodes.Const) and left.value else None
 
 
-@rule_of((Alu, "where"))
-def decided_choice(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "where"))
+def decided_choice(node: nodes.Alu) -> ScalarNode | None:
     """where(true, a, b) = a"""
     condition, yes, no = node.sources
-    if not isinstance(condition, Const):
+    if not isinstance(condition, nodes.Const):
         return None
     return yes if condition.value else no
 
 
-@rule_of((Alu, "where"))
-def choice_of_truths(node: Alu) -> ScalarNode | None:
+@rule_of((nodes.Alu, "where"))
+def choice_of_truths(node: nodes.Alu) -> ScalarNode | None:
     """where(c, true, false) = c"""
     condition, yes, no = node.sources
-    if node.dtype != bool_ or not isinstance(yes, Const) or not isinstance(no, Const):
+    if node.dtype != bool_ or not isinstance(yes, nodes.Const) or not isinstance(no, nodes.Const):
         return None
     return condition if (yes.value, no.value) == (True, False) else None
 
 
-@rule_of(Load)
-def open_gate(node: Load) -> ScalarNode | None:
+@rule_of(nodes.Load)
+def open_gate(node: nodes.Load) -> ScalarNode | None:
     """load under true = load; load under false = 0"""
-    if not isinstance(node.gate, Const):
+    if not isinstance(node.gate, nodes.Const):
         return None
-    return Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
+    return nodes.Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
 
 
-@rule_of(Store)
-def open_store(node: Store) -> ScalarNode | None:
+@rule_of(nodes.Store)
+def open_store(node: nodes.Store) -> ScalarNode | None:
     """store under true = store"""
-    if not isinstance(node.gate, Const) or not node.gate.value:
+    if not isinstance(node.gate, nodes.Const) or not node.gate.value:
         return None
     return node.with_sources(tuple(s for s in node.sources if s is not node.gate))
 
 
-@rule_of(Body, After)
-def never_stored(node: Body | After) -> ScalarNode | None:
+@rule_of(Body, nodes.After)
+def never_stored(node: Body | nodes.After) -> ScalarNode | None:
     """store under false = nothing, beside other stores"""
     kept = tuple(s for s in node.sources if not _is_shut(s))
-    return node.with_sources(kept) if len(kept) > (1 if isinstance(node, After) else 0) else None
+    return (
+        node.with_sources(kept) if len(kept) > (1 if isinstance(node, nodes.After) else 0) else None
+    )
 
 
 def _is_shut(node: ScalarNode) -> bool:
-    gate = node.gate if isinstance(node, Store) else None
-    return isinstance(gate, Const) and not gate.value
+    gate = node.gate if isinstance(node, nodes.Store) else None
+    return isinstance(gate, nodes.Const) and not gate.value
 
 
 RULES = RuleSet(
@@ -241,9 +233,7 @@ RULES = RuleSet(
 )  # fmt: skip
 
 
-def simplify(
-    body: Body, provenance: Provenance[Any], matches: list[Match] | None = None
-) -> Body:
+def simplify(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
     """`body` with the rules of this file applied until none matches."""
     return rewrite(body, RULES, provenance, matches)
 

@@ -15,19 +15,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compiler.loops import nodes
 from compiler.loops.invariants import broken
-from compiler.loops.nodes import (
-    Alu,
-    Argument,
-    Body,
-    Const,
-    Load,
-    Range,
-    ScalarNode,
-    Store,
-    Update,
-    memory,
-)
+from compiler.loops.nodes import Body, ScalarNode, memory
 from compiler.loops.symbolic import Sum, as_sum, at_greatest, limits
 
 
@@ -48,35 +38,36 @@ class _Box:
 
 
 def verify_accesses(
-    body: Body, order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[Range]]
+    body: Body, order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[nodes.Range]]
 ) -> None:
     """Check every access of `body`, and that its stores write all elements, each once.
 
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
-    stores = [n for n in body.sources if isinstance(n, Store)]
+    stores = [n for n in body.sources if isinstance(n, nodes.Store)]
     if len(stores) == 1 and stores[0].gate is None and not stores[0].is_part:
         _covers(stores[0])
     elif stores:
         _cover(stores)
     for node in order:
-        if isinstance(node, Load | Store | Update):
+        if isinstance(node, nodes.Load | nodes.Store | nodes.Update):
             _inside(node, needs)
 
 
 def _inside(
-    node: Load | Store | Update, needs: Mapping[ScalarNode, frozenset[Range]]
+    node: nodes.Load | nodes.Store | nodes.Update,
+    needs: Mapping[ScalarNode, frozenset[nodes.Range]],
 ) -> None:
     """Invariant 8."""
     size, where = memory(node).size, node.sources[1]
-    if isinstance(node, Load) and node.gate is not None:
+    if isinstance(node, nodes.Load) and node.gate is not None:
         return
-    loops = needs[where] | set(() if isinstance(node, Load) else node.ranges)
+    loops = needs[where] | set(() if isinstance(node, nodes.Load) else node.ranges)
     if any(r.extent == 0 for r in loops):
         return
     bounds = where.bounds
     if bounds is None or bounds[0] < 0 or bounds[1] >= size:
-        bounds = _reach(where, node.gate if isinstance(node, Store) else None) or bounds
+        bounds = _reach(where, node.gate if isinstance(node, nodes.Store) else None) or bounds
     if bounds is None or bounds[0] < 0 or bounds[1] >= size:
         got = f"bounds {bounds[0]} … {bounds[1]}" if bounds else "an index without bounds"
         expected = f"inside 0 … {size - 1}, or a gate"
@@ -113,13 +104,13 @@ def _reach(where: ScalarNode, gate: ScalarNode | None) -> tuple[int, int] | None
 
 def _tiles(each: ScalarNode, stride: int, terms: Mapping[ScalarNode, int]) -> ScalarNode | None:
     """The term n//T, times T, that goes with a range of extent n%T."""
-    if not isinstance(each, Range) or stride <= 0:
+    if not isinstance(each, nodes.Range) or stride <= 0:
         return None
     match each.sources[0]:
-        case Alu(op="mod", sources=(n, Const() as size)):
+        case nodes.Alu(op="mod", sources=(n, nodes.Const() as size)):
             for term, factor in terms.items():
                 match term:
-                    case Alu(op="idiv", sources=(m, Const() as by)) if m is n:
+                    case nodes.Alu(op="idiv", sources=(m, nodes.Const() as by)) if m is n:
                         if by.value == size.value and factor == stride * int(size.value):
                             return term
     return None
@@ -132,10 +123,10 @@ def _common(terms: Mapping[ScalarNode, int], bounded: Sum) -> int | None:
     return stride if stride > 0 and not rest else None
 
 
-def _covers(store: Store) -> None:
+def _covers(store: nodes.Store) -> None:
     """Invariant 9, for one store to all of a buffer."""
     argument, total = memory(store), as_sum(store.sources[1])
-    assert isinstance(argument, Argument)
+    assert isinstance(argument, nodes.Argument)
     size = math.prod(r.extent for r in store.ranges)
     if size != argument.size:
         broken(store, 9, "the loops do not run once per element", size, argument.size)
@@ -151,7 +142,7 @@ def _covers(store: Store) -> None:
         broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
 
 
-def _cover(stores: list[Store]) -> None:
+def _cover(stores: list[nodes.Store]) -> None:
     """Invariant 9, for stores to parts of a buffer, or under gates."""
     boxes = [(store, box) for store in stores for box in _boxes(store, len(stores) > 1)]
     for store, box in boxes:
@@ -165,7 +156,7 @@ def _cover(stores: list[Store]) -> None:
         broken(stores[-1], 9, what, count, f"{size}, each once")
 
 
-def _boxes(store: Store, is_rest: bool) -> list[_Box]:
+def _boxes(store: nodes.Store, is_rest: bool) -> list[_Box]:
     """The boxes that a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
 
     A gate bounds axes: the iterations that are whole are written, and part of the last one.
@@ -187,7 +178,7 @@ def _boxes(store: Store, is_rest: bool) -> list[_Box]:
         made = [_joined(box, part, stride) for box in made for part in below]
         for term in bounded.terms:
             del terms[term]
-    for term in [t for t in terms if not isinstance(t, Range)]:
+    for term in [t for t in terms if not isinstance(t, nodes.Range)]:
         value = at_greatest(term)
         if value is not None and is_rest:
             start += terms.pop(term) * value
@@ -229,16 +220,18 @@ def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
     return made
 
 
-def _trips(store: Store) -> dict[ScalarNode, int]:
+def _trips(store: nodes.Store) -> dict[ScalarNode, int]:
     """The trip count of each range of a store where variables are greatest."""
     found = {each: at_greatest(each.sources[0]) for each in store.ranges}
     return {each: 0 if number is None else number for each, number in found.items()}
 
 
-def _apart(store: Store, box: _Box) -> None:
+def _apart(store: nodes.Store, box: _Box) -> None:
     """Invariant 9, for one of several stores: no element twice."""
     reach = 0
-    names = {c: t.name for t, c in as_sum(store.sources[1]).terms.items() if isinstance(t, Range)}
+    names = {
+        c: t.name for t, c in as_sum(store.sources[1]).terms.items() if isinstance(t, nodes.Range)
+    }
     for stride, trips in reversed(box.axes):
         if stride <= reach:
             what = f"{names.get(stride, store.ranges[-1].name)} may write an element again"

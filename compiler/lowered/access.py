@@ -90,9 +90,7 @@ def _row(
     return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
 
 
-def _of_lane(
-    values: Values, gate: ScalarNode | None, valid: int | None, lane: int
-) -> int | None:
+def _of_lane(values: Values, gate: ScalarNode | None, valid: int | None, lane: int) -> int | None:
     """The gate of one lane, which is that of a whole row: it is the same for all of the row."""
     if gate is None or valid is None or values.tiles.of(gate).lanes == 1:
         return valid
@@ -170,9 +168,7 @@ def _first_lanes(values: Values, count: int, lanes: int, valid: int | None) -> i
     return values.write(lambda out: Alu(out, "and", both, bool_, lanes=lanes))
 
 
-def _written(
-    values: Values, node: loops.Store | loops.Update, ranges: tuple[Range, ...]
-) -> Tile:
+def _written(values: Values, node: loops.Store | loops.Update, ranges: tuple[Range, ...]) -> Tile:
     """The combinations for which a store happens."""
     operands = [s for s in node.sources if not isinstance(s, Range)]
     needs = frozenset(ranges).union(*(values.tiles.needs[s] for s in operands))

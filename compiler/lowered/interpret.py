@@ -20,37 +20,12 @@ import numpy as np
 
 from compiler.core.errors import DataError, InternalError, SizeError
 from compiler.loops.interpret import constant
-from compiler.lowered import custom
+from compiler.lowered import custom, machine
+from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Buffer, Special, Wmma
-from compiler.lowered.instructions import (
-    LINE,
-    Acc,
-    Alu,
-    Assign,
-    Bitcast,
-    Cast,
-    Const,
-    DefineGlobal,
-    EndRange,
-    Instruction,
-    Load,
-    Range,
-    Store,
-    writes,
-)
+from compiler.lowered.instructions import LINE, Instruction, writes
 from compiler.lowered.interpreted_memory import Cells, scratch
-from compiler.lowered.machine import (
-    Custom,
-    DefineVar,
-    Gep,
-    If,
-    Local,
-    MachineInstruction,
-    PtrCat,
-    Shuffle,
-    VConst,
-    Vectorize,
-)
+from compiler.lowered.machine import MachineInstruction
 from compiler.lowered.plan import Plan
 from compiler.ops import references
 from compiler.ops.table import OPS
@@ -128,10 +103,10 @@ def steps(
     total, passes = 0, [1]
     for number, instruction in enumerate(instructions):
         total += passes[-1]
-        if isinstance(instruction, Range):
+        if isinstance(instruction, lowered.Range):
             blocks = -(-plan.extents[number] // plan.blocks[number])
             passes.append(passes[-1] * blocks)
-        elif isinstance(instruction, EndRange):
+        elif isinstance(instruction, lowered.EndRange):
             passes.pop()
     return total
 
@@ -169,9 +144,9 @@ class _Run:
         number = begin
         while number < end:
             instruction = self.plan.instructions[number]
-            if isinstance(instruction, Range):
+            if isinstance(instruction, lowered.Range):
                 self._loop(number, instruction)
-            elif isinstance(instruction, If):
+            elif isinstance(instruction, machine.If):
                 self._branch(number, instruction)
             else:
                 self._instruction(number, instruction)
@@ -182,11 +157,11 @@ class _Run:
         """Tell who watches what the instruction gave."""
         if self.watch is None:
             return
-        out = instruction.source if isinstance(instruction, Store) else writes(instruction)
+        out = instruction.source if isinstance(instruction, lowered.Store) else writes(instruction)
         if out is not None and out in self.values:
             self.watch(number, self.values[out])
 
-    def _loop(self, number: int, instruction: Range) -> None:
+    def _loop(self, number: int, instruction: lowered.Range) -> None:
         """Run a loop, block after block."""
         extent, step = self.plan.extents[number], self.plan.blocks[number]
         axis, outside = self.plan.depths[number], (self.shape, self.at_once)
@@ -202,7 +177,7 @@ class _Run:
             self.span(number + 1, self.plan.ends[number])
         self.shape, self.at_once = outside
 
-    def _branch(self, number: int, instruction: If) -> None:
+    def _branch(self, number: int, instruction: machine.If) -> None:
         """Run what is in an If, with the other iterations masked."""
         outside = self.mask, self.at_once
         self.mask = self._gate(instruction.condition)
@@ -227,25 +202,25 @@ class _Run:
     def _instruction(self, number: int, instruction: Instruction) -> None:
         values = self.values
         match instruction:
-            case Alu():
+            case lowered.Alu():
                 self._alu(number, instruction)
-            case Load():
+            case lowered.Load():
                 self._load(number, instruction)
-            case Assign(target=target, source=source):
+            case lowered.Assign(target=target, source=source):
                 self._assign(target, values[source])
-            case Store():
+            case lowered.Store():
                 self._store(number, instruction)
-            case Const(out=out, bits=bits, dtype=dtype):
+            case lowered.Const(out=out, bits=bits, dtype=dtype):
                 values[out] = constant(bits, dtype.numpy).reshape(self.ones)
-            case Acc(out=out, start=start):
+            case lowered.Acc(out=out, start=start):
                 values[out] = values[start]
-            case Cast(out=out, source=source, dtype=dtype):
+            case lowered.Cast(out=out, source=source, dtype=dtype):
                 values[out] = references.cast(values[source], dtype)
-            case Bitcast(out=out, source=source, dtype=dtype):
+            case lowered.Bitcast(out=out, source=source, dtype=dtype):
                 values[out] = values[source].view(dtype.numpy)
-            case DefineGlobal(out=out):
+            case lowered.DefineGlobal(out=out):
                 self.memories[out] = (self._argument(number, instruction),)
-            case EndRange() | Range():
+            case lowered.EndRange() | lowered.Range():
                 return
             case _:
                 self._machine(number, instruction)
@@ -253,28 +228,28 @@ class _Run:
     def _machine(self, number: int, instruction: MachineInstruction) -> None:
         values = self.values
         match instruction:
-            case VConst(out=out, bits=bits, dtype=dtype):
+            case machine.VConst(out=out, bits=bits, dtype=dtype):
                 lanes = [constant(b, dtype.numpy).reshape(self.ones) for b in bits]
                 values[out] = np.concatenate(lanes, axis=-1)
-            case Vectorize(out=out, sources=sources):
+            case machine.Vectorize(out=out, sources=sources):
                 lanes = list(np.broadcast_arrays(*[values[s] for s in sources]))
                 values[out] = np.concatenate(lanes, axis=-1)
-            case Gep(out=out, source=source, indices=indices):
+            case machine.Gep(out=out, source=source, indices=indices):
                 values[out] = values[source][..., list(indices)]
-            case Shuffle(out=out, a=a, b=b, indices=indices):
+            case machine.Shuffle(out=out, a=a, b=b, indices=indices):
                 both = np.concatenate(np.broadcast_arrays(values[a], values[b]), axis=-1)
                 values[out] = both[..., list(indices)]
-            case DefineVar(out=out, minimum=minimum, maximum=maximum):
+            case machine.DefineVar(out=out, minimum=minimum, maximum=maximum):
                 values[out] = self._variable(instruction.name, minimum, maximum)
             case Special(out=out, size=size):
                 values[out] = self._variable(instruction.name, 0, size - 1)
-            case Local(out=out) | Buffer(out=out):
+            case machine.Local(out=out) | Buffer(out=out):
                 self.memories[out] = (scratch(instruction, self.shape),)
-            case PtrCat(out=out, pointers=pointers):
+            case machine.PtrCat(out=out, pointers=pointers):
                 self.memories[out] = tuple(self.memories[p][0] for p in pointers)
             case Wmma():
                 self._multiply_tiles(number, instruction)
-            case Custom():
+            case machine.Custom():
                 self._custom(number, instruction)
 
     def _variable(self, name: str, minimum: int, maximum: int) -> Array:
@@ -290,7 +265,7 @@ class _Run:
             value = np.where(self.mask, value, self.values[target])
         self.values[target] = value
 
-    def _argument(self, number: int, instruction: DefineGlobal) -> Cells:
+    def _argument(self, number: int, instruction: lowered.DefineGlobal) -> Cells:
         """The array given for a buffer, once it fits: with variables it may hold less."""
         array = self.arguments[instruction.slot]
         fits = array.shape == (instruction.size,)
@@ -304,7 +279,7 @@ class _Run:
             )
         return Cells(instruction.name, array, instruction.size, None, instruction.slot)
 
-    def _alu(self, number: int, instruction: Alu) -> None:
+    def _alu(self, number: int, instruction: lowered.Alu) -> None:
         arguments = instruction.arguments
         value = np.asarray(OPS[instruction.op].reference(*[self.values[r] for r in arguments]))
         if value.dtype != instruction.dtype.numpy:
@@ -320,7 +295,7 @@ class _Run:
         kind = "flops" if is_float else "integer_operations"
         self.counts[kind] += self.at_once * operations * instruction.lanes
 
-    def _load(self, number: int, instruction: Load) -> None:
+    def _load(self, number: int, instruction: lowered.Load) -> None:
         memories, index = self.memories[instruction.buffer], self.values[instruction.index]
         where = f"lowered interpreter: instruction {number}"
         gate = self._gate(instruction.valid)
@@ -343,7 +318,7 @@ class _Run:
         self._note(cells, index, gate, False)
         return value
 
-    def _store(self, number: int, instruction: Store) -> None:
+    def _store(self, number: int, instruction: lowered.Store) -> None:
         (cells,) = self.memories[instruction.buffer]
         index = self.values[instruction.index] + np.arange(instruction.lanes)
         where = f"lowered interpreter: instruction {number}"
@@ -391,7 +366,7 @@ class _Run:
         kind = "flops" if instruction.dtype.is_float else "integer_operations"
         self.counts[kind] += self.at_once * 2 * m * n * k
 
-    def _custom(self, number: int, instruction: Custom) -> None:
+    def _custom(self, number: int, instruction: machine.Custom) -> None:
         operation = custom.find(instruction.name)
         assert operation is not None, "invariant 23"
         values: list[Any] = []

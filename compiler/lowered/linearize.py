@@ -31,14 +31,7 @@ from compiler.loops.nodes import ScalarNode
 from compiler.loops.placement import Begin, Fold, Item, LoopBlock, fused_products, place
 from compiler.lowered import access
 from compiler.lowered.accumulate import Accumulators, identity
-from compiler.lowered.instructions import (
-    Alu,
-    Bitcast,
-    Cast,
-    DefineGlobal,
-    EndRange,
-    Range,
-)
+from compiler.lowered.instructions import Alu, Bitcast, Cast, DefineGlobal, EndRange, Range
 from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local, Unroll
 from compiler.lowered.scratch import homes
 from compiler.lowered.tiles import Iterations, Tile, Tiles, is_tagged

@@ -5,61 +5,47 @@ from compiler.lowered import custom, machine
 from compiler.lowered.by_hand import Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.custom import CustomOperation
 from compiler.lowered.instructions import DefineGlobal, Range
-from compiler.lowered.machine import (
-    Custom,
-    DefineVar,
-    EndIf,
-    Gep,
-    If,
-    Local,
-    MachineInstruction,
-    Memory,
-    PtrCat,
-    Shuffle,
-    Unroll,
-    VConst,
-    Vector,
-)
+from compiler.lowered.machine import MachineInstruction
 from compiler.lowered.registers import Registers
 
 
 def check(state: Registers, instruction: MachineInstruction) -> None:
     """Check one instruction against invariants 13 to 23."""
     match instruction:
-        case Local() | Buffer():
+        case machine.Local() | Buffer():
             _memory(state, instruction)
-        case DefineVar() | Special():
+        case machine.DefineVar() | Special():
             _argument(state, instruction)
-        case If(condition=condition):
+        case machine.If(condition=condition):
             state.same(17, "the condition", condition, bool_)
             state.width("the condition", condition, 1)
-        case EndIf():
+        case machine.EndIf():
             _end_if(state)
         case Block():
             _block(state, instruction)
-        case Unroll():
+        case machine.Unroll():
             _unroll(state, instruction)
-        case VConst() | machine.Vectorize() | Gep() | Shuffle():
+        case machine.VConst() | machine.Vectorize() | machine.Gep() | machine.Shuffle():
             _vector(state, instruction)
-        case PtrCat():
+        case machine.PtrCat():
             _pointers(state, instruction)
         case Wmma():
             _tile(state, instruction)
-        case Custom():
+        case machine.Custom():
             _custom(state, instruction)
         case Noop():
             return
         case _:  # a Barrier
-            if any(isinstance(scope, If) for scope, _ in state.scopes):
+            if any(isinstance(scope, machine.If) for scope, _ in state.scopes):
                 state.broken(19, "not every thread gets here", "a barrier in an If", "outside")
 
 
-def _vector(state: Registers, instruction: Vector) -> None:
+def _vector(state: Registers, instruction: machine.Vector) -> None:
     """Invariants 13 and 14."""
-    if isinstance(instruction, Gep):
+    if isinstance(instruction, machine.Gep):
         _lanes_taken(state, instruction, (instruction.source,))
         return
-    if isinstance(instruction, Shuffle):
+    if isinstance(instruction, machine.Shuffle):
         _lanes_taken(state, instruction, (instruction.a, instruction.b))
         state.width("the second vector", instruction.b, state.lanes[instruction.a])
         return
@@ -70,7 +56,9 @@ def _vector(state: Registers, instruction: Vector) -> None:
         state.width("a lane", register, 1)
 
 
-def _lanes_taken(state: Registers, instruction: Gep | Shuffle, sources: tuple[int, ...]) -> None:
+def _lanes_taken(
+    state: Registers, instruction: machine.Gep | machine.Shuffle, sources: tuple[int, ...]
+) -> None:
     """Invariant 14."""
     for register in sources:
         state.same(14, "the vector", register, instruction.dtype)
@@ -81,7 +69,7 @@ def _lanes_taken(state: Registers, instruction: Gep | Shuffle, sources: tuple[in
         state.broken(14, "there is no such lane", got, f"one of {lanes} lanes")
 
 
-def _memory(state: Registers, instruction: Memory) -> None:
+def _memory(state: Registers, instruction: machine.Memory) -> None:
     """Invariant 15."""
     if instruction.size < 1:
         state.broken(15, "a memory without elements", instruction.size, "1 or more")
@@ -89,14 +77,14 @@ def _memory(state: Registers, instruction: Memory) -> None:
         state.broken(15, "the kernel's memory is made twice", "in a loop or If", "outside them")
 
 
-def _argument(state: Registers, instruction: DefineVar | Special) -> None:
+def _argument(state: Registers, instruction: machine.DefineVar | Special) -> None:
     """Invariant 16."""
     if state.scopes:
         state.broken(16, "an argument is read late", "in a loop or If", "outside them")
     if instruction.name in state.names or not instruction.name.isidentifier():
         state.broken(16, "the name does not tell it", instruction.name, "another identifier")
     state.names.add(instruction.name)
-    if isinstance(instruction, DefineVar):
+    if isinstance(instruction, machine.DefineVar):
         low, high = instruction.minimum, instruction.maximum
         if not -(2**63) <= low <= high < 2**63:
             state.broken(16, "no value is inside the bounds", f"{low} to {high}", "an int64")
@@ -107,7 +95,7 @@ def _argument(state: Registers, instruction: DefineVar | Special) -> None:
 
 def _end_if(state: Registers) -> None:
     """Invariant 17."""
-    if not state.scopes or not isinstance(state.scopes[-1][0], If):
+    if not state.scopes or not isinstance(state.scopes[-1][0], machine.If):
         opened = f"loop {state.loops[-1].name}" if state.scopes else "nothing"
         state.broken(17, "an end closes no If", f"{opened} was opened last", "an If")
 
@@ -127,7 +115,7 @@ def _block(state: Registers, instruction: Block) -> None:
     state.blocks.pop()
 
 
-def _unroll(state: Registers, instruction: Unroll) -> None:
+def _unroll(state: Registers, instruction: machine.Unroll) -> None:
     """Invariant 20."""
     if not 1 <= instruction.count < 2**31:
         state.broken(20, "the count is wrong", instruction.count, "1 or more")
@@ -136,7 +124,7 @@ def _unroll(state: Registers, instruction: Unroll) -> None:
         state.broken(20, "nothing to unroll", "no loop begins next", "a Range")
 
 
-def _pointers(state: Registers, instruction: PtrCat) -> None:
+def _pointers(state: Registers, instruction: machine.PtrCat) -> None:
     """Invariant 21."""
     if instruction.lanes < 2:
         state.broken(21, "they are no vector", f"{instruction.lanes} pointers", "2 or more")
@@ -183,7 +171,7 @@ def _tile(state: Registers, instruction: Wmma) -> None:
             state.broken(22, f"tile %{register} does not fit", got, f"{dtype}[{size}]")
 
 
-def _custom(state: Registers, instruction: Custom) -> None:
+def _custom(state: Registers, instruction: machine.Custom) -> None:
     """Invariant 23."""
     operation = custom.find(instruction.name)
     if operation is None:
@@ -197,7 +185,7 @@ def _custom(state: Registers, instruction: Custom) -> None:
     _operands(state, instruction, operation)
 
 
-def _operands(state: Registers, instruction: Custom, operation: CustomOperation) -> None:
+def _operands(state: Registers, instruction: machine.Custom, operation: CustomOperation) -> None:
     """Invariant 23: each operand is what the operation declares."""
     for register, operand in zip(instruction.arguments, operation.operands, strict=True):
         if not operand.is_memory:

@@ -13,18 +13,9 @@ from compiler.core.dtypes import DType, int64
 from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
 from compiler.lowered import custom
+from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Buffer, Wmma
-from compiler.lowered.instructions import (
-    Alu,
-    Const,
-    EndRange,
-    Instruction,
-    Range,
-    Store,
-    register_dtype,
-    register_lanes,
-    writes,
-)
+from compiler.lowered.instructions import Instruction, register_dtype, register_lanes, writes
 from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local
 from compiler.ops.table import OPS
 
@@ -63,7 +54,7 @@ class Plan:
     def is_normal(self, number: int) -> bool:
         """Whether instruction `number` begins a normal range."""
         instruction = self.instructions[number]
-        return isinstance(instruction, Range) and instruction.role == "normal"
+        return isinstance(instruction, lowered.Range) and instruction.role == "normal"
 
     def _read(self) -> None:
         """One walk over the instructions, with the open loops on a stack."""
@@ -73,16 +64,18 @@ class Plan:
         made_in: dict[int, int] = {}
         for number, instruction in enumerate(self.instructions):
             match instruction:
-                case Const(out=out, bits=bits, dtype=dtype) if dtype == int64:
+                case lowered.Const(out=out, bits=bits, dtype=dtype) if dtype == int64:
                     constants[out] = int(from_bits(bits, dtype))
                 case DefineVar(out=out, name=name, maximum=maximum):
                     constants[out] = self.variables.get(name, maximum)
-                case Alu(out=out, op=op, arguments=arguments, dtype=dtype) if dtype == int64:
+                case lowered.Alu(out=out, op=op, arguments=arguments, dtype=dtype) if (
+                    dtype == int64
+                ):
                     if not open_loops and all(a in constants for a in arguments):
                         constants[out] = _computed(op, [constants[a] for a in arguments])
-                case Range():
+                case lowered.Range():
                     self._begin(number, _extent(number, instruction, constants), open_loops)
-                case EndRange():
+                case lowered.EndRange():
                     self.ends[open_loops.pop()] = number
                 case If():
                     open_ifs.append(number)
@@ -125,7 +118,7 @@ class Plan:
         return blocks
 
 
-def _extent(number: int, instruction: Range, constants: dict[int, int]) -> int:
+def _extent(number: int, instruction: lowered.Range, constants: dict[int, int]) -> int:
     if instruction.bound not in constants:
         raise InternalError(
             "lowered interpreter", f"instruction {number}: {instruction.name} has no constant bound"
@@ -152,7 +145,7 @@ def _elements(instruction: Instruction) -> int:
 def _shared_from(instruction: Instruction, made_in: dict[int, int], depth: int) -> int:
     """From which depth on the open loops share what the instruction writes; `depth`: none do."""
     match instruction:
-        case Store(buffer=memory) | Wmma(target=memory):
+        case lowered.Store(buffer=memory) | Wmma(target=memory):
             return made_in.get(memory, depth)
         case Custom(name=name):
             operation = custom.find(name)

@@ -115,11 +115,7 @@ class Lowered(Stage):
         return graph
 
     def _track(
-        self,
-        number: int,
-        instruction: Instruction,
-        writer: dict[int, int],
-        open_loops: list[str],
+        self, number: int, instruction: Instruction, writer: dict[int, int], open_loops: list[str]
     ) -> None:
         """Note who writes which register, and which loops are open after `instruction`."""
         out = writes(instruction)

@@ -6,23 +6,13 @@ from typing import NoReturn, TypeAlias
 from compiler.core.dtypes import DType, int64
 from compiler.core.errors import InternalError
 from compiler.graph.bits import from_bits
+from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Buffer
-from compiler.lowered.instructions import (
-    Acc,
-    Alu,
-    Const,
-    DefineGlobal,
-    EndRange,
-    Instruction,
-    Range,
-    register_dtype,
-    register_lanes,
-    writes,
-)
+from compiler.lowered.instructions import Instruction, register_dtype, register_lanes, writes
 from compiler.lowered.machine import DefineVar, EndIf, If, Local, PtrCat
 from compiler.lowered.printer import describe
 
-Scope: TypeAlias = Range | If
+Scope: TypeAlias = lowered.Range | If
 
 
 class Registers:
@@ -33,7 +23,7 @@ class Registers:
         self.number = 0
         self.dtypes: dict[int, DType] = {}
         self.lanes: dict[int, int] = {}
-        self.buffers: dict[int, DefineGlobal | Local | Buffer] = {}
+        self.buffers: dict[int, lowered.DefineGlobal | Local | Buffer] = {}
         self.pointers: dict[int, PtrCat] = {}
         self.least: dict[int, int] = {}
         """The least value of each int64 constant, variable, and value computed outside loops."""
@@ -49,14 +39,14 @@ class Registers:
         """The names of the int64 arguments."""
 
     @property
-    def loops(self) -> list[Range]:
+    def loops(self) -> list[lowered.Range]:
         """The open loops, outermost first."""
-        return [scope for scope, _ in self.scopes if isinstance(scope, Range)]
+        return [scope for scope, _ in self.scopes if isinstance(scope, lowered.Range)]
 
     @property
-    def arguments(self) -> list[DefineGlobal]:
+    def arguments(self) -> list[lowered.DefineGlobal]:
         """The buffers that are arguments."""
-        return [b for b in self.buffers.values() if isinstance(b, DefineGlobal)]
+        return [b for b in self.buffers.values() if isinstance(b, lowered.DefineGlobal)]
 
     def is_known(self, register: int) -> bool:
         """Whether a register is in scope, as a value, a memory or pointers."""
@@ -96,10 +86,10 @@ class Registers:
 
     def note(self, instruction: Instruction) -> None:
         """Note what the instruction does to registers and scopes."""
-        if isinstance(instruction, EndRange | EndIf):
+        if isinstance(instruction, lowered.EndRange | EndIf):
             self._leave()
             return
-        if isinstance(instruction, Range | If):
+        if isinstance(instruction, lowered.Range | If):
             self.scopes.append((instruction, []))
         out = writes(instruction)
         if out is None or out in self.written:
@@ -114,17 +104,17 @@ class Registers:
 
     def _note_kind(self, out: int, instruction: Instruction) -> None:
         match instruction:
-            case DefineGlobal() | Local() | Buffer():
+            case lowered.DefineGlobal() | Local() | Buffer():
                 self.buffers[out] = instruction
             case PtrCat():
                 self.pointers[out] = instruction
-            case Acc():
+            case lowered.Acc():
                 self.accumulators[out] = len(self.scopes)
-            case Const(bits=bits, dtype=dtype) if dtype == int64:
+            case lowered.Const(bits=bits, dtype=dtype) if dtype == int64:
                 self.least[out] = int(from_bits(bits, int64))
             case DefineVar(minimum=minimum):
                 self.least[out] = minimum
-            case Alu(dtype=dtype, lanes=1) if dtype == int64 and not self.scopes:
+            case lowered.Alu(dtype=dtype, lanes=1) if dtype == int64 and not self.scopes:
                 self.least[out] = 0  # what is computed runs a loop no times where it is below
 
     def _leave(self) -> None:

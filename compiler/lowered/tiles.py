@@ -114,9 +114,7 @@ class Tiles:
             r: first.get(r, 0) + sign * second.get(r, 0) for r in {**first, **second}
         }
 
-    def _note_multiple(
-        self, node: Alu, first: dict[Range, int], second: dict[Range, int]
-    ) -> None:
+    def _note_multiple(self, node: Alu, first: dict[Range, int], second: dict[Range, int]) -> None:
         """A product with a constant is a multiple; any other is no sum of multiples."""
         a, b = node.sources
         if isinstance(b, Const):

@@ -48,24 +48,10 @@ Not checked: that indices are inside their buffers (`loops/verify.py` proves it,
 from collections.abc import Sequence
 
 from compiler.core.dtypes import DType, bool_, int64
+from compiler.lowered import instructions as lowered
 from compiler.lowered import machine_rules
 from compiler.lowered.by_hand import Wmma
-from compiler.lowered.instructions import (
-    LINE,
-    Acc,
-    Alu,
-    Assign,
-    Bitcast,
-    Cast,
-    Const,
-    DefineGlobal,
-    EndRange,
-    Instruction,
-    Load,
-    Range,
-    Store,
-    reads,
-)
+from compiler.lowered.instructions import LINE, Instruction, reads
 from compiler.lowered.machine import Custom, PtrCat
 from compiler.lowered.printer import describe
 from compiler.lowered.registers import Registers
@@ -105,7 +91,7 @@ class _Check(Registers):
 
     def _registers(self, instruction: Instruction, read: tuple[int, ...]) -> None:
         """Invariants 1, 2 and 4."""
-        used = (*read, instruction.target) if isinstance(instruction, Assign) else read
+        used = (*read, instruction.target) if isinstance(instruction, lowered.Assign) else read
         for register in used:
             if register not in self.written:
                 self.broken(1, f"%{register} is used before it is written", "nothing", "a value")
@@ -121,7 +107,7 @@ class _Check(Registers):
         """Invariants 7 and 8: which operands are buffers."""
         if isinstance(instruction, PtrCat | Wmma | Custom):
             return  # their own rules tell memories from values
-        if isinstance(instruction, Load | Store):
+        if isinstance(instruction, lowered.Load | lowered.Store):
             buffer, values = values[0], values[1:]
             if buffer not in self.buffers and buffer not in self.pointers:
                 expected = "a DefineGlobal or scratch memory"
@@ -132,29 +118,29 @@ class _Check(Registers):
     def _instruction(self, instruction: Instruction) -> None:
         """Invariants 3 and 5 to 24, whichever are about instructions of this kind."""
         match instruction:
-            case DefineGlobal():
+            case lowered.DefineGlobal():
                 self._define(instruction)
-            case Range():
+            case lowered.Range():
                 self._range(instruction)
-            case EndRange():
+            case lowered.EndRange():
                 self._end(instruction)
-            case Acc():
+            case lowered.Acc():
                 self.same(5, "the start of an accumulator", instruction.start, instruction.dtype)
                 self.width("the start of an accumulator", instruction.start, instruction.lanes)
-            case Assign():
+            case lowered.Assign():
                 self._assign(instruction)
-            case Load() | Store():
+            case lowered.Load() | lowered.Store():
                 self._access(instruction)
-            case Alu():
+            case lowered.Alu():
                 self._alu(instruction)
-            case Cast() | Bitcast():
+            case lowered.Cast() | lowered.Bitcast():
                 self._convert(instruction)
-            case Const():
+            case lowered.Const():
                 return
             case _:
                 machine_rules.check(self, instruction)
 
-    def _define(self, instruction: DefineGlobal) -> None:
+    def _define(self, instruction: lowered.DefineGlobal) -> None:
         """Invariant 9."""
         slots = [b.slot for b in self.arguments]
         if len(slots) != self.number:
@@ -165,7 +151,7 @@ class _Check(Registers):
             got = f"slot {instruction.slot}"
             self.broken(9, "slot 0 alone is written", got, "slot 0 written, the others read")
 
-    def _range(self, instruction: Range) -> None:
+    def _range(self, instruction: lowered.Range) -> None:
         """Invariant 10."""
         if self.least.get(instruction.bound, -1) < 0:
             got = f"%{instruction.bound}"
@@ -175,16 +161,16 @@ class _Check(Registers):
             what = "two open loops have one number"
             self.broken(10, what, instruction.number, "a number each")
 
-    def _end(self, instruction: EndRange) -> None:
+    def _end(self, instruction: lowered.EndRange) -> None:
         """Invariant 3; the registers of the loop go out of scope."""
         opened = self.scopes[-1][0] if self.scopes else None
-        if isinstance(opened, Range) and opened.out == instruction.range:
+        if isinstance(opened, lowered.Range) and opened.out == instruction.range:
             return
-        name = f"%{opened.out}" if isinstance(opened, Range) else "an If"
+        name = f"%{opened.out}" if isinstance(opened, lowered.Range) else "an If"
         expected = f"{name}, opened last" if opened else "no loop is open"
         self.broken(3, "an end closes the wrong loop", f"%{instruction.range}", expected)
 
-    def _assign(self, instruction: Assign) -> None:
+    def _assign(self, instruction: lowered.Assign) -> None:
         """Invariants 5, 12 and 13."""
         target = instruction.target
         if target not in self.accumulators:
@@ -192,21 +178,21 @@ class _Check(Registers):
         self.same(5, "the value assigned", instruction.source, self.dtypes[target])
         self.width("the value assigned", instruction.source, self.lanes[target])
         inside = [scope for scope, _ in self.scopes[self.accumulators[target] :]]
-        normal = [r.name for r in inside if isinstance(r, Range) and r.role != "reduction"]
+        normal = [r.name for r in inside if isinstance(r, lowered.Range) and r.role != "reduction"]
         if normal or not inside:
             where = f"in loop {normal[0]}" if normal else "in no loop"
             what = f"accumulator %{target} is carried where it must not be"
             self.broken(12, what, where, "reduction loops or Ifs opened after it was made")
 
-    def _convert(self, instruction: Cast | Bitcast) -> None:
+    def _convert(self, instruction: lowered.Cast | lowered.Bitcast) -> None:
         """Invariants 6 and 13."""
         source = self.dtypes[instruction.source]
-        if isinstance(instruction, Bitcast) and source.bits != instruction.dtype.bits:
+        if isinstance(instruction, lowered.Bitcast) and source.bits != instruction.dtype.bits:
             got = instruction.dtype
             self.broken(6, "a bitcast changes the width", got, f"{source.bits} bits")
         self.width("the operand", instruction.source, instruction.lanes)
 
-    def _access(self, instruction: Load | Store) -> None:
+    def _access(self, instruction: lowered.Load | lowered.Store) -> None:
         """Invariants 7, 13 and 21."""
         lanes = instruction.lanes
         dtype = self._accessed(instruction)
@@ -215,7 +201,7 @@ class _Check(Registers):
         if instruction.valid is not None:
             self.same(7, "the gate", instruction.valid, bool_)
             self.width("the gate", instruction.valid, 1, lanes)
-        if isinstance(instruction, Store):
+        if isinstance(instruction, lowered.Store):
             self.same(7, "the value stored", instruction.source, dtype)
             self.width("the value stored", instruction.source, lanes)
             if instruction.is_streamed:
@@ -223,22 +209,22 @@ class _Check(Registers):
         elif instruction.dtype != dtype:
             self.broken(7, "a load of another type", instruction.dtype, dtype)
 
-    def _stream(self, instruction: Store, dtype: DType) -> None:
+    def _stream(self, instruction: lowered.Store, dtype: DType) -> None:
         """Invariant 24."""
         size = instruction.lanes * dtype.itemsize
-        is_argument = isinstance(self.buffers[instruction.buffer], DefineGlobal)
+        is_argument = isinstance(self.buffers[instruction.buffer], lowered.DefineGlobal)
         if size % LINE or instruction.valid is not None or not is_argument:
             gate = "" if instruction.valid is None else ", under a gate"
             where = "of an argument" if is_argument else "of scratch memory"
             got = f"{size} bytes {where}{gate}"
             self.broken(24, "it cannot be streamed", got, "whole lines of 64 bytes of an argument")
 
-    def _own_addresses(self, instruction: Load | Store) -> tuple[int, ...]:
+    def _own_addresses(self, instruction: lowered.Load | lowered.Store) -> tuple[int, ...]:
         return (instruction.lanes,) if instruction.buffer in self.pointers else ()
 
-    def _accessed(self, instruction: Load | Store) -> DType:
+    def _accessed(self, instruction: lowered.Load | lowered.Store) -> DType:
         """The type in memory, once the access is seen to be allowed: invariants 7, 13 and 21."""
-        is_store = isinstance(instruction, Store)
+        is_store = isinstance(instruction, lowered.Store)
         if instruction.lanes < 1:
             self.broken(13, "the number of lanes is wrong", instruction.lanes, "1 or more")
         if instruction.buffer in self.pointers:
@@ -251,27 +237,27 @@ class _Check(Registers):
         buffer = self.buffers[instruction.buffer]
         is_serial = any(r.role == "serial" for r in self.loops)
         is_joined = is_serial or not self.loops  # an update of one element has no loop
-        if isinstance(buffer, DefineGlobal) and buffer.is_written != is_store and not (
+        if isinstance(buffer, lowered.DefineGlobal) and buffer.is_written != is_store and not (
             buffer.is_written and (is_joined or self._is_overwritten(instruction))
         ):
             how = "written" if buffer.is_written else "read"
             self.broken(7, "the wrong access", buffer.name, f"it is only {how}")
         return buffer.dtype
 
-    def _is_overwritten(self, load: Load | Store) -> bool:
+    def _is_overwritten(self, load: lowered.Load | lowered.Store) -> bool:
         """Whether a Store at the index of the load follows, and all to the memory do so."""
         memory = load.buffer
         places = [
             (i.index, place)
             for place, i in enumerate(self.instructions)
-            if isinstance(i, Store) and i.buffer == memory
+            if isinstance(i, lowered.Store) and i.buffer == memory
         ]
         stored = dict(places)
-        loads = (i for i in self.instructions if isinstance(i, Load) and i.buffer == memory)
+        loads = (i for i in self.instructions if isinstance(i, lowered.Load) and i.buffer == memory)
         is_each = len(stored) == len(places) and set(stored) <= {i.index for i in loads}
         return is_each and stored.get(load.index, -1) > self.number
 
-    def _alu(self, instruction: Alu) -> None:
+    def _alu(self, instruction: lowered.Alu) -> None:
         """Invariants 6, 11 and 13."""
         row = OPS[instruction.op]
         if len(instruction.arguments) != row.arity:
@@ -296,14 +282,14 @@ class _Check(Registers):
         if instruction.is_reduction:
             self._combination(instruction)
 
-    def _combination(self, instruction: Alu) -> None:
+    def _combination(self, instruction: lowered.Alu) -> None:
         """Invariant 11."""
         if instruction.op not in _COMBINING:
             expected = ", ".join(sorted(_COMBINING))
             self.broken(11, "the operation does not combine", instruction.op, expected)
         following = list(self.instructions[self.number + 1 : self.number + 2])
         held = [r for r in instruction.arguments if r in self.accumulators]
-        if not any(following == [Assign(r, instruction.out)] for r in held):
+        if not any(following == [lowered.Assign(r, instruction.out)] for r in held):
             got = describe(following[0])[0] if following else "the end"
             expected = "an assign of the result to an accumulator among the operands"
             self.broken(11, "the result goes elsewhere", got, expected)

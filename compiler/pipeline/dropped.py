@@ -18,17 +18,7 @@ from dataclasses import fields
 
 from compiler.core.errors import CompileError, InternalError, PassError, ScheduleError
 from compiler.core.reason import Reason
-from compiler.loops.choices import (
-    Choice,
-    Choices,
-    Refused,
-    Reorder,
-    Tile,
-    chosen,
-    show,
-    text,
-    word,
-)
+from compiler.loops.choices import Choice, Choices, Refused, Reorder, Tile, chosen, show, text, word
 from compiler.settings.options import Measured, Options
 
 SWITCH = "SVODVIZ_DROPPED"

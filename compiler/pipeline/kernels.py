@@ -164,9 +164,7 @@ Key: TypeAlias = tuple[Sink, str, Asked]
 class Programs(Kept[Key, Program]):
     """Loaded programs by body, device kind, and how they were made."""
 
-    def get(
-        self, kernel: CompiledKernel, where: device.Device, how: Asked = USUAL
-    ) -> Program:
+    def get(self, kernel: CompiledKernel, where: device.Device, how: Asked = USUAL) -> Program:
         """The program of a kernel; compiled and loaded when it is met for the first time."""
         held = self.held((kernel.body, where.base_key, how))
         if held is not None:
@@ -187,9 +185,7 @@ PROGRAMS = Programs(KEPT)
 
 
 def load_programs(
-    operations: Iterable[Operation],
-    options: Options,
-    compiled: Callable[[Sink], CompiledKernel],
+    operations: Iterable[Operation], options: Options, compiled: Callable[[Sink], CompiledKernel]
 ) -> dict[tuple[Sink, str], Program]:
     """The program of each kernel among `operations`, by body and kind of device.
 

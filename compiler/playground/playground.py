@@ -187,9 +187,7 @@ class Playground:
         except DataError as error:
             return None, error.problem
 
-    def _measured(
-        self, choices: Choices, kernel: CompiledKernel
-    ) -> tuple[Timing | None, str]:
+    def _measured(self, choices: Choices, kernel: CompiledKernel) -> tuple[Timing | None, str]:
         if self.obstacle:
             return None, self.obstacle
         seconds = estimate(count(kernel.loops), machine_of(self.options)) * 1e-9

@@ -12,17 +12,8 @@ from compiler.core.dtypes import float32, float64
 from compiler.core.node import toposort, users
 from compiler.core.origin import Origin
 from compiler.core.printable import printable
-from compiler.graph.nodes import (
-    Buffer,
-    Cast,
-    Const,
-    Expand,
-    Permute,
-    Reshape,
-    Shrink,
-    Sink,
-    TensorNode,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode
 
 ASKED = frozenset(("Tensor", "astype", "cast", "double", "prod", "sum"))
 """Methods that convert because they were asked to."""
@@ -30,7 +21,7 @@ AT_MOST = 3
 """So many places are told one by one."""
 
 
-_MOVED = Expand | Permute | Reshape | Shrink
+_MOVED = nodes.Expand | nodes.Permute | nodes.Reshape | nodes.Shrink
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +37,7 @@ class Widening:
         return f"{where}, beside {_named(self.beside, self.origin)}" if self.beside else where
 
 
-def widenings(written: Sink) -> list[Widening]:
+def widenings(written: nodes.Sink) -> list[Widening]:
     """The first places, by line, of a program as it was written."""
     order: list[TensorNode] = toposort([written])
     readers = users(order)
@@ -62,7 +53,7 @@ def widenings(written: Sink) -> list[Widening]:
     return [found[origin] for origin in sorted(found)]
 
 
-def warnings(written: Sink) -> Iterator[str]:
+def warnings(written: nodes.Sink) -> Iterator[str]:
     """A line for each of the first places, and how to keep the program as it was."""
     found = widenings(written)
     for each in found[:AT_MOST]:
@@ -76,7 +67,7 @@ def warnings(written: Sink) -> Iterator[str]:
 
 def _is_unasked(node: TensorNode) -> bool:
     """Whether this converts float32 to float64 for an operation's sake."""
-    if not isinstance(node, Cast) or node.dtype is not float64 or node.origin is None:
+    if not isinstance(node, nodes.Cast) or node.dtype is not float64 or node.origin is None:
         return False
     return node.sources[0].dtype is float32 and node.origin.method not in ASKED
 
@@ -92,16 +83,16 @@ def _beside(cast: TensorNode, readers: dict[TensorNode, list[TensorNode]]) -> Te
 
 def _made(node: TensorNode, here: Origin | None) -> TensorNode:
     """Where an operand comes from that is only moved, or converted here, on its way."""
-    while isinstance(node, _MOVED) or (isinstance(node, Cast) and node.origin == here):
+    while isinstance(node, _MOVED) or (isinstance(node, nodes.Cast) and node.origin == here):
         node = node.sources[0]
     return node
 
 
 def _named(node: TensorNode, here: Origin) -> str:
     """`float64 div (mlp.py:8)`, `int64 x (mlp.py:3)`, `a float64 constant`"""
-    if isinstance(node, Const):
+    if isinstance(node, nodes.Const):
         return f"a {node.dtype} constant, as zeros and ones are, and NumPy's numbers"
-    name = printable(node.name) if isinstance(node, Buffer) and node.name else ""
+    name = printable(node.name) if isinstance(node, nodes.Buffer) and node.name else ""
     origin = node.origin
     words = name or (origin.method if origin else "")
     place = f"({origin.place})" if origin and origin != here else ""

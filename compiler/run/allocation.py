@@ -31,9 +31,7 @@ def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> Mem
     return plan if plan.peak < plan.unshared else None
 
 
-def allocate(
-    items: Sequence[ScheduleItem], plan: MemoryPlan | None
-) -> dict[Buffer, Array]:
+def allocate(items: Sequence[ScheduleItem], plan: MemoryPlan | None) -> dict[Buffer, Array]:
     """Uninitialised flat arrays for all buffers that the schedule makes, aligned to 64 bytes.
 
     Those that share an arena keep it in use until the last of them is gone.

@@ -71,10 +71,7 @@ def bind(
 
 
 def _launch(
-    kernel: Kernel,
-    programs: Programs,
-    held: Mapping[Buffer, Array],
-    values: Mapping[str, int],
+    kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> None:
     """Run the machine code of a kernel on its device."""
     program, addresses, known = _arguments(kernel, programs, held, values)
@@ -82,10 +79,7 @@ def _launch(
 
 
 def _arguments(
-    kernel: Kernel,
-    programs: Programs,
-    held: Mapping[Buffer, Array],
-    values: Mapping[str, int],
+    kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> tuple[Program, list[int], list[int]]:
     """The program of a kernel, where its buffers are, and the values of its variables."""
     program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments

@@ -216,9 +216,7 @@ def _relevant(options: Options) -> Options:
     return replace(options, trace=False, model=model)
 
 
-def located(
-    nodes: Sequence[TensorNode], options: Options
-) -> AbstractContextManager[None]:
+def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextManager[None]:
     """Refusals inside name the user's line of the largest tensor of the program of `nodes`.
 
     A structure knows no lines: the program is cut again, with them.

@@ -147,9 +147,7 @@ def _readers(assign: Assign, reading: Users, in_memory: set[TensorNode]) -> set[
     return reads
 
 
-def _circular(
-    order: list[TensorNode], readers: dict[Assign, set[TensorNode]]
-) -> set[TensorNode]:
+def _circular(order: list[TensorNode], readers: dict[Assign, set[TensorNode]]) -> set[TensorNode]:
     """Nodes that wait for themselves if each assign waits for what reads its target, or need one.
 
     Only an assign among these can be outlived.
@@ -160,9 +158,7 @@ def _circular(
     return {order[place] for place in never_free(len(order), edges)}
 
 
-def _is_outlived(
-    assign: Assign, reading: Users, readers: dict[Assign, set[TensorNode]]
-) -> bool:
+def _is_outlived(assign: Assign, reading: Users, readers: dict[Assign, set[TensorNode]]) -> bool:
     """Whether something that reads the target can only be computed after the assign.
 
     What comes after it are its users, theirs, and each assign to what one of these reads.

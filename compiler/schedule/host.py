@@ -31,9 +31,7 @@ class Host:
     bytes_moved: int = 0
 
     def run(
-        self,
-        operation: MemoryTransfer | Synchronization | HostCallback,
-        arrays: Sequence[Array],
+        self, operation: MemoryTransfer | Synchronization | HostCallback, arrays: Sequence[Array]
     ) -> None:
         """Do one operation on the flat arrays of its arguments.
 

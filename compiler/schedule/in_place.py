@@ -33,10 +33,7 @@ not measured."""
 
 
 def reads_what_it_writes(
-    value: TensorNode,
-    target: TensorNode,
-    parts: Parts,
-    in_memory: Collection[TensorNode] = (),
+    value: TensorNode, target: TensorNode, parts: Parts, in_memory: Collection[TensorNode] = ()
 ) -> bool:
     """Whether `value`, written to `parts` of `target`, reads no element of it but its own.
 

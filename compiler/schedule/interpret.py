@@ -11,19 +11,10 @@ from compiler.graph.extents import part_of
 from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable
 from compiler.graph.parts import slices
+from compiler.schedule import kinds
 from compiler.schedule.host import Array, Functions, Host
 from compiler.schedule.items import Kernel, Operation, ScheduleItem
-from compiler.schedule.kinds import (
-    CALLABLE,
-    EFFECTS,
-    Call,
-    CustomCall,
-    KernelSink,
-    Region,
-    Synchronize,
-    Transfer,
-    buffer_of,
-)
+from compiler.schedule.kinds import CALLABLE, EFFECTS, buffer_of
 from compiler.schedule.operations import operations, synchronization
 from compiler.schedule.prepare import create_pre_schedule
 from compiler.schedule.regions import copy
@@ -33,7 +24,7 @@ RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
 
 
 def interpret_kernels(
-    root: KernelSink,
+    root: kinds.KernelSink,
     inputs: Mapping[Buffer, Array],
     values: Mapping[str, int] | None = None,
     functions: Functions | None = None,
@@ -107,13 +98,13 @@ def run_item(item: ScheduledCall, host: Host) -> None:
     """Run one item of a strict schedule on its memory."""
     arrays = [buffer.array for buffer in item.buffers]
     match item.kernel:
-        case Call(body=body):
+        case kinds.Call(body=body):
             run_body(body, arrays, item.fixed_variables)
-        case CustomCall(name=name):
+        case kinds.CustomCall(name=name):
             host.call(name, arrays, item.fixed_variables)
-        case Transfer():
-            copy(item.kernel.region or Region((arrays[1].size,)), *arrays)
-        case Synchronize():
+        case kinds.Transfer():
+            copy(item.kernel.region or kinds.Region((arrays[1].size,)), *arrays)
+        case kinds.Synchronize():
             host.synchronize(synchronization(item.kernel))
 
 

@@ -10,9 +10,7 @@ Name: TypeAlias = Callable[[int], str]
 """How messages call an item."""
 
 
-def kahn(
-    count: int, edges: Sequence[tuple[int, int]], name: Name = str
-) -> list[int]:
+def kahn(count: int, edges: Sequence[tuple[int, int]], name: Name = str) -> list[int]:
     """0 … count-1 so that `a` stands before `b` for each edge (a, b): first-in first-out.
 
     Raises `InternalError` with the cycle as a path where there is one, written with `name`.

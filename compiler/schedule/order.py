@@ -69,9 +69,7 @@ def _dependencies(pre: PreSchedule, runs: list[Operation]) -> Iterable[Dependenc
                     yield Dependency(producer, consumer, kind, tuple(kinds[kind]))
 
 
-def _items(
-    runs: list[Operation], dependencies: Iterable[Dependency]
-) -> tuple[ScheduleItem, ...]:
+def _items(runs: list[Operation], dependencies: Iterable[Dependency]) -> tuple[ScheduleItem, ...]:
     before: list[dict[int, None]] = [{} for _ in runs]
     after: list[dict[int, None]] = [{} for _ in runs]
     for edge in dependencies:

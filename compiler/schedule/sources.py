@@ -16,22 +16,10 @@ from typing import NoReturn
 from compiler.core.errors import ScheduleError
 from compiler.core.node import Node, toposort
 from compiler.graph.nodes import Store
-from compiler.schedule.kinds import (
-    CALLABLE,
-    STORAGE,
-    After,
-    Bind,
-    Call,
-    Callable,
-    CustomCall,
-    End,
-    MSelect,
-    MStack,
-    Storage,
-    Synchronize,
-)
+from compiler.schedule import kinds
+from compiler.schedule.kinds import CALLABLE, STORAGE
 
-VALUES = (*STORAGE, After, MStack, MSelect)
+VALUES = (*STORAGE, kinds.After, kinds.MStack, kinds.MSelect)
 
 
 class Names:
@@ -39,7 +27,7 @@ class Names:
 
     def __init__(self, root: Node) -> None:
         self.nodes: list[Node] = toposort([root])
-        self.calls: list[Callable] = [n for n in self.nodes if isinstance(n, CALLABLE)]
+        self.calls: list[kinds.Callable] = [n for n in self.nodes if isinstance(n, CALLABLE)]
         self._numbers = {node: number for number, node in enumerate(self.nodes)}
 
     def __getitem__(self, node: Node) -> int:
@@ -49,7 +37,11 @@ class Names:
     def describe(self, node: Node) -> str:
         """`call k0 (%3)`: kind, name and id."""
         name = getattr(node, "name", "")
-        word = "call" if isinstance(node, Call | CustomCall) else type(node).__name__.lower()
+        word = (
+            "call"
+            if isinstance(node, kinds.Call | kinds.CustomCall)
+            else type(node).__name__.lower()
+        )
         number = self._numbers.get(node)
         return f"{word} {name}".rstrip() + ("" if number is None else f" (%{number})")
 
@@ -59,18 +51,18 @@ class Names:
         raise ScheduleError("schedule", what, got=got, expected=expected, origin=node.origin)
 
 
-def storage_of(node: Node, names: Names) -> Storage:
+def storage_of(node: Node, names: Names) -> kinds.Storage:
     """The storage that a value names; refuses what names none, and bad lane indices."""
     chosen: list[int] = []
     while not isinstance(node, STORAGE):
         match node:
-            case After():
+            case kinds.After():
                 node = node.sources[0]
-            case MSelect():
+            case kinds.MSelect():
                 _check_lane(node, names)
                 chosen.append(node.lane)
                 node = node.sources[0]
-            case MStack():
+            case kinds.MStack():
                 if not node.sources:
                     names.refuse(node, "it has no lane")
                 node = node.sources[chosen.pop() if chosen else 0]
@@ -80,12 +72,12 @@ def storage_of(node: Node, names: Names) -> Storage:
     return node
 
 
-def _check_lane(select: MSelect, names: Names) -> None:
+def _check_lane(select: kinds.MSelect, names: Names) -> None:
     """Refuse a lane the stack does not have; a plain buffer has lane 0."""
     stack = select.sources[0]
-    while isinstance(stack, After):
+    while isinstance(stack, kinds.After):
         stack = stack.sources[0]
-    count = len(stack.sources) if isinstance(stack, MStack) else 1
+    count = len(stack.sources) if isinstance(stack, kinds.MStack) else 1
     if not 0 <= select.lane < count:
         expected = f"0 … {count - 1}"
         names.refuse(select, "it has a bad lane index", got=str(select.lane), expected=expected)
@@ -97,9 +89,9 @@ def wrappers_of(node: Node) -> list[Node]:
     chosen: list[int] = []
     while not isinstance(node, STORAGE):
         found.append(node)
-        if isinstance(node, MSelect):
+        if isinstance(node, kinds.MSelect):
             chosen.append(node.lane)
-        lane = chosen.pop() if isinstance(node, MStack) and chosen else 0
+        lane = chosen.pop() if isinstance(node, kinds.MStack) and chosen else 0
         node = node.sources[lane]
     return found
 
@@ -118,54 +110,54 @@ def waits_of(value: Node, names: Names) -> list[Node]:
         if node in seen:
             continue
         seen.add(node)
-        if isinstance(node, After):
+        if isinstance(node, kinds.After):
             found.update(dict.fromkeys(calls_waited_for(node, names)))
             stack.append(node.sources[0])
             stack.extend(afters_waited_for(node))
-        elif isinstance(node, MStack | MSelect):
+        elif isinstance(node, kinds.MStack | kinds.MSelect):
             stack.extend(node.sources)
-        elif not isinstance(node, (*STORAGE, Bind)):
+        elif not isinstance(node, (*STORAGE, kinds.Bind)):
             what = "it is no argument"
             names.refuse(node, what, got=type(node).__name__, expected="a buffer or a Bind")
     return list(found)
 
 
-def calls_waited_for(after: After | Synchronize, names: Names) -> Iterator[Node]:
+def calls_waited_for(after: kinds.After | kinds.Synchronize, names: Names) -> Iterator[Node]:
     """The Calls and Ends among the waits of a node; refuses what cannot be waited for."""
     for wait in _waits(after):
-        if isinstance(wait, CALLABLE) or (isinstance(wait, End) and _ends_a_call(wait)):
+        if isinstance(wait, CALLABLE) or (isinstance(wait, kinds.End) and _ends_a_call(wait)):
             yield wait
-        elif not isinstance(wait, Store | After):
+        elif not isinstance(wait, Store | kinds.After):
             what = f"it waits for {names.describe(wait)}, which is no call"
             expected = "Call, End(Call), Store or After"
             names.refuse(after, what, got=type(wait).__name__, expected=expected)
 
 
-def afters_waited_for(after: After | Synchronize) -> list[After]:
+def afters_waited_for(after: kinds.After | kinds.Synchronize) -> list[kinds.After]:
     """The Afters among the waits of an After, or of a synchronisation."""
-    return [wait for wait in _waits(after) if isinstance(wait, After)]
+    return [wait for wait in _waits(after) if isinstance(wait, kinds.After)]
 
 
-def _waits(node: After | Synchronize) -> tuple[Node, ...]:
-    return node.sources[1:] if isinstance(node, After) else node.sources
+def _waits(node: kinds.After | kinds.Synchronize) -> tuple[Node, ...]:
+    return node.sources[1:] if isinstance(node, kinds.After) else node.sources
 
 
-def callable_of(wait: Node) -> Callable:
+def callable_of(wait: Node) -> kinds.Callable:
     """The call behind a Call or an End of one."""
-    call = wait.call if isinstance(wait, End) else wait
+    call = wait.call if isinstance(wait, kinds.End) else wait
     assert isinstance(call, CALLABLE)
     return call
 
 
-def _ends_a_call(end: End) -> bool:
+def _ends_a_call(end: kinds.End) -> bool:
     return isinstance(end.call, CALLABLE)
 
 
-def producers(call: Callable, names: Names) -> list[Node]:
+def producers(call: kinds.Callable, names: Names) -> list[Node]:
     """The Calls and Ends that a call waits for through its sources, each once."""
     found: dict[Node, None] = {}
     values: Sequence[Node] = call.sources
-    if isinstance(call, Synchronize):
+    if isinstance(call, kinds.Synchronize):
         found.update(dict.fromkeys(calls_waited_for(call, names)))
         values = afters_waited_for(call)
     for value in values:
@@ -173,14 +165,14 @@ def producers(call: Callable, names: Names) -> list[Node]:
     return list(found)
 
 
-def ordering(names: Names) -> Iterator[tuple[Node, Callable]]:
+def ordering(names: Names) -> Iterator[tuple[Node, kinds.Callable]]:
     """Pairs (wait, call) where the call waits without an argument of its own that says so.
 
     `After(x, call, After(y, wait))` runs `call` after `wait`: the way to order a call that
     writes nothing.
     """
     for node in names.nodes:
-        if isinstance(node, After):
+        if isinstance(node, kinds.After):
             before = [w for after in afters_waited_for(node) for w in waits_of(after, names)]
             for later in calls_waited_for(node, names):
                 yield from ((wait, callable_of(later)) for wait in before)

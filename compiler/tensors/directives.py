@@ -14,10 +14,7 @@ from compiler.graph.nodes import Param, Sink, Store, TensorNode
 from compiler.graph.verify import verify
 from compiler.tensors.files import Files
 from compiler.tensors.shapes import extents, integers
-from compiler.tensors.value import (
-    TensorValue,
-    traced,
-)
+from compiler.tensors.value import TensorValue, traced
 
 
 @traced
@@ -88,9 +85,7 @@ class Directives(Files):
         (times,) = integers("unroll", (factor,))
         return self._composite(Unroll((self.node,), times))
 
-    def as_strided(
-        self, shape: Sequence[int], strides: Sequence[int], offset: int = 0
-    ) -> Self:
+    def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Self:
         """Element [i, j, …] is element offset + i·strides[0] + j·strides[1] + … of this tensor in
         row-major order. Strides may be 0 or negative, and elements be read more than once.
 

@@ -15,14 +15,7 @@ from compiler.tensors.apply import common_shape
 from compiler.tensors.arrangement import Arrangement
 from compiler.tensors.scans import shifted
 from compiler.tensors.shapes import Axes, axes_of, axis_of
-from compiler.tensors.value import (
-    Operand,
-    as_node,
-    broadcast_node,
-    common_type,
-    operand_of,
-    traced,
-)
+from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
 _SAME_BITS = {16: int16, 32: int32, 64: int64}
 

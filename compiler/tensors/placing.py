@@ -12,19 +12,9 @@ from compiler.core.dtypes import DType, bool_
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.node import toposort
 from compiler.device.buffers import data
+from compiler.graph import nodes
 from compiler.graph.devices import is_disk
-from compiler.graph.nodes import (
-    Buffer,
-    Contiguous,
-    Flip,
-    Pad,
-    Parts,
-    Shape,
-    Shrink,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Parts, Shape, TensorNode, const, elementwise
 from compiler.tensors.gathering import counting, positions_of
 from compiler.tensors.indexing import Part
 from compiler.tensors.shapes import written
@@ -52,14 +42,14 @@ def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> Tens
 def placed(value: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
     """`value`, an element for each that `parts` take, where they took it from; 0 elsewhere."""
     turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
-    node = Flip((value,), turned) if turned else value
+    node = nodes.Flip((value,), turned) if turned else value
     if any(part.step > 1 for part in parts):
         node = _spread(node, parts, shape)
     widths = tuple(
         (part.begin, extent - part.begin - length)
         for part, extent, length in zip(parts, shape, node.shape, strict=True)
     )
-    return Pad((node,), widths) if any(map(any, widths)) else node
+    return nodes.Pad((node,), widths) if any(map(any, widths)) else node
 
 
 def _spread(node: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
@@ -69,12 +59,12 @@ def _spread(node: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode
     """
     columns = reshaped(node, tuple(n for part in parts for n in (part.count, 1)))
     widths = tuple(pair for part in parts for pair in ((0, 0), (0, part.step - 1)))
-    spread = reshaped(Pad((columns,), widths), tuple(part.length for part in parts))
+    spread = reshaped(nodes.Pad((columns,), widths), tuple(part.length for part in parts))
     ends = tuple(
         (0, min(part.length, extent - part.begin))
         for part, extent in zip(parts, shape, strict=True)
     )
-    return Shrink((spread,), ends) if tuple(e for _, e in ends) != spread.shape else spread
+    return nodes.Shrink((spread,), ends) if tuple(e for _, e in ends) != spread.shape else spread
 
 
 def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> TensorNode:
@@ -85,16 +75,14 @@ def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> Te
     return new if mask.shape == counts else elementwise("where", mask, new, node)
 
 
-def in_parts(
-    value: TensorNode, parts: Sequence[Part], shape: Shape
-) -> tuple[TensorNode, Parts]:
+def in_parts(value: TensorNode, parts: Sequence[Part], shape: Shape) -> tuple[TensorNode, Parts]:
     """`value` with an element for each that `parts` take, in memory's order, and where they go.
 
     Where they take all of `shape` no parts are named.
     """
     new = reshaped(value, tuple(part.count for part in parts))
     turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
-    new = Flip((new,), turned) if turned else new
+    new = nodes.Flip((new,), turned) if turned else new
     where = tuple((part.begin, part.count, part.step) for part in parts)
     return new, () if new.shape == shape else where
 
@@ -136,10 +124,10 @@ def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:
             operation, "the source does not fit the index", got=written(given),
             expected=f"a number, or the rank and at least the extents of {written(shape)}",
         )  # fmt: skip
-    return updates if given == shape else Shrink((updates,), tuple((0, n) for n in shape))
+    return updates if given == shape else nodes.Shrink((updates,), tuple((0, n) for n in shape))
 
 
-def check_writable(operation: str, buffer: Buffer) -> None:
+def check_writable(operation: str, buffer: nodes.Buffer) -> None:
     """Refuse (`DataError`) a buffer whose memory must not be written."""
     is_file = is_disk(buffer.device)
     if is_file or not data(buffer).flags.writeable:
@@ -150,10 +138,12 @@ def check_writable(operation: str, buffer: Buffer) -> None:
         )  # fmt: skip
 
 
-def apart(value: TensorNode, buffer: Buffer) -> TensorNode:
+def apart(value: TensorNode, buffer: nodes.Buffer) -> TensorNode:
     """`value`, computed in whole before `buffer` is written if it reads the same memory by another
     name."""
     memory = data(buffer)
-    others = {n for n in toposort([value]) if isinstance(n, Buffer) and n.unique != buffer.unique}
+    others = {
+        n for n in toposort([value]) if isinstance(n, nodes.Buffer) and n.unique != buffer.unique
+    }
     is_shared = any(np.may_share_memory(memory, data(each)) for each in others)
-    return Contiguous((value,)) if is_shared else value
+    return nodes.Contiguous((value,)) if is_shared else value

@@ -134,12 +134,7 @@ class Reductions(Writing):
         return mean.cast(self._statistic_type())
 
     def var(
-        self,
-        axis: Axes = None,
-        *,
-        keepdim: bool = False,
-        correction: int = 1,
-        dim: Axes = None,
+        self, axis: Axes = None, *, keepdim: bool = False, correction: int = 1, dim: Axes = None
     ) -> Self:
         """Mean square distance from the mean, divided by count - `correction` (at least 0).
 
@@ -151,12 +146,7 @@ class Reductions(Writing):
         return self._as_wide()._variance(axes, keepdim, correction).cast(self._statistic_type())
 
     def std(
-        self,
-        axis: Axes = None,
-        *,
-        keepdim: bool = False,
-        correction: int = 1,
-        dim: Axes = None,
+        self, axis: Axes = None, *, keepdim: bool = False, correction: int = 1, dim: Axes = None
     ) -> Self:
         """Square root of `var`; mind the default of `correction`."""
         axes = self._axes("std", axis, dim)

@@ -24,16 +24,7 @@ from compiler.core.origin import user_call
 from compiler.device.buffers import data, new_buffer
 from compiler.graph.extents import Extent, binding, part_of, symbolic, two_values
 from compiler.graph.kinds.placement import Multi
-from compiler.graph.nodes import (
-    Bind,
-    Buffer,
-    Prefix,
-    Shape,
-    Shrink,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Bind, Buffer, Prefix, Shape, Shrink, TensorNode, const, elementwise
 from compiler.graph.nodes import Variable as VariableNode
 from compiler.graph.words import short
 

@@ -137,9 +137,7 @@ def _search(
     return Found(made.trials, best, won, options.tune, spent, made.is_complete)
 
 
-def _final(
-    trials: Sequence[Trial], bench: Workbench, end: float, clock: Clock
-) -> tuple[int, Duel]:
+def _final(trials: Sequence[Trial], bench: Workbench, end: float, clock: Clock) -> tuple[int, Duel]:
     """The best of the fastest that won against the default, and how it did."""
     best, won, usual = 0, NOTHING, trials[0]
     near = (t for t in fastest(trials, FINALISTS + 1) if t.time < NEAR * usual.time)

@@ -334,9 +334,7 @@ class _Runner:
         return {slot: data.arrays[slot].copy() for slot in data.originals}
 
 
-def obstacle(
-    bench: Workbench, body: Sink, items: Sequence[ScheduleItem], options: Options
-) -> str:
+def obstacle(bench: Workbench, body: Sink, items: Sequence[ScheduleItem], options: Options) -> str:
     """Why a kernel cannot be tried; "" where it can."""
     run = [i.operation for i in items if isinstance(i.operation, Kernel)]
     kinds = {options.device or op.device for op in run if op.body is body}

@@ -145,9 +145,7 @@ def _aligned(kernel: str, a: list[Placed], b: list[Placed]) -> list[PassPair]:
     return rows
 
 
-def _pass(
-    kernel: str, record: "PassRecord", a: PassSide | None, b: PassSide | None
-) -> PassPair:
+def _pass(kernel: str, record: "PassRecord", a: PassSide | None, b: PassSide | None) -> PassPair:
     return PassPair(visible(record.stage), visible(kernel), visible(record.name), a, b)
 
 

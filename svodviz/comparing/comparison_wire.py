@@ -98,9 +98,7 @@ def _kernel(it: KernelPair) -> "pages.KernelPairRow":
     }
 
 
-def _unit(
-    pair: UnitPair, a: dict[str, int], b: dict[str, int]
-) -> "pages.UnitPairRow":
+def _unit(pair: UnitPair, a: dict[str, int], b: dict[str, int]) -> "pages.UnitPairRow":
     pairing = pair.pairing
     partners: list[tuple[int, int, Literal[0, 1]]] = [
         (a[x], b[y], 1 if pairing.marks_a[x] == CHANGED else 0)

@@ -80,9 +80,7 @@ def canonical(stage: str, line: str) -> str:
     return (pattern.sub("%", text) if pattern else text).strip()
 
 
-def unified(
-    stage: str, a: Sequence[str], b: Sequence[str], names: tuple[str, str]
-) -> list[str]:
+def unified(stage: str, a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> list[str]:
     """The lines of a unified diff, as `diff -u` prints it; none where nothing differs."""
     blocks = diff_texts(stage, a, b)
     hunks = _hunks(blocks)

@@ -122,9 +122,7 @@ def _rows(layers: list[list[int]], boxes: Sequence[Sized]) -> list[list[int]]:
     return rows
 
 
-def _places(
-    rows: list[list[int]], boxes: Sequence[Sized]
-) -> tuple[list[list[int]], list[int]]:
+def _places(rows: list[list[int]], boxes: Sequence[Sized]) -> tuple[list[list[int]], list[int]]:
     widths = [sum(boxes[node][0] + GAP for node in row) - GAP for row in rows]
     widest = max(widths, default=0)
     places = [[0, 0] for _ in boxes]
@@ -138,9 +136,7 @@ def _places(
     return places, [widest, max(0, y - LAYER_GAP)]
 
 
-def _route(
-    source: int, target: int, places: list[list[int]], boxes: Sequence[Sized]
-) -> str:
+def _route(source: int, target: int, places: list[list[int]], boxes: Sequence[Sized]) -> str:
     if source == target:  # beside its box, which would hide it
         x, y = places[source][0] + boxes[source][0], places[source][1] + boxes[source][1] // 2
         half, far = min(24, 3 * boxes[source][1] // 10), x + REACH

@@ -149,9 +149,7 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
-def _add_schedule(
-    data: "pages.StageGraph", compilation: "Compilation", stage: "Stage"
-) -> None:
+def _add_schedule(data: "pages.StageGraph", compilation: "Compilation", stage: "Stage") -> None:
     """Adds what the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
     from compiler.ask.measurement import Measurement
 

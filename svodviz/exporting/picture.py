@@ -69,9 +69,7 @@ def svg(graph: "nx.DiGraph[str]", theme: Theme = "light", *, title: str = "") ->
     return page(drawn.width + 2 * MARGIN, height, [*head, moved], theme, title)
 
 
-def part(
-    graph: "nx.DiGraph[str]", theme: Theme, marks: Mapping[str, str] | None = None
-) -> Part:
+def part(graph: "nx.DiGraph[str]", theme: Theme, marks: Mapping[str, str] | None = None) -> Part:
     """A networkx graph of a stage, with a sign of `MARKS` at the nodes that have one."""
     drawing, marks = draw(graph), marks or {}
     layout = lay_out(drawing)

@@ -80,9 +80,7 @@ def ping(explorer: Asked, arguments: Arguments, progress: Progress) -> str:
     return "pong"
 
 
-def respond(
-    explorer: Asked, content: object, send: Callable[[dict[str, object]], object]
-) -> None:
+def respond(explorer: Asked, content: object, send: Callable[[dict[str, object]], object]) -> None:
     """Answers one message of the page. Whatever goes wrong is told to the page, nothing raised."""
     if not isinstance(content, dict) or content.get("kind") != "request":
         return

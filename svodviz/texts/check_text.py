@@ -64,9 +64,7 @@ def _passes(rows: "records.Checks", compilation: "Compilation") -> Iterator[_Tol
         yield _Told(mark, name, _first_wrong(record, wrong[0], steps) if wrong else "")
 
 
-def _first_wrong(
-    record: "PassRecord", at: int, steps: "Sequence[records.Mark | None]"
-) -> str:
+def _first_wrong(record: "PassRecord", at: int, steps: "Sequence[records.Mark | None]") -> str:
     rule, mark = visible(record.applied[at].rule), steps[at]
     words = mark[1] if mark else ""
     return f"    ✗ from rewrite {at + 1} of {len(steps)} on, by {rule}: {words}"

@@ -84,17 +84,13 @@ class SideBySide(PageWidget):
         return data | stand_ins(words, still_of_two(self.comparison), words), metadata
 
 
-def side_by_side(
-    a: object, b: object, *, measure: bool = False, **state: object
-) -> SideBySide:
+def side_by_side(a: object, b: object, *, measure: bool = False, **state: object) -> SideBySide:
     """The widget that compares two tensors or compilations; `measure` also runs both."""
     return SideBySide(compare(a, b, measure=measure), **state)
 
 
 @request("measure_both")
-def measure_both(
-    shown: SideBySide, arguments: Arguments, progress: Progress
-) -> "pages.FigureRow":
+def measure_both(shown: SideBySide, arguments: Arguments, progress: Progress) -> "pages.FigureRow":
     """Runs both programs in turns; the figure of one run of each."""
     progress("running both")
     return figure_row(measured_figure(shown.comparison.a, shown.comparison.b))

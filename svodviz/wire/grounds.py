@@ -103,9 +103,7 @@ def recorded(compilation: "Compilation") -> "answers.Playground":
 
 
 @request("playground: kernel")
-def open_kernel(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.TriedKernel":
+def open_kernel(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.TriedKernel":
     """The choices there are for a kernel, and its points so far."""
     grounds = grounds_of(explorer.compilation)
     progress("looking at the kernel's loops")
@@ -115,9 +113,7 @@ def open_kernel(
 
 
 @request("playground: try")
-def attempt(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.TriedPoint":
+def attempt(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.TriedPoint":
     """A point: compiled, run, checked, timed, its accesses simulated."""
     from svodviz.wire.playpoints import point_row
 

@@ -181,9 +181,7 @@ def _is_told(value: Fact) -> bool:
     return bool(value)
 
 
-def _loops_of(
-    schedule: "Schedule", position: int, cost: "ItemAnalysis"
-) -> list[tuple[str, str]]:
+def _loops_of(schedule: "Schedule", position: int, cost: "ItemAnalysis") -> list[tuple[str, str]]:
     """A kernel's registers and iteration space, where the schedule knows its loops."""
     told: tuple[tuple[str, Fact], ...] = (
         ("registers", cost.registers), ("in vectors", cost.occupancy)
@@ -204,9 +202,7 @@ def _words(value: Fact) -> str:
     return value if isinstance(value, str) else ", ".join(map(str, value or ()))
 
 
-def dependency_rows(
-    schedule: "Schedule", buffers: Buffers
-) -> "list[records.DependencyRow]":
+def dependency_rows(schedule: "Schedule", buffers: Buffers) -> "list[records.DependencyRow]":
     """The table of dependencies; critical are those along which no time is to spare."""
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     times = schedule.times

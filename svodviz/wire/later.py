@@ -67,9 +67,7 @@ class Rest:
             "notes": notes,
         }
 
-    def _values(
-        self, notes: list[str]
-    ) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
+    def _values(self, notes: list[str]) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
         """The values of nodes, and of loops and instructions inside of kernels."""
         inside, unseen = seen_inside(self.compilation, self.entities, notes)
         shown = previews(self.compilation, self.begun["stages"], self.entities, notes)

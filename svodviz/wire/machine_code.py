@@ -29,18 +29,14 @@ HOSTS = {"x86_64": "x86", "amd64": "x86", "aarch64": "arm", "arm64": "arm", "ris
 
 
 @request("llvm_passes", is_kept=True)
-def llvm_passes(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.LlvmPasses":
+def llvm_passes(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.LlvmPasses":
     """LLVM's passes on one kernel, as far as they changed something."""
     progress("LLVM is compiling the kernel in a process of its own …")
     return _passes(explorer.compilation, str(arguments["kernel"]), whole(arguments, "level"))
 
 
 @request("assembly_for", is_kept=True)
-def assembly_for(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.Assembly":
+def assembly_for(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Assembly":
     """The assembly of every kernel for another machine."""
     progress("LLVM is writing the assembly in a process of its own …")
     return _assembly(explorer.compilation, str(arguments["machine"]))
@@ -122,9 +118,7 @@ def _change(change: "Change") -> "answers.LlvmChange":
     }
 
 
-def _rows(
-    rows: Iterable[str], sources: Iterable[tuple[int, ...]]
-) -> "list[records.SourceLine]":
+def _rows(rows: Iterable[str], sources: Iterable[tuple[int, ...]]) -> "list[records.SourceLine]":
     # `sources` may go on past the rows that are wanted
     pairs = zip(rows, sources, strict=False)
     return [(visible(text.expandtabs(4)), *lines) for text, lines in pairs]

@@ -25,9 +25,7 @@ SECONDS = 1.0
 
 
 @request("measure", is_kept=True)
-def measured(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.Measurement":
+def measured(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Measurement":
     """The program is run a few times, now."""
     progress("running the program a few times …")
     return measured_row(explorer.compilation.measure(seconds=SECONDS))

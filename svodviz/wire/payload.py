@@ -47,17 +47,13 @@ def wire(compilation: "Compilation", checks: Checks | None = None) -> "pages.Wir
     return joined(data, rest.made())
 
 
-def opening(
-    compilation: "Compilation", checks: Checks | None = None
-) -> "tuple[pages.Wire, Rest]":
+def opening(compilation: "Compilation", checks: Checks | None = None) -> "tuple[pages.Wire, Rest]":
     """The data that a page can open with, and the rest of it, which is still to be made."""
     with put_off():
         return _opening(compilation, checks)
 
 
-def _opening(
-    compilation: "Compilation", checks: Checks | None
-) -> "tuple[pages.Wire, Rest]":
+def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.Wire, Rest]":
     entities = Entities()
     notes: list[str] = [visible(checks.note)] if checks and checks.note else []
     placing = Budget()

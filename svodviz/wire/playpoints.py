@@ -38,9 +38,7 @@ def kernel_row(play: Playground, with_points: bool = True) -> "answers.TriedKern
     }
 
 
-def point_row(
-    play: Playground, point: Point, film: Film | None = None
-) -> "answers.TriedPoint":
+def point_row(play: Playground, point: Point, film: Film | None = None) -> "answers.TriedPoint":
     """One point; `film` where it was made."""
     is_there = point.kernel is not None
     return {
@@ -85,9 +83,7 @@ def lines_of(lines: "Sequence[Line]") -> list[str]:
     return [*shown, f"… {left:,} more lines"] if left else shown
 
 
-def cache_row(
-    play: Playground, report: CacheReport | None
-) -> "answers.Cache | None":
+def cache_row(play: Playground, report: CacheReport | None) -> "answers.Cache | None":
     """The findings in caches."""
     if report is None:
         return None

@@ -48,9 +48,7 @@ def previews(
 
 
 @request("value")
-def answer(
-    explorer: Asked, arguments: Arguments, progress: Progress
-) -> "records.Value | None":
+def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "records.Value | None":
     """The preview of one node's value; null where it has none."""
     value = explorer.compilation.values(str(arguments["entity"]))
     return None if value is None else preview(value)

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 40  # rows of one table in the text
 
 
-def schedule_row(
-    compilation: "Compilation", entities: Entities
-) -> "records.ScheduleRows | None":
+def schedule_row(compilation: "Compilation", entities: Entities) -> "records.ScheduleRows | None":
     """Everything the timeline, the memory map and the table of fusions show; None without items."""
     schedule = compilation.schedule
     if not schedule.items:

@@ -102,9 +102,7 @@ def _flow(stage: "Stage") -> "records.Flow | None":
     return flow_row(stage) if isinstance(stage, Listing) else None
 
 
-def _lines(
-    row: StageRow, position: int, unit: Unit, entities: Entities
-) -> "list[records.Line]":
+def _lines(row: StageRow, position: int, unit: Unit, entities: Entities) -> "list[records.Line]":
     rows: list[records.Line] = []
     for index, line in enumerate(unit.stage.lines):
         entity = line.entity

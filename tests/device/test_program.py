@@ -29,31 +29,19 @@ from compiler.device.program import (
     program_spec,
     runs,
 )
+from compiler.loops import nodes
 from compiler.loops.by_hand import Special
-from compiler.loops.nodes import (
-    After,
-    Argument,
-    Bitcast,
-    Body,
-    Cast,
-    DefineVar,
-    Load,
-    ScalarNode,
-    Store,
-    alu,
-    const,
-    index,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.lowered import by_hand, machine
 from compiler.lowered import instructions as lowered
 from compiler.pipeline.kernels import CompiledKernel
 from compiler.tensor import Tensor
 
-N, CORE = DefineVar((), "n", 1, 100), DefineVar((), "core_id", 0, 3)
+N, CORE = nodes.DefineVar((), "n", 1, 100), nodes.DefineVar((), "core_id", 0, 3)
 
 
-def pointer(slot: int) -> Argument:
-    return Argument((), slot, float32, 64, slot == 0)
+def pointer(slot: int) -> nodes.Argument:
+    return nodes.Argument((), slot, float32, 64, slot == 0)
 
 
 def body(*values: ScalarNode, target: ScalarNode | None = None) -> Body:
@@ -61,7 +49,7 @@ def body(*values: ScalarNode, target: ScalarNode | None = None) -> Body:
     at: ScalarNode = index(0)
     for value in values:
         at = alu("add", at, value)
-    return Body((Store((target or pointer(0), at, const(1.0, float32))),))
+    return Body((nodes.Store((target or pointer(0), at, const(1.0, float32))),))
 
 
 def special(name: str, extent: int | ScalarNode) -> Special:
@@ -85,14 +73,14 @@ def test_ruling_25_core_id_gives_the_global_size() -> None:
 @pytest.mark.parametrize("low", [-1, 1])
 def test_ruling_25_core_id_starts_at_0(low: int) -> None:
     with pytest.raises(ProgramError, match="core_id does not start at 0"):
-        derive([body(DefineVar((), "core_id", low, 3))])
+        derive([body(nodes.DefineVar((), "core_id", low, 3))])
     with pytest.raises(ProgramError, match="core_id does not start at 0"):
         merge(Metadata(), Given(vars=(Variable("core_id", low, 3),)))
 
 
 def test_ruling_25_core_id_plus_one_has_to_fit() -> None:
     with pytest.raises(ProgramError, match="core_id has no usable maximum"):
-        derive([body(DefineVar((), "core_id", 0, 2**63 - 1))])
+        derive([body(nodes.DefineVar((), "core_id", 0, 2**63 - 1))])
 
 
 CONFLICTS = {
@@ -155,8 +143,8 @@ def test_direct_axes_have_no_local_size_and_local_axes_have_one() -> None:
 
 
 def test_ruling_26_slots_are_sorted_and_unique_and_one_may_be_in_both() -> None:
-    loads = [Load((pointer(slot), index(i))) for slot in (5, 2, 0) for i in (0, 1)]
-    stores = [Store((pointer(slot), index(0), each)) for slot in (7, 0) for each in loads]
+    loads = [nodes.Load((pointer(slot), index(i))) for slot in (5, 2, 0) for i in (0, 1)]
+    stores = [nodes.Store((pointer(slot), index(0), each)) for slot in (7, 0) for each in loads]
     made = derive([Body(tuple(stores))])
     assert made.globals == (0, 2, 5, 7)
     assert made.outs == (0, 7)
@@ -167,14 +155,16 @@ def test_ruling_26_casts_of_any_depth_are_seen_through() -> None:
     def wrapped(slot: int, depth: int) -> ScalarNode:
         node: ScalarNode = pointer(slot)
         for number in range(depth):
-            node = (Cast((node,), uint8), Bitcast((node,), float32), After((node, index(0))))[
-                number % 3
-            ]
+            node = (
+                nodes.Cast((node,), uint8),
+                nodes.Bitcast((node,), float32),
+                nodes.After((node, index(0))),
+            )[number % 3]
         return node
 
     for depth in (0, 1, 2, 3, 7):
-        value = Cast((Load((wrapped(3, depth), index(0))),), float32)
-        made = derive([Body((Store((wrapped(1, depth), index(0), value)),))])
+        value = nodes.Cast((nodes.Load((wrapped(3, depth), index(0))),), float32)
+        made = derive([Body((nodes.Store((wrapped(1, depth), index(0), value)),))])
         assert (made.globals, made.outs, made.ins) == ((1, 3), (1,), (3,)), depth
 
 
@@ -204,16 +194,16 @@ def test_ruling_26_casts_of_pointers_among_instructions_are_seen_through() -> No
 
 
 def test_variables_are_sorted_and_unique_by_name() -> None:
-    made = derive([body(DefineVar((), "z", 0, 1), N, DefineVar((), "a", 2, 3), N)])
+    made = derive([body(nodes.DefineVar((), "z", 0, 1), N, nodes.DefineVar((), "a", 2, 3), N)])
     assert made.var_names == ("a", "n", "z")
     with pytest.raises(ProgramError, match="variable n has two pairs of bounds") as caught:
-        derive([body(N, DefineVar((), "n", 1, 99))])
+        derive([body(N, nodes.DefineVar((), "n", 1, 99))])
     assert "1 … 99 and 1 … 100" in str(caught.value)
 
 
 # --- ruling 27: given metadata ----------------------------------------------------------------
 
-DERIVED = derive([body(CORE, Load((pointer(1), index(0))))])
+DERIVED = derive([body(CORE, nodes.Load((pointer(1), index(0))))])
 
 
 def test_ruling_27_given_metadata_wins() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.node import toposort
+from compiler.graph import nodes
 from compiler.graph.dependence import (
     ZERO,
     Dependence,
@@ -18,22 +19,11 @@ from compiler.graph.dependence import (
     union,
 )
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import (
-    Buffer,
-    Expand,
-    Flip,
-    Pad,
-    Permute,
-    Reshape,
-    Shape,
-    Shrink,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph.nodes import Shape, TensorNode, elementwise
 
-X = Buffer((), 1, (2, 3), dtypes.float32, "x")
-ROW = Buffer((), 2, (1, 3), dtypes.float32, "row")
-SQUARE = Buffer((), 3, (4, 4), dtypes.int64, "square")
+X = nodes.Buffer((), 1, (2, 3), dtypes.float32, "x")
+ROW = nodes.Buffer((), 2, (1, 3), dtypes.float32, "row")
+SQUARE = nodes.Buffer((), 3, (4, 4), dtypes.int64, "square")
 ROWS, COLUMNS = loop_index(0, 9), loop_index(1, 9)
 
 
@@ -50,20 +40,23 @@ def test_loop_indices() -> None:
 
 
 def test_movement_moves_the_indices_along() -> None:
-    assert source_dependence(Permute((X,), (1, 0)), (ROWS, COLUMNS)) == (COLUMNS, ROWS)
-    assert source_dependence(Expand((ROW,), (4, 3)), (ROWS, COLUMNS)) == (ZERO, COLUMNS)
-    assert source_dependence(Expand((X,), (2, 3)), (ROWS, COLUMNS)) == (ROWS, COLUMNS)
-    assert source_dependence(Reshape((X,), (2, 1, 3)), (ROWS, ZERO, COLUMNS)) == (ROWS, COLUMNS)
-    assert axes(source_dependence(Reshape((X,), (6,)), (ROWS,))) == (1, 1)
-    assert axes(source_dependence(Reshape((X,), (3, 2)), (ROWS, COLUMNS))) == (3, 3)
+    assert source_dependence(nodes.Permute((X,), (1, 0)), (ROWS, COLUMNS)) == (COLUMNS, ROWS)
+    assert source_dependence(nodes.Expand((ROW,), (4, 3)), (ROWS, COLUMNS)) == (ZERO, COLUMNS)
+    assert source_dependence(nodes.Expand((X,), (2, 3)), (ROWS, COLUMNS)) == (ROWS, COLUMNS)
+    assert source_dependence(nodes.Reshape((X,), (2, 1, 3)), (ROWS, ZERO, COLUMNS)) == (
+        ROWS,
+        COLUMNS,
+    )
+    assert axes(source_dependence(nodes.Reshape((X,), (6,)), (ROWS,))) == (1, 1)
+    assert axes(source_dependence(nodes.Reshape((X,), (3, 2)), (ROWS, COLUMNS))) == (3, 3)
 
 
 def test_a_change_of_an_index_keeps_its_loops_and_shows() -> None:
     moved: tuple[TensorNode, ...] = (
-        Flip((X,), (0,)),
-        Pad((X,), ((1, 0), (0, 0))),
-        Shrink((X,), ((1, 2), (0, 3))),
-        Pad((X,), ((2, 0), (0, 0))),
+        nodes.Flip((X,), (0,)),
+        nodes.Pad((X,), ((1, 0), (0, 0))),
+        nodes.Shrink((X,), ((1, 2), (0, 3))),
+        nodes.Pad((X,), ((2, 0), (0, 0))),
     )
     found = [source_dependence(node, (ROWS, COLUMNS)) for node in moved]
     assert all(axes(each) == (1, 2) and each[1] == COLUMNS for each in found)
@@ -78,13 +71,13 @@ def test_other_nodes_keep_the_dependence_of_their_user() -> None:
 def chains() -> list[TensorNode]:
     """Every chain of up to three movements of a square that ends in a square."""
     steps = (
-        lambda n: Flip((n,), (0,)),
-        lambda n: Flip((n,), (0, 1)),
-        lambda n: Permute((n,), (1, 0)),
-        lambda n: Reshape((Reshape((n,), (16,)),), (4, 4)),
-        lambda n: Reshape((Permute((Reshape((n,), (2, 8)),), (1, 0)),), (4, 4)),
-        lambda n: Expand((Shrink((n,), ((0, 1), (0, 4))),), (4, 4)),
-        lambda n: Expand((Shrink((n,), ((2, 3), (0, 4))),), (4, 4)),
+        lambda n: nodes.Flip((n,), (0,)),
+        lambda n: nodes.Flip((n,), (0, 1)),
+        lambda n: nodes.Permute((n,), (1, 0)),
+        lambda n: nodes.Reshape((nodes.Reshape((n,), (16,)),), (4, 4)),
+        lambda n: nodes.Reshape((nodes.Permute((nodes.Reshape((n,), (2, 8)),), (1, 0)),), (4, 4)),
+        lambda n: nodes.Expand((nodes.Shrink((n,), ((0, 1), (0, 4))),), (4, 4)),
+        lambda n: nodes.Expand((nodes.Shrink((n,), ((2, 3), (0, 4))),), (4, 4)),
     )
     found: list[TensorNode] = [SQUARE]
     for _ in range(3):

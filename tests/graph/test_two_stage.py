@@ -13,19 +13,10 @@ from compiler import Options, Tensor, Variable
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.graph import nodes
 from compiler.graph import two_stage as stage
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import (
-    Buffer,
-    Cast,
-    Contiguous,
-    Expand,
-    Reduce,
-    Shrink,
-    Sink,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph.nodes import TensorNode, elementwise
 from compiler.graph.two_stage import reasons, two_stage
 from compiler.graph.verify import verify
 
@@ -33,26 +24,26 @@ f32, i32 = dtypes.float32, dtypes.int32
 OPERATIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
 
 
-def buffer(*shape: int) -> Buffer:
-    return Buffer((), 1, shape, f32, "x")
+def buffer(*shape: int) -> nodes.Buffer:
+    return nodes.Buffer((), 1, shape, f32, "x")
 
 
 def cut(node: TensorNode) -> TensorNode:
     """The only root, as the pass makes it."""
-    root = Sink((node,))
+    root = nodes.Sink((node,))
     after = two_stage(root, Provenance())
     verify(after, True, True)
     return after.sources[0]
 
 
 def is_cut(node: TensorNode) -> bool:
-    return any(isinstance(n, Contiguous) for n in toposort([cut(node)]))
+    return any(isinstance(n, nodes.Contiguous) for n in toposort([cut(node)]))
 
 
 def partials(node: TensorNode) -> tuple[int, ...]:
     """The shape of the results of the parts."""
     order: list[TensorNode] = toposort([cut(node)])
-    (found,) = (n for n in order if isinstance(n, Contiguous))
+    (found,) = (n for n in order if isinstance(n, nodes.Contiguous))
     return found.shape
 
 
@@ -86,70 +77,70 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
 def test_what_is_cut(
     shape: tuple[int, ...], axes: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
-    node = Reduce((buffer(*shape),), "sum", axes)
+    node = nodes.Reduce((buffer(*shape),), "sum", axes)
     assert partials(node) == expected
     assert cut(node).shape == node.shape
 
 
 LEFT: tuple[tuple[str, TensorNode], ...] = (
-    ("short", Reduce((buffer(1 << 18),), "sum", (0,))),
-    ("empty", Reduce((buffer(0, 1 << 20),), "sum", (1,))),
-    ("by rows", Reduce((buffer(8192, 8192),), "sum", (1,))),
-    ("by rows", Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
-    ("by rows", Reduce((buffer(64, 4096, 16),), "sum", (1,))),
-    ("to write and read", Reduce((buffer(256, 1 << 15),), "max", (0,))),
-    ("to write and read", Reduce((buffer(64, 1 << 14),), "sum", (0,))),
-    ("equal parts", Reduce((buffer(2, 4, 1 << 18),), "sum", (0, 1))),
-    ("unrolled", Reduce((buffer(1 << 20),), "sum", (0,), 4)),
+    ("short", nodes.Reduce((buffer(1 << 18),), "sum", (0,))),
+    ("empty", nodes.Reduce((buffer(0, 1 << 20),), "sum", (1,))),
+    ("by rows", nodes.Reduce((buffer(8192, 8192),), "sum", (1,))),
+    ("by rows", nodes.Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
+    ("by rows", nodes.Reduce((buffer(64, 4096, 16),), "sum", (1,))),
+    ("to write and read", nodes.Reduce((buffer(256, 1 << 15),), "max", (0,))),
+    ("to write and read", nodes.Reduce((buffer(64, 1 << 14),), "sum", (0,))),
+    ("equal parts", nodes.Reduce((buffer(2, 4, 1 << 18),), "sum", (0, 1))),
+    ("unrolled", nodes.Reduce((buffer(1 << 20),), "sum", (0,), 4)),
 )
 
 
 @pytest.mark.parametrize(("why", "node"), LEFT)
 def test_what_is_left_alone(why: str, node: TensorNode) -> None:
     assert cut(node) is node
-    found = reasons(Sink((node,)))
+    found = reasons(nodes.Sink((node,)))
     assert all(why in each.reason and not each.parts for each in found.values())
 
 
 def test_rows_whose_statistics_are_used_again_are_left() -> None:
     x = buffer(4, 1 << 18)
-    greatest = Reduce((x,), "max", (1,))
+    greatest = nodes.Reduce((x,), "max", (1,))
     assert is_cut(greatest)
-    less = elementwise("sub", x, Expand((greatest,), x.shape))
+    less = elementwise("sub", x, nodes.Expand((greatest,), x.shape))
     assert not is_cut(less)
-    assert "read again" in str(reasons(Sink((less,))))
+    assert "read again" in str(reasons(nodes.Sink((less,))))
 
 
 def test_a_product_of_matrices_is_left_and_a_dot_product_is_not() -> None:
-    a, b = (Expand((buffer(*s),), (8192, 64, 64)) for s in ((8192, 64, 1), (8192, 1, 64)))
-    assert not is_cut(Reduce((elementwise("mul", a, b),), "sum", (0,)))
+    a, b = (nodes.Expand((buffer(*s),), (8192, 64, 64)) for s in ((8192, 64, 1), (8192, 1, 64)))
+    assert not is_cut(nodes.Reduce((elementwise("mul", a, b),), "sum", (0,)))
     long = buffer(1 << 20)
-    assert is_cut(Reduce((elementwise("mul", long, long),), "sum", (0,)))
+    assert is_cut(nodes.Reduce((elementwise("mul", long, long),), "sum", (0,)))
 
 
 def test_what_is_above_another_reduction_is_cut_into_equal_parts_only() -> None:
     for rows, is_possible in ((4096, True), (4099, False)):
         x = buffer(rows, 256)
-        inside = Expand((Reduce((x,), "max", (1,)),), x.shape)
-        node = Reduce((elementwise("sub", x, inside),), "sum", (0, 1))
+        inside = nodes.Expand((nodes.Reduce((x,), "max", (1,)),), x.shape)
+        node = nodes.Reduce((elementwise("sub", x, inside),), "sum", (0, 1))
         assert is_cut(node) is is_possible or 256 % 16 == 0
-        assert not any(isinstance(n, Shrink) for n in toposort([cut(node)]))
+        assert not any(isinstance(n, nodes.Shrink) for n in toposort([cut(node)]))
 
 
 def test_what_is_left_over_is_folded_by_the_second_kernel() -> None:
-    x = Buffer((), 1, (4099, 300), i32, "x")
-    node = Reduce((x,), "sum", (0, 1))
+    x = nodes.Buffer((), 1, (4099, 300), i32, "x")
+    node = nodes.Reduce((x,), "sum", (0, 1))
     after = cut(node)
     values = np.random.default_rng(0).integers(-1000, 1000, x.shape).astype(np.int32)
-    assert any(isinstance(n, Shrink) for n in toposort([after]))
+    assert any(isinstance(n, nodes.Shrink) for n in toposort([after]))
     np.testing.assert_array_equal(
         interpret([after], {x: values})[0], values.sum(keepdims=True, dtype=np.int32)
     )
 
 
 def test_the_match_and_where_the_nodes_come_from() -> None:
-    node = Reduce((buffer(1 << 20),), "max", (0,))
-    root, provenance, matches = Sink((node,)), Provenance[str](), list[Match]()
+    node = nodes.Reduce((buffer(1 << 20),), "max", (0,))
+    root, provenance, matches = nodes.Sink((node,)), Provenance[str](), list[Match]()
     provenance.add(node, frozenset(("here",)))
     after = two_stage(root, provenance, matches)
     assert [(m.rule, m.before, m.after) for m in matches] == [("two_stage", node, after.sources[0])]
@@ -158,9 +149,9 @@ def test_the_match_and_where_the_nodes_come_from() -> None:
 
 
 def test_two_stages_that_are_there_stay() -> None:
-    root = Sink((Reduce((buffer(1 << 22),), "sum", (0,)),))
+    root = nodes.Sink((nodes.Reduce((buffer(1 << 22),), "sum", (0,)),))
     once = two_stage(root, Provenance())
-    assert len([n for n in toposort([once]) if isinstance(n, Contiguous)]) == 1
+    assert len([n for n in toposort([once]) if isinstance(n, nodes.Contiguous)]) == 1
 
 
 @settings(max_examples=40, deadline=None)
@@ -176,8 +167,8 @@ def test_the_same_values(shape: list[int], op: str, is_float: bool, data: st.Dat
     random = np.random.default_rng(math.prod(shape))
     values = random.integers(-3, 4, shape).astype(np.float32 if is_float else np.int32)
     dtype = f32 if is_float else i32
-    x = Buffer((), 1, tuple(shape), dtype, "x")
-    node = Reduce((x,), op, tuple(sorted(axes)))
+    x = nodes.Buffer((), 1, tuple(shape), dtype, "x")
+    node = nodes.Reduce((x,), op, tuple(sorted(axes)))
     expected = OPERATIONS[op](values, axis=tuple(sorted(axes)), keepdims=True)
     (got,) = interpret([cut(node)], {x: values})
     if is_float:
@@ -225,7 +216,7 @@ def test_variable_extents_and_shards_are_left_alone() -> None:
 
 
 def test_a_conversion_is_folded_with_its_reduction() -> None:
-    x = Buffer((), 1, (1 << 20,), i32, "x")
+    x = nodes.Buffer((), 1, (1 << 20,), i32, "x")
     made = compiler.compile(Tensor(np.ones(1 << 20, np.int32)).cast(f32).sum(), Options())
-    assert is_cut(Reduce((Cast((x,), f32),), "sum", (0,)))
+    assert is_cut(nodes.Reduce((nodes.Cast((x,), f32),), "sum", (0,)))
     assert len(made.loops) == 2 and made.run()[0] == 1 << 20

@@ -14,21 +14,10 @@ from compiler import Tensor, compile
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.loops import nodes
 from compiler.loops.collapse import collapse
 from compiler.loops.interpret import interpret
-from compiler.loops.nodes import (
-    Argument,
-    Body,
-    Load,
-    Range,
-    ScalarNode,
-    Store,
-    alu,
-    axis,
-    const,
-    index,
-    linear,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, axis, const, index, linear
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import as_sum
 from tests.loops.programs import PROGRAMS, forms, kernels
@@ -42,8 +31,8 @@ Expression = st.SearchStrategy[ScalarNode]
 
 def body_of(value: ScalarNode) -> Body:
     """out[i0, i1, i2] = value."""
-    out = Argument((), 0, value.dtype, math.prod(EXTENTS), True)
-    return Body((Store((out, linear(RANGES, EXTENTS), value, *RANGES)),))
+    out = nodes.Argument((), 0, value.dtype, math.prod(EXTENTS), True)
+    return Body((nodes.Store((out, linear(RANGES, EXTENTS), value, *RANGES)),))
 
 
 def value_of(body: Body) -> ScalarNode:
@@ -143,7 +132,7 @@ def rest(value: ScalarNode, by: int) -> ScalarNode:
 
 FLAT = add(times(I0, 30), times(I1, 5), I2)
 TRUE, FALSE = const(True, dtypes.bool_), const(False, dtypes.bool_)
-IN = Argument((), 1, i64, 120, False)
+IN = nodes.Argument((), 1, i64, 120, False)
 
 BECOMES: dict[str, tuple[ScalarNode, ScalarNode]] = {
     "decided_by_bounds": (alu("lt", I0, index(4)), TRUE),
@@ -166,8 +155,8 @@ BECOMES: dict[str, tuple[ScalarNode, ScalarNode]] = {
     "always_true, left": (alu("and", TRUE, alu("lt", I0, I1)), alu("lt", I0, I1)),
     "decided_choice": (alu("where", TRUE, I0, I1), I0),
     "decided_choice, false": (alu("where", FALSE, I0, I1), I1),
-    "open_gate": (Load((IN, FLAT, TRUE)), Load((IN, FLAT))),
-    "open_gate, false": (Load((IN, FLAT, FALSE)), index(0)),
+    "open_gate": (nodes.Load((IN, FLAT, TRUE)), nodes.Load((IN, FLAT))),
+    "open_gate, false": (nodes.Load((IN, FLAT, FALSE)), index(0)),
 }
 
 
@@ -200,30 +189,31 @@ def test_no_new_divisions(name: str) -> None:
         assert counts == sorted(counts, reverse=True)
 
 
-def collapsed(value: Callable[[ScalarNode, ScalarNode], ScalarNode]) -> list[Range]:
+def collapsed(value: Callable[[ScalarNode, ScalarNode], ScalarNode]) -> list[nodes.Range]:
     """The loops left of out[i0*6 + i1] = value(i0, i1)."""
-    out, inside = Argument((), 0, i64, 24, True), linear((I0, I1), (4, 6))
+    out, inside = nodes.Argument((), 0, i64, 24, True), linear((I0, I1), (4, 6))
     body = collapse(
-        simplify(Body((Store((out, inside, value(I0, I1), I0, I1)),)), Provenance()), Provenance()
+        simplify(Body((nodes.Store((out, inside, value(I0, I1), I0, I1)),)), Provenance()),
+        Provenance(),
     )
     return list(body.sources[0].ranges)
 
 
 def test_loops_no_index_tells_apart_are_joined() -> None:
-    (joined,) = collapsed(lambda a, b: Load((IN, add(times(a, 6), b))))
+    (joined,) = collapsed(lambda a, b: nodes.Load((IN, add(times(a, 6), b))))
     assert joined.extent == 24
 
 
 def test_loops_an_index_tells_apart_are_kept() -> None:
-    assert collapsed(lambda a, b: Load((IN, add(times(b, 4), a)))) == [I0, I1]
+    assert collapsed(lambda a, b: nodes.Load((IN, add(times(b, 4), a)))) == [I0, I1]
 
 
 @pytest.mark.parametrize("extents", list(itertools.product((0, 1, 3), repeat=2)))
 def test_an_index_that_is_one_of_the_loops_is_kept(extents: tuple[int, int]) -> None:
     """With an empty or single outer loop the index is the inner range itself."""
     loops = tuple(axis(n, number, "normal") for number, n in enumerate(extents))
-    out = Argument((), 0, i64, math.prod(extents), True)
-    body = Body((Store((out, linear(loops, extents), index(7), *loops)),))
+    out = nodes.Argument((), 0, i64, math.prod(extents), True)
+    body = Body((nodes.Store((out, linear(loops, extents), index(7), *loops)),))
     provenance: Provenance[Any] = Provenance()
     result = collapse(simplify(body, provenance), provenance)
     found = np.zeros(math.prod(extents), np.int64)

@@ -8,10 +8,7 @@ import numpy as np
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.graph.bits import to_bits
-from compiler.lowered.instructions import (
-    DefineGlobal,
-    Instruction,
-)
+from compiler.lowered.instructions import DefineGlobal, Instruction
 
 f32, f64, i32, i64, bool_ = (
     dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.bool_,

@@ -14,14 +14,7 @@ from compiler.lowered.instructions import (
     Range,
     Store,
 )
-from compiler.lowered.machine import (
-    Gep,
-    PtrCat,
-    Shuffle,
-    Unroll,
-    VConst,
-    Vectorize,
-)
+from compiler.lowered.machine import Gep, PtrCat, Shuffle, Unroll, VConst, Vectorize
 from tests.lowered.hand_written import (
     Program,
     arguments,

@@ -16,24 +16,12 @@ from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Numbering, Provenance
+from compiler.graph import nodes as graph
 from compiler.graph.decompose import decompose
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.placement import multi
 from compiler.graph.merge import merge
-from compiler.graph.nodes import (
-    Buffer,
-    Flip,
-    Param,
-    Permute,
-    Reduce,
-    Reshape,
-    Shape,
-    Sink,
-    Store,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 from compiler.graph.printer import Graph
 from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify
@@ -65,9 +53,9 @@ f32 = dtypes.float32
 Texts = tuple[str, str]
 
 
-def source(name: str, *shape: int) -> Buffer:
+def source(name: str, *shape: int) -> graph.Buffer:
     """An input of the example."""
-    return Buffer((), 1 + len(name) * 256 + ord(name[0]), shape, f32, name)
+    return graph.Buffer((), 1 + len(name) * 256 + ord(name[0]), shape, f32, name)
 
 
 def written(line: int, op: str, *operands: TensorNode) -> TensorNode:
@@ -81,7 +69,7 @@ def written(line: int, op: str, *operands: TensorNode) -> TensorNode:
 
 def graph_text(root: TensorNode, provenance: Provenance[Origin]) -> str:
     """A tensor graph, with the lines that nodes come from."""
-    assert isinstance(root, Sink)
+    assert isinstance(root, graph.Sink)
     nodes: list[TensorNode] = toposort([root])
     places = {n: ", ".join(o.place for o in sorted(provenance.of(n))) for n in nodes}
     return str(
@@ -89,7 +77,7 @@ def graph_text(root: TensorNode, provenance: Provenance[Origin]) -> str:
     )
 
 
-def graph_pass(run: Callable[..., TensorNode], root: Sink) -> Texts:
+def graph_pass(run: Callable[..., TensorNode], root: graph.Sink) -> Texts:
     """The graph before and after a pass; numbers are kept for nodes that only got new operands."""
     provenance: Provenance[Origin] = Provenance()
     provenance.numbers.all(toposort([root]))
@@ -100,42 +88,44 @@ def graph_pass(run: Callable[..., TensorNode], root: Sink) -> Texts:
 def merge_example() -> Texts:
     x = source("x", 4)
     total = written(7, "add", written(3, "exp", x), written(7, "exp", x))
-    return graph_pass(merge, Sink((total,)))
+    return graph_pass(merge, graph.Sink((total,)))
 
 
 def decompose_example() -> Texts:
-    return graph_pass(decompose, Sink((elementwise("relu", source("x", 64, 10)),)))
+    return graph_pass(decompose, graph.Sink((elementwise("relu", source("x", 64, 10)),)))
 
 
 def shard_example() -> Texts:
     lanes = tuple(
-        Buffer((), 9 + number, (2, 3), f32, name, device)
+        graph.Buffer((), 9 + number, (2, 3), f32, name, device)
         for number, (name, device) in enumerate((("a", "CPU"), ("b", "CPU:1")))
     )
-    total = Reduce((elementwise("exp", multi(lanes, 0)),), "sum", (0,))
-    return graph_pass(shard, Sink((total,)))
+    total = graph.Reduce((elementwise("exp", multi(lanes, 0)),), "sum", (0,))
+    return graph_pass(shard, graph.Sink((total,)))
 
 
 def simplify_example() -> Texts:
     x = source("x", 4)
     product = elementwise("mul", x, const(1.0, f32, (4,)))
-    return graph_pass(simplify, Sink((Reshape((Reshape((product,), (2, 2)),), (4,)),)))
+    return graph_pass(
+        simplify, graph.Sink((graph.Reshape((graph.Reshape((product,), (2, 2)),), (4,)),))
+    )
 
 
 def two_stage_example() -> Texts:
-    return graph_pass(two_stage, Sink((Reduce((source("x", 1048576),), "sum", (0,)),)))
+    return graph_pass(two_stage, graph.Sink((graph.Reduce((source("x", 1048576),), "sum", (0,)),)))
 
 
 def hazards_example() -> Texts:
     x = source("x", 4)
-    root = Sink((Assign((x, Flip((x,), (0,)))),))
+    root = graph.Sink((Assign((x, graph.Flip((x,), (0,)))),))
     return graph_text(root, Provenance()), graph_text(separate(root).root, Provenance())
 
 
 def partition_example() -> Texts:
     x = source("x", 64, 10)
-    exponential = elementwise("exp", Reduce((x,), "sum", (1,)))
-    root = Sink((elementwise("neg", exponential), elementwise("sqrt", exponential)))
+    exponential = elementwise("exp", graph.Reduce((x,), "sum", (1,)))
+    root = graph.Sink((elementwise("neg", exponential), elementwise("sqrt", exponential)))
     provenance: Provenance[Origin] = Provenance()
     before = graph_text(root, provenance)
     realized = {f"%{provenance.numbers[n]} " for n in partition(root, Options()).realized}
@@ -143,12 +133,12 @@ def partition_example() -> Texts:
     return before, "\n".join(rows)
 
 
-def outlined_example() -> tuple[Sink, Outlined]:
+def outlined_example() -> tuple[graph.Sink, Outlined]:
     """Two operations, each a kernel of its own."""
     x = source("x", 64, 10)
-    total = Reduce((x,), "sum", (1,))
+    total = graph.Reduce((x,), "sum", (1,))
     last = elementwise("exp", total)
-    root = Sink((last,))
+    root = graph.Sink((last,))
     return root, outline(root, [total, last])
 
 
@@ -183,11 +173,11 @@ def order_example() -> Texts:
     return kernels_text(outlined.root), "\n".join([str(schedule), *edges])
 
 
-def body_of(value: Callable[..., TensorNode], *shapes: Shape) -> Sink:
+def body_of(value: Callable[..., TensorNode], *shapes: Shape) -> graph.Sink:
     """A kernel body that stores `value` of parameters of the given shapes."""
-    parameters = [Param((), slot, shape, f32) for slot, shape in enumerate(shapes, start=1)]
+    parameters = [graph.Param((), slot, shape, f32) for slot, shape in enumerate(shapes, start=1)]
     result = value(*parameters)
-    return Sink((Store((Param((), 0, result.shape, f32), result)),))
+    return graph.Sink((graph.Store((graph.Param((), 0, result.shape, f32), result)),))
 
 
 def loops_text(body: Body, numbers: Numbering) -> str:
@@ -196,7 +186,7 @@ def loops_text(body: Body, numbers: Numbering) -> str:
 
 def column_sums(x: TensorNode) -> TensorNode:
     """The sum of each column, as that of each row of the transpose."""
-    return Reduce((Permute((x,), (1, 0)),), "sum", (1,))
+    return graph.Reduce((graph.Permute((x,), (1, 0)),), "sum", (1,))
 
 
 def index_example() -> Texts:
@@ -214,7 +204,7 @@ def loops_pass(run: Callable[..., Body], body: Body) -> Texts:
 
 
 def simplify_loops_example() -> Texts:
-    body = body_of(lambda x: Reshape((x,), (64, 784)), (50176,))
+    body = body_of(lambda x: graph.Reshape((x,), (64, 784)), (50176,))
     return loops_pass(simplify_loops, index(body, Provenance()))
 
 
@@ -225,7 +215,7 @@ def collapse_example() -> Texts:
 
 def row_sums() -> Body:
     """The sum of each row."""
-    body = body_of(lambda x: Reduce((x,), "sum", (1,)), (64, 10))
+    body = body_of(lambda x: graph.Reduce((x,), "sum", (1,)), (64, 10))
     return collapse(simplify_loops(index(body, Provenance()), Provenance()), Provenance())
 
 

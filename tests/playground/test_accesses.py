@@ -62,9 +62,7 @@ KERNELS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("chunk", [1, 7, 2**18])
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_as_the_interpreter(
-    name: str, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_as_the_interpreter(name: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accesses, "CHUNK", chunk)
     make, loops = KERNELS[name]
     options = Options(loops=choices(loops), threads=2, cache=False)  # type: ignore[arg-type]

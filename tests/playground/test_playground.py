@@ -54,9 +54,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("choices", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_is_not_possible_is_said_in_words(
-    play: Playground, choices: str, words: str
-) -> None:
+def test_what_is_not_possible_is_said_in_words(play: Playground, choices: str, words: str) -> None:
     point = play.attempt(choices)
     assert words in point.refused and "Traceback" not in point.refused
     assert point.timing is None and f"not possible: {point.refused}" in repr(point)

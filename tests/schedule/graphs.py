@@ -5,36 +5,26 @@ import pytest
 
 from compiler.core.dtypes import float32
 from compiler.core.errors import CompileError, ScheduleError
-from compiler.graph.nodes import (
-    Buffer,
-    Cast,
-    Expand,
-    Param,
-    Reshape,
-    Sink,
-    Store,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.schedule.kinds import DefineVar, KernelSink
 from compiler.schedule.prepare import PreSchedule, create_pre_schedule
 from compiler.schedule.strict.builder import KernelGraphBuilder
 
-P = [Param((), slot, (4,), float32) for slot in range(3)]
+P = [nodes.Param((), slot, (4,), float32) for slot in range(3)]
 ONE = const(1.0, float32, (4,))
-FILL = Sink((Store((P[0], ONE)),))
-COPY = Sink((Store((P[0], P[1])),))
-INCREMENT = Sink((Store((P[0], elementwise("add", P[0], ONE))),))
-SUM = Sink((Store((P[0], elementwise("add", P[1], P[2]))),))
+FILL = nodes.Sink((nodes.Store((P[0], ONE)),))
+COPY = nodes.Sink((nodes.Store((P[0], P[1])),))
+INCREMENT = nodes.Sink((nodes.Store((P[0], elementwise("add", P[0], ONE))),))
+SUM = nodes.Sink((nodes.Store((P[0], elementwise("add", P[1], P[2]))),))
 
 
-def data(b: KernelGraphBuilder, name: str = "x", device: str = "CPU") -> Buffer:
+def data(b: KernelGraphBuilder, name: str = "x", device: str = "CPU") -> nodes.Buffer:
     """An input of four floats: 0, 1, 2, 3."""
     return b.input(name, np.arange(4, dtype=np.float32), device)
 
 
-def made(b: KernelGraphBuilder, name: str = "t") -> Buffer:
+def made(b: KernelGraphBuilder, name: str = "t") -> nodes.Buffer:
     """A buffer of four floats that a call has to make."""
     return b.buffer(name, (4,), float32)
 
@@ -65,7 +55,7 @@ def loop(b: KernelGraphBuilder, high: "int | DefineVar", low: int = 0) -> Kernel
     return b.sink(b.after(x, b.end(b.call("step", INCREMENT, x, b.bind(i, loop)), loop)))
 
 
-def reading(b: KernelGraphBuilder, variable: DefineVar) -> Sink:
+def reading(b: KernelGraphBuilder, variable: DefineVar) -> nodes.Sink:
     """A body that adds the value of `variable` in place."""
-    number: TensorNode = Reshape((Cast((b.read(variable),), float32),), (1,))
-    return b.body((P[0], elementwise("add", P[0], Expand((number,), (4,)))))
+    number: TensorNode = nodes.Reshape((nodes.Cast((b.read(variable),), float32),), (1,))
+    return b.body((P[0], elementwise("add", P[0], nodes.Expand((number,), (4,)))))

@@ -16,9 +16,7 @@ def buffer(unique: int, size: int = 4) -> Buffer:
 
 
 def schedule(
-    edges: Sequence[tuple[int, int]],
-    count: int,
-    arguments: Sequence[tuple[Buffer, ...]] = (),
+    edges: Sequence[tuple[int, int]], count: int, arguments: Sequence[tuple[Buffer, ...]] = ()
 ) -> tuple[ScheduleItem, ...]:
     """`count` items that depend on each other by `edges`; item i writes `arguments[i][0]`."""
     given = arguments or [(buffer(-1 - i),) for i in range(count)]

@@ -9,17 +9,8 @@ import pytest
 from compiler.core import dtypes
 from compiler.core.errors import InternalError, ScheduleError
 from compiler.core.node import Node
-from compiler.graph.nodes import (
-    Buffer,
-    Cast,
-    Expand,
-    Param,
-    Reshape,
-    Sink,
-    Store,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode, elementwise
 from compiler.schedule.analysis.costs import analyse, timings
 from compiler.schedule.calls import After, Call, KernelSink
 from compiler.schedule.interpret import interpret_kernels
@@ -34,20 +25,20 @@ from tests.schedule import graphs
 f32 = dtypes.float32
 
 
-def data(unique: int) -> Buffer:
-    return Buffer((), unique, (4,), f32, f"b{unique}")
+def data(unique: int) -> nodes.Buffer:
+    return nodes.Buffer((), unique, (4,), f32, f"b{unique}")
 
 
-def body(operation: str, reads: int) -> Sink:
+def body(operation: str, reads: int) -> nodes.Sink:
     """A kernel body; the operation of several operands is folded over them."""
-    params = [Param((), slot, (4,), f32) for slot in range(reads + 1)]
+    params = [nodes.Param((), slot, (4,), f32) for slot in range(reads + 1)]
     value = elementwise(operation, params[1])
     for param in params[2:]:
         value = elementwise("add", value, param)
-    return Sink((Store((params[0], value)),))
+    return nodes.Sink((nodes.Store((params[0], value)),))
 
 
-def call(target: Buffer, *reads: Node, operation: str = "neg") -> After:
+def call(target: nodes.Buffer, *reads: Node, operation: str = "neg") -> After:
     """`target`, once a kernel has written it."""
     made = Call((target, *reads), body(operation, len(reads)), f"{operation}{len(reads)}")
     return After((target, made))
@@ -104,7 +95,7 @@ def test_an_after_of_an_after_waits_for_all() -> None:
 
 
 def test_an_after_of_anything_else_is_refused() -> None:
-    wrong = After((data(-1), Param((), 0, (4,), f32)))
+    wrong = After((data(-1), nodes.Param((), 0, (4,), f32)))
     with pytest.raises(ScheduleError) as caught:
         order(KernelSink((call(data(-2), wrong),)))
     assert str(caught.value) == (
@@ -157,10 +148,10 @@ def test_a_loop_is_unrolled_into_items_with_fixed_counters(b: KernelGraphBuilder
     assert values[0].tolist() == [1, 2, 3, 4]
 
 
-def adding(b: KernelGraphBuilder, variable: DefineVar) -> Sink:
+def adding(b: KernelGraphBuilder, variable: DefineVar) -> nodes.Sink:
     """A body that writes param 1 plus the variable to param 0."""
-    number: TensorNode = Reshape((Cast((b.read(variable),), f32),), (1,))
-    value = elementwise("add", graphs.P[1], Expand((number,), (4,)))
+    number: TensorNode = nodes.Reshape((nodes.Cast((b.read(variable),), f32),), (1,))
+    value = elementwise("add", graphs.P[1], nodes.Expand((number,), (4,)))
     return b.body((graphs.P[0], value))
 
 
@@ -183,7 +174,7 @@ def test_lanes_are_storage_and_wait_for_all_lanes(b: KernelGraphBuilder) -> None
 
 def test_locals_and_params_are_buffers_of_the_schedule(b: KernelGraphBuilder) -> None:
     scratch = b.local(4, f32)
-    given = Buffer((), 5, (4,), f32, "x", "CPU:1")
+    given = nodes.Buffer((), 5, (4,), f32, "x", "CPU:1")
     first = b.call("copy", graphs.COPY, scratch, given)
     second = b.call("copy", graphs.COPY, b.parameter(3, (4,), f32), b.after(scratch, first))
     items, _ = order(b.sink(second))

@@ -4,19 +4,8 @@ import pytest
 
 from compiler.core import dtypes
 from compiler.core.node import toposort
-from compiler.graph.nodes import (
-    Buffer,
-    Const,
-    Iota,
-    Param,
-    Permute,
-    Reduce,
-    Sink,
-    Store,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.graph.words import operation
 from compiler.schedule.calls import After, Call, buffer_of, calls_of
 from compiler.schedule.outline import Outlined, outline
@@ -31,16 +20,16 @@ f32 = dtypes.float32
 
 def outlined(*roots: TensorNode, realized: tuple[TensorNode, ...] = ()) -> Outlined:
     """The kernel graph with every root realized, and `realized` before them."""
-    made = [r for r in dict.fromkeys(roots) if not isinstance(r, Buffer)]
-    result = outline(Sink(roots), [*realized, *made])
+    made = [r for r in dict.fromkeys(roots) if not isinstance(r, nodes.Buffer)]
+    result = outline(nodes.Sink(roots), [*realized, *made])
     verify_kernels(result.root)
     return result
 
 
-def body_text(body: Sink) -> list[str]:
+def body_text(body: nodes.Sink) -> list[str]:
     """The operations of a body with its parameters."""
     order: list[TensorNode] = toposort([body])
-    return [f"param {n.slot}" if isinstance(n, Param) else operation(n) for n in order]
+    return [f"param {n.slot}" if isinstance(n, nodes.Param) else operation(n) for n in order]
 
 
 def test_a_body_reads_parameters_and_stores_to_the_first() -> None:
@@ -51,13 +40,13 @@ def test_a_body_reads_parameters_and_stores_to_the_first() -> None:
     assert [buffer_of(a) for a in call.sources][1:] == [y, x], "in the order the body meets them"
     written = buffer_of(call.sources[0])
     assert (written.name, written.unique, written.shape) == ("tmp0", -1, (2, 3))
-    written_to, first, second = (Param((), slot, (2, 3), f32) for slot in range(3))
-    assert call.body.sources[0] is Store((written_to, op("exp", op("sub", first, second))))
+    written_to, first, second = (nodes.Param((), slot, (2, 3), f32) for slot in range(3))
+    assert call.body.sources[0] is nodes.Store((written_to, op("exp", op("sub", first, second))))
 
 
 def test_an_input_read_twice_is_one_argument() -> None:
     x = data(4, 4)
-    (call,) = calls_of(outlined(op("add", x, Permute((x,), (1, 0)))).root)
+    (call,) = calls_of(outlined(op("add", x, nodes.Permute((x,), (1, 0)))).root)
     assert len(call.sources) == 2
 
 
@@ -106,15 +95,15 @@ def test_inputs_and_repeated_results_need_no_call() -> None:
 
 
 def test_results_without_data_are_written_by_a_call() -> None:
-    result = outlined(const(1.5, f32, (3,)), Iota((), 3, dtypes.int32))
+    result = outlined(const(1.5, f32, (3,)), nodes.Iota((), 3, dtypes.int32))
     assert [len(c.sources) for c in calls_of(result.root)] == [1, 1]
     values = [body.sources[0].sources[1] for body in result.bodies]
-    assert [type(v) for v in values] == [Const, Iota]
+    assert [type(v) for v in values] == [nodes.Const, nodes.Iota]
 
 
 def test_every_node_says_what_it_comes_from() -> None:
     x = data(4, 6)
-    total = Reduce((op("exp", x),), "sum", (1,))
+    total = nodes.Reduce((op("exp", x),), "sum", (1,))
     result = outlined(op("neg", total))
     (call,) = calls_of(result.root)
     of = result.origins.of
@@ -131,7 +120,7 @@ def test_every_node_says_what_it_comes_from() -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_outlined_programs_are_whole(name: str, limit: int) -> None:
     """Every node of the graph is in a body, or is an input; nothing is lost."""
-    root = Sink((PROGRAMS[name](),))
+    root = nodes.Sink((PROGRAMS[name](),))
     parts = partition(root, Options(kernel_operations=limit))
     result = outline(root, parts.realized)
     verify_kernels(result.root)

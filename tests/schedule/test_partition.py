@@ -7,19 +7,10 @@ import pytest
 
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
+from compiler.graph import nodes
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import (
-    Buffer,
-    Contiguous,
-    Elementwise,
-    Iota,
-    Permute,
-    Reduce,
-    Sink,
-    TensorNode,
-    const,
-)
+from compiler.graph.nodes import TensorNode, const
 from compiler.graph.simplify import simplify
 from compiler.graph.words import operation
 from compiler.schedule.interpret import interpret_kernels
@@ -33,8 +24,8 @@ from tests.loops.programs import PROGRAMS, data, f32, fold, layernorm, matmul, o
 
 def parts(*roots: TensorNode, options: Options | None = None) -> Partition:
     """The partition of a program, its kernel graph and schedule verified."""
-    graph = simplify(decompose(Sink(roots), Provenance()), Provenance())
-    assert isinstance(graph, Sink)
+    graph = simplify(decompose(nodes.Sink(roots), Provenance()), Provenance())
+    assert isinstance(graph, nodes.Sink)
     result = partition(graph, options or Options())
     outlined = outline(graph, result.realized)
     verify(outlined.root, *order(outlined.root))
@@ -122,13 +113,13 @@ def test_a_long_chain_is_cut(limit: int) -> None:
     assert len(result.realized) == -(-1000 // limit)
     why = f"the kernel that reads it already has {limit} operations"
     assert reasons(result)[0][1:] == (False, why)
-    outlined = outline(Sink((x,)), result.realized)
+    outlined = outline(nodes.Sink((x,)), result.realized)
     for body in outlined.bodies:
-        assert sum(isinstance(n, Elementwise) for n in toposort([body])) <= limit
+        assert sum(isinstance(n, nodes.Elementwise) for n in toposort([body])) <= limit
 
 
 def test_a_reduction_read_by_two_kernels_is_written() -> None:
-    total = Reduce((data(64, 100),), "sum", (1,))
+    total = nodes.Reduce((data(64, 100),), "sum", (1,))
     result = parts(op("exp", total), op("sin", total))
     assert realized(result) == ["reduce sum 64,1", "exp 64,1", "sin 64,1"]
     why = (
@@ -160,7 +151,7 @@ def test_a_dear_value_read_by_two_kernels_is_written() -> None:
 
 def test_a_reduction_under_two_indices_is_written() -> None:
     rows = fold("sum", data(8, 8), 1)
-    result = parts(op("add", rows, Permute((rows,), (1, 0))))
+    result = parts(op("add", rows, nodes.Permute((rows,), (1, 0))))
     assert realized(result) == ["reduce sum 8,1", "add 8,8"]
     why = (
         "it is read under 2 different indices; fused, it would be repeated: 72 evaluations "
@@ -170,12 +161,12 @@ def test_a_reduction_under_two_indices_is_written() -> None:
 
 
 def test_contiguous_ends_a_kernel() -> None:
-    result = parts(op("neg", Contiguous((op("exp", data(4)),))))
+    result = parts(op("neg", nodes.Contiguous((op("exp", data(4)),))))
     assert realized(result) == ["contiguous 4", "neg 4"]
 
 
 def test_results_that_need_no_data_are_written() -> None:
-    constant, counter = const(2.5, f32, (3,)), Iota((), 3, f32)
+    constant, counter = const(2.5, f32, (3,)), nodes.Iota((), 3, f32)
     assert realized(parts(constant, counter)) == ["const 3", "iota 3"]
 
 
@@ -186,7 +177,7 @@ def test_an_input_given_back_needs_no_kernel() -> None:
 
 def program_values(roots: Sequence[TensorNode], options: Options) -> None:
     """The kernels, run call by call, give what the graph gives."""
-    inputs = [n for n in toposort(roots) if isinstance(n, Buffer)]
+    inputs = [n for n in toposort(roots) if isinstance(n, nodes.Buffer)]
     generator = np.random.default_rng(3)
     arrays = [
         generator.integers(0, 5, n.shape).astype(n.dtype.numpy)
@@ -195,8 +186,8 @@ def program_values(roots: Sequence[TensorNode], options: Options) -> None:
         for n in inputs
     ]
     expected = interpret(roots, dict(zip(inputs, arrays, strict=True)))
-    graph = simplify(decompose(Sink(tuple(roots)), Provenance()), Provenance())
-    assert isinstance(graph, Sink)
+    graph = simplify(decompose(nodes.Sink(tuple(roots)), Provenance()), Provenance())
+    assert isinstance(graph, nodes.Sink)
     outlined = outline(graph, partition(graph, options).realized)
     flat = {n: a.reshape(-1) for n, a in zip(inputs, arrays, strict=True)}
     for value, want in zip(interpret_kernels(outlined.root, flat), expected, strict=True):

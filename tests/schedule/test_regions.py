@@ -9,16 +9,7 @@ import pytest
 
 from compiler.core.dtypes import float32, int8
 from compiler.core.errors import ScheduleError
-from compiler.graph.nodes import (
-    Buffer,
-    Expand,
-    Flip,
-    Pad,
-    Permute,
-    Reshape,
-    Shrink,
-    TensorNode,
-)
+from compiler.graph.nodes import Buffer, Expand, Flip, Pad, Permute, Reshape, Shrink, TensorNode
 from compiler.schedule.interpret import run_schedule
 from compiler.schedule.kinds import Region
 from compiler.schedule.order import order

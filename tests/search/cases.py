@@ -161,11 +161,7 @@ class _Subject:
 
 
 def _try_kernels(
-    subject: _Subject,
-    tensor: Tensor,
-    case: Case,
-    known: set[bytes],
-    wanted: Sequence[Machine] = (),
+    subject: _Subject, tensor: Tensor, case: Case, known: set[bytes], wanted: Sequence[Machine] = ()
 ) -> None:
     """Each kernel of a program, on the machines wanted, or else on three at random."""
     source = random.Random(f"machines {case.name}")

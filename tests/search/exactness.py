@@ -13,22 +13,8 @@ import numpy as np
 
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
-from compiler.loops.nodes import (
-    After,
-    Alu,
-    Bitcast,
-    Body,
-    Cast,
-    Const,
-    Custom,
-    Load,
-    Local,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    Update,
-)
+from compiler.loops import nodes as loops
+from compiler.loops.nodes import Body, ScalarNode
 
 Settled = Literal["exact", "rounded", "open"]
 LARGEST = 2
@@ -51,7 +37,7 @@ def rounding(body: Body) -> float:
     nodes = [node for node in toposort([body]) if node.dtype.is_float]
     long = {node.dtype: 0.0 for node in nodes}
     for node in nodes:
-        if isinstance(node, Reduce) and node.op in ("sum", "prod"):
+        if isinstance(node, loops.Reduce) and node.op in ("sum", "prod"):
             steps = math.prod(r.extent for r in node.ranges)
             long[node.dtype] = max(long[node.dtype], steps / 2)
     return max((max(UNITS[t.bits], n) * _unit(t) for t, n in long.items()), default=0.0)
@@ -67,7 +53,7 @@ def settled(body: Body) -> Settled:
     verdict: Settled = "exact"
     for node in toposort([body]):
         bound = _bound(node, most)
-        if node.dtype.is_float and not isinstance(node, Body | Store | Update):
+        if node.dtype.is_float and not isinstance(node, Body | loops.Store | loops.Update):
             bound = math.inf if bound >= WHOLE[node.dtype.bits] else bound
         most[node] = bound
         if math.isinf(bound):
@@ -82,38 +68,38 @@ def _decides(node: ScalarNode, most: dict[ScalarNode, float]) -> bool:
     is_rounded = any(math.isinf(most[s]) and s.dtype.is_float for s in node.sources)
     if not is_rounded:
         return False
-    is_alu = isinstance(node, Alu) and node.op in DECIDES
-    return is_alu or (isinstance(node, Cast | Bitcast) and not node.dtype.is_float)
+    is_alu = isinstance(node, loops.Alu) and node.op in DECIDES
+    return is_alu or (isinstance(node, loops.Cast | loops.Bitcast) and not node.dtype.is_float)
 
 
 def _bound(node: ScalarNode, most: dict[ScalarNode, float]) -> float:
     """The greatest magnitude of a node's value where it is whole; inf where it is a fraction."""
     given = [most[s] for s in node.sources]
     match node:
-        case Const():
+        case loops.Const():
             value = float(node.value)
             return abs(value) if value.is_integer() else math.inf
-        case Range() | Local():
+        case loops.Range() | loops.Local():
             return 0.0
-        case Load():
+        case loops.Load():
             return max(float(LARGEST), *given[:1])
-        case Store():
+        case loops.Store():
             return given[2]
-        case Reduce():
+        case loops.Reduce():
             return _folded(node, given[0])
-        case Alu():
+        case loops.Alu():
             return _computed(node, given)
-        case Cast():
+        case loops.Cast():
             return given[0] if node.dtype.is_float else 2.0 ** min(node.dtype.bits, 62)
-        case Update() | Custom() | Bitcast():
+        case loops.Update() | loops.Custom() | loops.Bitcast():
             return math.inf
-        case After() | Body():
+        case loops.After() | Body():
             return max(given)
         case _:
             return float(LARGEST)
 
 
-def _folded(node: Reduce, each: float) -> float:
+def _folded(node: loops.Reduce, each: float) -> float:
     trip_count = math.prod(r.extent for r in node.ranges)
     match node.op:
         case "sum":
@@ -124,7 +110,7 @@ def _folded(node: Reduce, each: float) -> float:
             return each
 
 
-def _computed(node: Alu, given: list[float]) -> float:
+def _computed(node: loops.Alu, given: list[float]) -> float:
     if not node.dtype.is_float:
         return 2.0 ** min(node.dtype.bits, 62)
     match node.op:

@@ -22,9 +22,7 @@ HEARING = """save_changes: () => {},
 
 
 @contextmanager
-def answered_page(
-    explorer: Explorer, chromium: Any, folder: Path, text: str = ""
-) -> Iterator[Any]:
+def answered_page(explorer: Explorer, chromium: Any, folder: Path, text: str = "") -> Iterator[Any]:
     """The explorer's page, whose requests the explorer answers in this process.
 
     It is the exported one, unless the `text` of one is given.

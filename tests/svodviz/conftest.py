@@ -175,9 +175,7 @@ def _watch(page: Any, troubles: list[str], path: Path) -> dict[str, Callable[[An
     return listeners
 
 
-def _leave(
-    idle: Idle, listeners: dict[str, Callable[[Any], None]], idle_pages: list[Idle]
-) -> None:
+def _leave(idle: Idle, listeners: dict[str, Callable[[Any], None]], idle_pages: list[Idle]) -> None:
     """Keeps a page for the next test."""
     for event, listener in listeners.items():
         idle.page.remove_listener(event, listener)

@@ -160,9 +160,7 @@ def _emit(text: str) -> list[str]:
     return ["%x{n} = add nuw nsw i64 %i, {n}"]
 
 
-def _next(
-    stage: Stage, prefix: str, rule: Callable[[str], list[str]], seconds: float
-) -> Stage:
+def _next(stage: Stage, prefix: str, rule: Callable[[str], list[str]], seconds: float) -> Stage:
     """The stage after `stage`: each line becomes the lines that `rule` makes of its text."""
     lines: list[Line] = []
     for line in stage.lines:

@@ -19,13 +19,7 @@ from svodviz.widget.side_by_side import TABS, side_by_side
 from svodviz.wire.grounds import recorded
 from svodviz.wire.payload import wire
 from tests.svodviz.conftest import IN_SAMPLE, Open
-from tests.svodviz.poison import (
-    POISONS,
-    poisoned,
-    poisoned_wire,
-    strings,
-    unprintable,
-)
+from tests.svodviz.poison import POISONS, poisoned, poisoned_wire, strings, unprintable
 from tests.svodviz.sample import hostile
 from tests.svodviz.walk import VIEW_IDS, select_something, settle, stages_of
 
@@ -142,9 +136,7 @@ def test_the_inspector_shows_hostile_text_as_words(
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tab", TABS)
-def test_comparisons_show_hostile_text_as_words(
-    open_page: Open, tmp_path: Path, tab: str
-) -> None:
+def test_comparisons_show_hostile_text_as_words(open_page: Open, tmp_path: Path, tab: str) -> None:
     made = side_by_side(poisoned(), hostile())
     export_html(made.wire, tmp_path / "both.html", state={"tab": tab})
     page = open_page(tmp_path / "both.html")

@@ -100,9 +100,7 @@ def test_explorers_that_were_not_saved_are_said_to_be_lost(
     )
 
 
-def test_explorers_of_another_version_are_said_to_be_lost(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_explorers_of_another_version_are_said_to_be_lost(caplog: pytest.LogCaptureFixture) -> None:
     given = notebook({"wire": {"format": "svodviz", "version": 1}}, Explorer(sample()))
     made, _ = OfflineExplorers().preprocess(given, {})
     assert "another version" in outputs(made)[0]["text/html"]

@@ -11,20 +11,9 @@ from compiler import Tensor, compile, custom
 from compiler.core.errors import AxisError, DataError, InternalError, ShapeError
 from compiler.device.buffers import data, new_buffer
 from compiler.device.disk import read_npy
+from compiler.graph import nodes
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.nodes import (
-    Buffer,
-    Const,
-    Expand,
-    Flip,
-    Pad,
-    Reduce,
-    Reshape,
-    Shrink,
-    Sink,
-    TensorNode,
-    elementwise,
-)
+from compiler.graph.nodes import TensorNode, elementwise
 from compiler.graph.verify import verify
 from compiler.program.compilation import Compilation
 from compiler.schedule.hazards import OUTLIVED, OVERWRITTEN
@@ -42,7 +31,7 @@ def realised(*values: float) -> Tensor:
 
 def address(tensor: Tensor) -> int:
     node = tensor.node
-    assert isinstance(node, Buffer)
+    assert isinstance(node, nodes.Buffer)
     return int(data(node).ctypes.data)
 
 
@@ -239,12 +228,12 @@ def test_types_and_shapes_stay() -> None:
     assert scalar.item() == 1
 
 
-def assigned(*arrays: Array) -> list[Buffer]:
+def assigned(*arrays: Array) -> list[nodes.Buffer]:
     return [new_buffer(a) for a in arrays]
 
 
 def _flip(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    return [Assign((x, Flip((x,), (0,))))]
+    return [Assign((x, nodes.Flip((x,), (0,))))]
 
 
 def _chain(x: TensorNode, y: TensorNode) -> list[TensorNode]:
@@ -270,32 +259,34 @@ def _crossed(x: TensorNode, y: TensorNode) -> list[TensorNode]:
 
 
 def _constant(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    return [Assign((x, Const((), 0, x.dtype, x.shape))), elementwise("add", x, y)]
+    return [Assign((x, nodes.Const((), 0, x.dtype, x.shape))), elementwise("add", x, y)]
 
 
 def _itself(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    halves = Reshape((elementwise("mul", Reshape((x,), (3, 1)), Reshape((y,), (3, 1))),), (3,))
+    halves = nodes.Reshape(
+        (elementwise("mul", nodes.Reshape((x,), (3, 1)), nodes.Reshape((y,), (3, 1))),), (3,)
+    )
     return [Assign((x, elementwise("add", halves, y)))]
 
 
 def _part(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    first = Assign((x, Shrink((y,), ((0, 2),))), ((1, 2, 1),))
-    both = Shrink((first,), ((0, 2),))
+    first = Assign((x, nodes.Shrink((y,), ((0, 2),))), ((1, 2, 1),))
+    both = nodes.Shrink((first,), ((0, 2),))
     return [Assign((first, elementwise("add", both, both)), ((0, 2, 1),)), elementwise("neg", y)]
 
 
 def _steps(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    padded = Reshape((Pad((x,), ((0, 1),)),), (2, 2))
-    ends = Reshape((Shrink((padded,), ((0, 2), (0, 1))),), (2,))
+    padded = nodes.Reshape((nodes.Pad((x,), ((0, 1),)),), (2, 2))
+    ends = nodes.Reshape((nodes.Shrink((padded,), ((0, 2), (0, 1))),), (2,))
     return [elementwise("neg", x), Assign((x, elementwise("mul", ends, ends)), ((0, 2, 2),))]
 
 
 def _moved(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    return [Assign((x, Shrink((x,), ((0, 2),))), ((1, 2, 1),))]
+    return [Assign((x, nodes.Shrink((x,), ((0, 2),))), ((1, 2, 1),))]
 
 
 def _reduced(x: TensorNode, y: TensorNode) -> list[TensorNode]:
-    total = Expand((Reduce((x,), "sum", (0,)),), (3,))
+    total = nodes.Expand((nodes.Reduce((x,), "sum", (0,)),), (3,))
     return [Assign((x, elementwise("sub", x, total)))]
 
 
@@ -353,8 +344,8 @@ def test_verify() -> None:
     )
     for node, problem in wrong:
         with pytest.raises(InternalError, match=f"invariant 19: {problem}"):
-            verify(Sink((node,)))
-    two = Sink((Assign((x, x)), Assign((x, elementwise("neg", x)))))
+            verify(nodes.Sink((node,)))
+    two = nodes.Sink((Assign((x, x)), Assign((x, elementwise("neg", x)))))
     with pytest.raises(InternalError, match="invariant 19: two assigns have one target"):
         verify(two)
 

@@ -23,21 +23,8 @@ from compiler.device.c.operations import conversion, literal, operation, type_na
 from compiler.device.launch_sizes import ProgramError
 from compiler.device.program import ProgramSpec, program_spec
 from compiler.lowered import by_hand, machine
-from compiler.lowered.instructions import (
-    Acc,
-    Alu,
-    Assign,
-    Bitcast,
-    Cast,
-    Const,
-    DefineGlobal,
-    EndRange,
-    Instruction,
-    Load,
-    Range,
-    Store,
-    register_lanes,
-)
+from compiler.lowered import instructions as lowered
+from compiler.lowered.instructions import Instruction, register_lanes
 
 INCLUDES = ("math.h", "stdbool.h", "stdint.h", "string.h")
 
@@ -97,7 +84,8 @@ class _Writer:
     def _parameters(self) -> list[str]:
         """The buffers, in order of slot, then the variables in program order, as in LLVM IR."""
         pointers = sorted(
-            (i for i in self.instructions if isinstance(i, DefineGlobal)), key=lambda p: p.slot
+            (i for i in self.instructions if isinstance(i, lowered.DefineGlobal)),
+            key=lambda p: p.slot,
         )
         buffers = [
             f"{'' if p.is_written else 'const '}{type_name(p.dtype)} *restrict {p.name}"
@@ -136,19 +124,19 @@ class _Writer:
     def _instruction(self, number: int, instruction: Instruction) -> None:
         names = self.names
         match instruction:
-            case DefineGlobal(out=out, dtype=dtype, name=name):
+            case lowered.DefineGlobal(out=out, dtype=dtype, name=name):
                 self._name(out, name, dtype)
-            case Const(out=out, bits=bits, dtype=dtype):
+            case lowered.Const(out=out, bits=bits, dtype=dtype):
                 self._name(out, literal(bits, dtype, self.helpers), dtype)
-            case Range(out=out, bound=bound, name=dotted):
+            case lowered.Range(out=out, bound=bound, name=dotted):
                 name = dotted.replace(".", "_")
                 self._name(out, name, int64)
                 self._line(f"for (int64_t {name} = 0; {name} < {names[bound]}; {name}++) {{")
                 self.depth += 1
-            case EndRange() | machine.EndIf():
+            case lowered.EndRange() | machine.EndIf():
                 self.depth -= 1
                 self._line("}")
-            case Acc(out=out, start=start, dtype=dtype):
+            case lowered.Acc(out=out, start=start, dtype=dtype):
                 lanes = instruction.lanes
                 self._name(out, f"acc{out}", dtype, lanes)
                 if lanes == 1:
@@ -156,38 +144,38 @@ class _Writer:
                     return
                 self._line(f"{type_name(dtype)} acc{out}[{lanes}];")
                 self._each(lanes, f"acc{out}[l] = {self._of(start)};")
-            case Assign(target=target, source=source):
+            case lowered.Assign(target=target, source=source):
                 self._each(self.lanes[target], f"{self._of(target)} = {self._of(source)};")
-            case Load(out=out, valid=valid, dtype=dtype, lanes=lanes):
+            case lowered.Load(out=out, valid=valid, dtype=dtype, lanes=lanes):
                 read = self._element(instruction)
                 gated = read if valid is None else f"{self._of(valid)} ? {read} : 0"
                 self._define(out, dtype, gated, lanes)
-            case Store(source=source, valid=valid, lanes=lanes):
+            case lowered.Store(source=source, valid=valid, lanes=lanes):
                 gate = "" if valid is None else f"if ({self._of(valid)}) "
                 text = f"{gate}{self._element(instruction)} = {self._of(source)};"
                 self._each(lanes, text)
-            case Alu() | Cast() | Bitcast():
+            case lowered.Alu() | lowered.Cast() | lowered.Bitcast():
                 self._value(instruction)
             case _:
                 self._machine(number, instruction)
 
-    def _element(self, access: Load | Store) -> str:
+    def _element(self, access: lowered.Load | lowered.Store) -> str:
         """The element of memory that is accessed, in lane `l` where there are several."""
         buffer, index = self.names[access.buffer], self._of(access.index)
         if self.lanes[access.buffer] > 1:
             return f"{buffer}[l][{index}]"
         return f"{buffer}[{index}]" if access.lanes == 1 else f"{buffer}[{index} + l]"
 
-    def _value(self, instruction: Alu | Cast | Bitcast) -> None:
+    def _value(self, instruction: lowered.Alu | lowered.Cast | lowered.Bitcast) -> None:
         out, dtype, lanes = instruction.out, instruction.dtype, instruction.lanes
-        if isinstance(instruction, Alu):
+        if isinstance(instruction, lowered.Alu):
             operands = [self._of(r) for r in instruction.arguments]
             kind = self.dtypes[instruction.arguments[-1]]
             text = operation(instruction.op, kind, operands, self.helpers)
             self._define(out, dtype, text, lanes)
             return
         source = instruction.source
-        if isinstance(instruction, Cast):
+        if isinstance(instruction, lowered.Cast):
             text = conversion(self._of(source), self.dtypes[source], dtype, self.helpers)
             self._define(out, dtype, text, lanes)
             return

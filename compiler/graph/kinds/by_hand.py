@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, Scalar, bool_, float16, float32, int64
+from compiler.graph import nodes
 from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
 from compiler.graph.kinds.effects import Scatter
@@ -34,19 +35,7 @@ from compiler.graph.kinds.shaping import (
     zero_padded,
 )
 from compiler.graph.kinds.views import Tracker, described, positions, tracker_problem, viewed
-from compiler.graph.nodes import (
-    Bitcast,
-    Buffer,
-    Const,
-    Index,
-    Iota,
-    Param,
-    Reduce,
-    Shape,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 
 UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 LANES = 64
@@ -107,13 +96,13 @@ class VConst(Composite):
             wanted = tuple((self.bits[0] + i * step) % (1 << dtype.bits) for i in range(lanes))
             if wanted == self.bits:
                 signed = from_bits(step, dtype)
-                return affine(Iota((), lanes, dtype), int(signed), int(self.values[0]))
+                return affine(nodes.Iota((), lanes, dtype), int(signed), int(self.values[0]))
         return self._chosen()
 
     def _chosen(self) -> TensorNode:
         """A balanced tree of choices: as many comparisons as there are runs, fewer one by one."""
         lanes, dtype = len(self.bits), self.given_dtype
-        number: TensorNode = Iota((), lanes, int64)
+        number: TensorNode = nodes.Iota((), lanes, int64)
         runs: list[tuple[int, TensorNode]] = [
             (lane, _one(bits, dtype, lanes))
             for lane, bits in enumerate(self.bits)
@@ -133,7 +122,7 @@ class VConst(Composite):
 
 
 def _one(bits: int, dtype: DType, lanes: int) -> TensorNode:
-    return Const((), bits, dtype, (lanes,))
+    return nodes.Const((), bits, dtype, (lanes,))
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -174,7 +163,7 @@ class Gep(Composite):
             return shrunk(x, (*whole, (first, first + len(lanes))))
         taken = reshaped(vector(lanes, int64), (*(1 for _ in shape[:-1]), len(lanes)))
         before = (counting(shape, axis) for axis in range(len(shape) - 1))
-        return Index((x, *before, broadcast_node(taken, shape)))
+        return nodes.Index((x, *before, broadcast_node(taken, shape)))
 
     def describe(self) -> str:
         """The lanes."""
@@ -402,7 +391,7 @@ class BufferView(Composite):
     def own_problem(self) -> Problem | None:
         """An operand that is no memory, truth values as bits, a part outside the buffer."""
         source = self.sources[0]
-        if not isinstance(source, Buffer | Param) and not _is_placeholder(source):
+        if not isinstance(source, nodes.Buffer | nodes.Param) and not _is_placeholder(source):
             return Problem("the operand is no buffer", type(source).__name__.lower(), "a buffer",
                            "use a view, or contiguous() and realize()")  # fmt: skip
         if source.dtype is not self.target and dtypes.bool_ in (source.dtype, self.target):
@@ -451,7 +440,7 @@ def _is_placeholder(node: TensorNode) -> bool:
 
 def _as(node: TensorNode, dtype: DType) -> TensorNode:
     """The same bits as another type."""
-    return node if node.dtype is dtype else Bitcast((node,), dtype)
+    return node if node.dtype is dtype else nodes.Bitcast((node,), dtype)
 
 
 def _split(words: TensorNode, ratio: int, narrow: DType) -> TensorNode:
@@ -467,4 +456,4 @@ def _joined(words: TensorNode, ratio: int, wide: DType) -> TensorNode:
     shape = (words.size // ratio, ratio)
     rows = cast_to(reshaped(words, shape), wide)
     by = cast_to(affine(counting(shape, 1), words.dtype.bits, 0), wide)
-    return reshaped(Reduce((elementwise("shl", rows, by),), "sum", (1,)), shape[:1])
+    return reshaped(nodes.Reduce((elementwise("shl", rows, by),), "sum", (1,)), shape[:1])

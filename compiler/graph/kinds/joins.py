@@ -11,13 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from compiler.core.dtypes import DType, bool_, float16, float32, int64
-from compiler.graph.kinds.composite import (
-    Array,
-    Composite,
-    Problem,
-    first_axis_outside,
-    same_types,
-)
+from compiler.graph import nodes
+from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis_outside, same_types
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
@@ -26,17 +21,7 @@ from compiler.graph.kinds.shaping import (
     reshaped,
     zero_padded,
 )
-from compiler.graph.nodes import (
-    Contiguous,
-    Index,
-    Pad,
-    Pairs,
-    Reduce,
-    Shape,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
 AT_ONCE = 16
 """Operands that one kernel joins: of more, each element would be chosen from all of them. 1,000
@@ -87,7 +72,7 @@ class Cat(Composite):
             )
             part: TensorNode = zero_padded(node, widths)
             if made is not None:
-                mask = Pad((const(True, bool_, node.shape),), widths)
+                mask = nodes.Pad((const(True, bool_, node.shape),), widths)
                 part = elementwise("where", mask, part, made)
             made, end = part, begin
         assert made is not None
@@ -98,7 +83,9 @@ class Cat(Composite):
         are joined in memory, then the groups. Groups of equal shapes are one kernel."""
         starts = range(0, len(self.sources), AT_ONCE)
         parts = [self.sources[start : start + AT_ONCE] for start in starts]
-        joined = [Contiguous((Cat(part, self.axis),)) if part[1:] else part[0] for part in parts]
+        joined = [
+            nodes.Contiguous((Cat(part, self.axis),)) if part[1:] else part[0] for part in parts
+        ]
         return Cat(tuple(joined), self.axis)
 
     def describe(self) -> str:
@@ -190,7 +177,7 @@ class Contract(Composite):
         product: TensorNode = elementwise("mul", *spread)
         if count:
             axes = tuple(range(len(full) - count, len(full)))
-            product = reshaped(Reduce((product,), "sum", axes), full[: len(full) - count])
+            product = reshaped(nodes.Reduce((product,), "sum", axes), full[: len(full) - count])
         return cast_to(product, self.dtype)
 
     def describe(self) -> str:
@@ -243,7 +230,7 @@ class Gather(Composite):
             cast_to(indices, int64) if axis == self.axis else counting(self.shape, axis)
             for axis in range(len(self.shape))
         )  # fmt: skip
-        return Index((x, *where))
+        return nodes.Index((x, *where))
 
     def describe(self) -> str:
         """The axis."""

@@ -12,15 +12,7 @@ from typing import ClassVar
 from compiler.core.dtypes import DType
 from compiler.graph.extents import kept
 from compiler.graph.kinds.composite import Array, Composite, Problem
-from compiler.graph.nodes import (
-    MOVEMENT,
-    Bitcast,
-    Buffer,
-    Cast,
-    Reduce,
-    Shape,
-    TensorNode,
-)
+from compiler.graph.nodes import MOVEMENT, Bitcast, Buffer, Cast, Reduce, Shape, TensorNode
 
 PLACEHOLDER = 0
 """The number of every buffer whose data are given by name when the program runs."""

@@ -2,64 +2,51 @@
 axis. Each gives its operand itself back where there is nothing to do."""
 
 from compiler.core.dtypes import DType, int64
-from compiler.graph.nodes import (
-    Cast,
-    Const,
-    Expand,
-    Iota,
-    Pad,
-    Pairs,
-    Permute,
-    Reshape,
-    Shape,
-    Shrink,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph import nodes
+from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
 
 def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
     """`node` converted to `dtype`, itself if it has that type."""
-    return node if node.dtype == dtype else Cast((node,), dtype)
+    return node if node.dtype == dtype else nodes.Cast((node,), dtype)
 
 
 def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
     """`node` under another shape of equal size, itself if it has that shape."""
-    return node if node.shape == shape else Reshape((node,), shape)
+    return node if node.shape == shape else nodes.Reshape((node,), shape)
 
 
 def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
     """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
     if node.shape == shape:
         return node
-    if isinstance(node, Const):
-        return Const((), node.bits, node.given_dtype, shape)
+    if isinstance(node, nodes.Const):
+        return nodes.Const((), node.bits, node.given_dtype, shape)
     full = reshaped(node, (1,) * (len(shape) - len(node.shape)) + node.shape)
-    return full if full.shape == shape else Expand((full,), shape)
+    return full if full.shape == shape else nodes.Expand((full,), shape)
 
 
 def permuted(node: TensorNode, order: Shape) -> TensorNode:
     """`node` with its axes in `order`, itself if they are already."""
-    return node if order == tuple(range(len(order))) else Permute((node,), order)
+    return node if order == tuple(range(len(order))) else nodes.Permute((node,), order)
 
 
 def shrunk(node: TensorNode, bounds: Pairs) -> TensorNode:
     """The part [begin, end) of each axis."""
     whole = tuple((0, n) for n in node.shape)
-    return node if bounds == whole else Shrink((node,), bounds)
+    return node if bounds == whole else nodes.Shrink((node,), bounds)
 
 
 def zero_padded(node: TensorNode, widths: Pairs) -> TensorNode:
     """`node` with zeros around it."""
-    return Pad((node,), widths) if any(map(any, widths)) else node
+    return nodes.Pad((node,), widths) if any(map(any, widths)) else node
 
 
 def counting(shape: Shape, axis: int) -> TensorNode:
     """The position along `axis`, int64, for every element of `shape`."""
     ones = [1] * len(shape)
     ones[axis] = shape[axis]
-    return broadcast_node(reshaped(Iota((), shape[axis], int64), tuple(ones)), shape)
+    return broadcast_node(reshaped(nodes.Iota((), shape[axis], int64), tuple(ones)), shape)
 
 
 def affine(node: TensorNode, factor: int, summand: int) -> TensorNode:

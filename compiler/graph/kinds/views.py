@@ -24,15 +24,7 @@ from compiler.graph.kinds.shaping import (
     shrunk,
     zero_padded,
 )
-from compiler.graph.nodes import (
-    Flip,
-    Index,
-    Pairs,
-    Shape,
-    TensorNode,
-    const,
-    elementwise,
-)
+from compiler.graph.nodes import Flip, Index, Pairs, Shape, TensorNode, const, elementwise
 
 
 @dataclass(frozen=True, slots=True)

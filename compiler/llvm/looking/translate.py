@@ -101,9 +101,7 @@ def _listing(
     )  # fmt: skip
 
 
-def aligned(
-    own: Sequence[SourceLine], host: Sequence[SourceLine]
-) -> list[tuple[int, ...]]:
+def aligned(own: Sequence[SourceLine], host: Sequence[SourceLine]) -> list[tuple[int, ...]]:
     """For each line of one text the lines of the other (from 1) that do the same.
 
     Where the two differ these are all the lines there that were written for the same instruction.

@@ -9,17 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compiler.core.node import toposort
-from compiler.loops.nodes import (
-    Alu,
-    Argument,
-    Body,
-    Const,
-    Load,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-)
+from compiler.loops.nodes import Alu, Argument, Body, Const, Load, Range, Reduce, ScalarNode, Store
 from compiler.loops.placement import dependencies, fused_products
 from compiler.loops.symbolic import as_sum
 from compiler.settings.machine import FMA, MachineModel

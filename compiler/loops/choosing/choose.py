@@ -49,9 +49,7 @@ KINDS: tuple[Chooser, ...] = (
 """From the most particular to the most general."""
 
 
-def choose(
-    body: Body, model: MachineModel, kinds: Collection[str] | None = None
-) -> Choices:
+def choose(body: Body, model: MachineModel, kinds: Collection[str] | None = None) -> Choices:
     """The choices for a kernel on a machine; with `kinds`, only those for which there is a pass."""
     found = _choose(body, model)
     if kinds is None:

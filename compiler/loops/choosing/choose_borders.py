@@ -9,12 +9,7 @@ where that is much, LLVM finds better ones, and cores are all that is chosen.
 from compiler.core.reason import Number, Reason, numbers_of
 from compiler.loops.choices import Choices, Refused, Row, chosen
 from compiler.loops.choosing.accesses import Access, Accesses
-from compiler.loops.choosing.lanes import (
-    against_lanes,
-    in_vectors,
-    lane_count,
-    shared_out,
-)
+from compiler.loops.choosing.lanes import against_lanes, in_vectors, lane_count, shared_out
 from compiler.loops.nodes import Range
 from compiler.settings.machine import MachineModel
 

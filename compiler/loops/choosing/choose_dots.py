@@ -90,9 +90,7 @@ def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
     return [cut, Unroll(f"{name}.0", words), Vectorize(f"{name}.1", words)]
 
 
-def _side_by_side(
-    found: Product, short: Range, long: Range, side: int, words: Reason
-) -> list[Row]:
+def _side_by_side(found: Product, short: Range, long: Range, side: int, words: Reason) -> list[Row]:
     """The results of one iteration."""
     if long.extent <= FEW:
         return [Unroll(short.name, words), Unroll(long.name, words)]

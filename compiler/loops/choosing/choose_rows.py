@@ -130,9 +130,7 @@ def _fetched(
     return [Prefetch(slot, kept, outside[-1].name, why) for slot in sorted(slots)]
 
 
-def _kept(
-    seen: Accesses, passes: list[Range], lanes: int, model: MachineModel
-) -> list[Row]:
+def _kept(seen: Accesses, passes: list[Range], lanes: int, model: MachineModel) -> list[Row]:
     """Values that two passes over a row compute, kept where they are dear and a row is near."""
     number, choices = next_number(seen.body), list[Row]()
     for axis, into in itertools.combinations(passes, 2):

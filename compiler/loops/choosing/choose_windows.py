@@ -83,9 +83,7 @@ def _windows(seen: Accesses) -> Windows | None:
     return Windows(pixels, lines, channels, fold, images, weights)
 
 
-def _shared(
-    seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]
-) -> Range | None:
+def _shared(seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]) -> Range | None:
     """The innermost axis that moves what is read in `moved` and nothing in `still`."""
     for axis in reversed(seen.ranges[:-1]):
         is_used = all(axis in seen.needs[a.node] for a in moved)

@@ -151,9 +151,7 @@ def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shap
     return Shape(rows * trips * found.taps, True, lanes, vectors, height)
 
 
-def _along_channels(
-    seen: Accesses, found: Windows, lanes: int, vectors: int, height: int
-) -> Shape:
+def _along_channels(seen: Accesses, found: Windows, lanes: int, vectors: int, height: int) -> Shape:
     """Channels as lanes, their weights packed; `height` pixels."""
     assert found.channels is not None
     channels, pixels = found.channels.extent, found.pixels.extent

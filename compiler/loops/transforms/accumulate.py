@@ -41,22 +41,9 @@ from typing import Any
 from compiler.core.dtypes import bool_
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.loops import nodes
 from compiler.loops.choices import Accumulate, Choices
-from compiler.loops.nodes import (
-    After,
-    Body,
-    Load,
-    Local,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    Update,
-    alu,
-    const,
-    index,
-    linear,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, const, index, linear
 from compiler.loops.placement import dependencies
 from compiler.loops.simplify import simplified
 from compiler.loops.transforms.axes import axes, copied, find, record, refuse, swapped, swapped_body
@@ -78,10 +65,7 @@ with 4 and, with 16, the 4.1 of a row at a time (EPYC, AVX2, 2026-11-23)."""
 
 
 def accumulate(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the reductions in scratch memory that Accumulates name."""
     for choice in choices.of(Accumulate):
@@ -101,7 +85,7 @@ def accumulate(
     return simplified(body, provenance, matches) if choices.of(Accumulate) else body
 
 
-def _check(axis: Range, choice: Accumulate) -> None:
+def _check(axis: nodes.Range, choice: Accumulate) -> None:
     """Refuse an axis that is no whole reduction."""
     if axis.role != "reduction":
         refuse(choice, f"{axis.name} is not folded", "the axis of a reduction")
@@ -113,14 +97,14 @@ def _check(axis: Range, choice: Accumulate) -> None:
         refuse(choice, f"{axis.name} has no iterations", "1 or more")
 
 
-def _folds(body: Body, axis: Range) -> list[Reduce]:
+def _folds(body: Body, axis: nodes.Range) -> list[nodes.Reduce]:
     order: list[ScalarNode] = toposort([body])
-    return [node for node in order if isinstance(node, Reduce) and axis in node.ranges]
+    return [node for node in order if isinstance(node, nodes.Reduce) and axis in node.ranges]
 
 
 def _columns(
-    body: Body, fold: Reduce, at: Range | None, choice: Accumulate
-) -> tuple[Range, ...]:
+    body: Body, fold: nodes.Reduce, at: nodes.Range | None, choice: Accumulate
+) -> tuple[nodes.Range, ...]:
     """The axes of the row that is added to; none where a nest is not inside `at`."""
     needs = dependencies(body)
     found = axes_inside(body, fold, at, needs[fold])
@@ -136,8 +120,8 @@ def _columns(
 
 def _accumulated(
     body: Body,
-    fold: Reduce,
-    columns: tuple[Range, ...],
+    fold: nodes.Reduce,
+    columns: tuple[nodes.Range, ...],
     choice: Accumulate,
     choices: Choices,
     provenance: Provenance[Any],
@@ -147,17 +131,17 @@ def _accumulated(
     head = trips % choice.rows or min(choice.rows, trips)
     shape = tuple(r.extent for r in columns)
     memories = local_numbers(body)
-    local = Local((), next(memories), fold.dtype, math.prod(shape))
+    local = nodes.Local((), next(memories), fold.dtype, math.prod(shape))
     levels = levels_of(columns, [True] * len(columns), choices)
     own = own_loops(numbers, columns, levels, provenance)
     gone = (*columns, *fold.ranges)
     moved = own_memory(body, gone, memories)
     moved.update(zip(columns, own, strict=True))
     begun = _partial(fold, moved, next(numbers), head, index(0), provenance)
-    effect: ScalarNode = Store((local, linear(own, shape), begun, *own))
+    effect: ScalarNode = nodes.Store((local, linear(own, shape), begun, *own))
     lots = (trips - head) // choice.rows
     if lots:
-        lot = Range((index(lots),), next(numbers), "serial")
+        lot = nodes.Range((index(lots),), next(numbers), "serial")
         copied(lot, fold.ranges[0], provenance)
         own = own_loops(numbers, columns, levels, provenance, "serial")
         moved = own_memory(body, gone, memories)
@@ -165,14 +149,14 @@ def _accumulated(
         begin = alu("add", alu("mul", lot, index(choice.rows)), index(head))
         more = _partial(fold, moved, next(numbers), choice.rows, begin, provenance)
         loops = sorted((lot, *own), key=lambda r: r.level != "loop")
-        row = After((local, effect)), linear(own, shape), more, const(True, bool_)
-        effect = Update((*row, *loops), REDUCTIONS[fold.op].combine)
-    made = Load((After((local, effect)), linear(columns, shape)))
+        row = nodes.After((local, effect)), linear(own, shape), more, const(True, bool_)
+        effect = nodes.Update((*row, *loops), REDUCTIONS[fold.op].combine)
+    made = nodes.Load((nodes.After((local, effect)), linear(columns, shape)))
     return swapped_body(body, {fold: made}, provenance)
 
 
 def _partial(
-    fold: Reduce,
+    fold: nodes.Reduce,
     moved: Mapping[ScalarNode, ScalarNode],
     number: int,
     rows: int,
@@ -180,8 +164,8 @@ def _partial(
     provenance: Provenance[Any],
 ) -> ScalarNode:
     """The fold of `rows` rows from `begin` on, side by side, in range `number`."""
-    few = Range((index(rows),), number, "reduction", 0, "unroll")
+    few = nodes.Range((index(rows),), number, "reduction", 0, "unroll")
     copied(few, fold.ranges[0], provenance)
     iteration = begin if rows == 1 else alu("add", begin, few)
     value = swapped(fold.sources[0], {fold.ranges[0]: iteration, **moved}, provenance, True)
-    return value if rows == 1 else Reduce((value, few), fold.op)
+    return value if rows == 1 else nodes.Reduce((value, few), fold.op)

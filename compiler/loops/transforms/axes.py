@@ -21,9 +21,7 @@ def axes(root: ScalarNode) -> dict[str, Range]:
     return {node.name: node for node in toposort([root]) if isinstance(node, Range)}
 
 
-def find(
-    known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
-) -> Range | None:
+def find(known: Mapping[str, Range], name: str, choice: Choice, choices: Choices) -> Range | None:
     """The range called `name`; None where a cut left it no iterations. Refuses any other name."""
     if name in known:
         return known[name]

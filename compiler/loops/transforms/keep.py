@@ -50,16 +50,7 @@ from typing import Any
 from compiler.core.node import toposort, users
 from compiler.core.trace import Match, Provenance
 from compiler.loops.choices import Choices, Keep
-from compiler.loops.nodes import (
-    After,
-    Body,
-    Load,
-    Local,
-    Range,
-    ScalarNode,
-    Store,
-    Update,
-)
+from compiler.loops.nodes import After, Body, Load, Local, Range, ScalarNode, Store, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.transforms.axes import (
     axes,
@@ -75,10 +66,7 @@ from compiler.loops.transforms.staging import local_numbers, own_memory
 
 
 def keep(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the values kept that Keeps name."""
     for choice in choices.of(Keep):

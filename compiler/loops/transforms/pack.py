@@ -47,23 +47,10 @@ from typing import Any, TypeAlias, cast
 
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.loops import nodes
 from compiler.loops.choices import Choices, Pack, Vectorize
 from compiler.loops.invariants import MOST_SIDE_BY_SIDE
-from compiler.loops.nodes import (
-    After,
-    Argument,
-    Body,
-    Level,
-    Load,
-    Local,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    alu,
-    index,
-    linear,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, index, linear
 from compiler.loops.placement import dependencies
 from compiler.loops.simplify import simplified
 from compiler.loops.symbolic import as_sum
@@ -86,10 +73,7 @@ ELEMENT = 8
 
 
 def pack(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the tiles that Packs name read from scratch memory."""
     for choice in choices.of(Pack):
@@ -103,11 +87,13 @@ def pack(
     return simplified(body, provenance, matches) if choices.of(Pack) else body
 
 
-def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range, ...]]:
+def _tiles(
+    body: Body, choice: Pack, at: nodes.Range | None
+) -> dict[nodes.Load, tuple[nodes.Range, ...]]:
     """The loads to stage, each with the axes of its tile, outermost first."""
     order: list[ScalarNode] = toposort([body])
     needs = dependencies(body)
-    loads = [n for n in order if isinstance(n, Load) and _is_of(n, choice.slot)]
+    loads = [n for n in order if isinstance(n, nodes.Load) and _is_of(n, choice.slot)]
     if not loads or choice.slot == 0:
         refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
     loads = [n for n in loads if _is_moved(needs[n.sources[1]], choice.along)]
@@ -115,7 +101,7 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
         what = f"no read of argument {choice.slot} moves along {choice.along}"
         refuse(choice, what, "an axis of its index")
     inner = _inside(body, at)
-    result: dict[Load, tuple[Range, ...]] = {}
+    result: dict[nodes.Load, tuple[nodes.Range, ...]] = {}
     for load in loads:
         dims = _dims(inner, load, at, needs, order) if inner is not None else ()
         if dims:
@@ -128,37 +114,37 @@ def _tiles(body: Body, choice: Pack, at: Range | None) -> dict[Load, tuple[Range
     return result
 
 
-def _inside(body: Body, at: Range | None) -> Body | None:
+def _inside(body: Body, at: nodes.Range | None) -> Body | None:
     """The body with those stores alone that stand inside `at`; None where there are none."""
     if at is None:
         return body
-    stores = tuple(n for n in body.sources if isinstance(n, Store) and at in n.ranges)
+    stores = tuple(n for n in body.sources if isinstance(n, nodes.Store) and at in n.ranges)
     return Body(stores) if stores else None
 
 
-def _is_of(load: Load, slot: int) -> bool:
-    return isinstance(load.sources[0], Argument) and load.sources[0].slot == slot
+def _is_of(load: nodes.Load, slot: int) -> bool:
+    return isinstance(load.sources[0], nodes.Argument) and load.sources[0].slot == slot
 
 
-def _is_moved(needed: frozenset[Range], along: str) -> bool:
+def _is_moved(needed: frozenset[nodes.Range], along: str) -> bool:
     """Whether the axis `along`, or a part of it, is among those of an index; "" is any."""
     return not along or any(f"{r.name}.".startswith(f"{along}.") for r in needed)
 
 
 def _dims(
     body: Body,
-    load: Load,
-    at: Range | None,
-    needs: dict[ScalarNode, frozenset[Range]],
+    load: nodes.Load,
+    at: nodes.Range | None,
+    needs: dict[ScalarNode, frozenset[nodes.Range]],
     order: list[ScalarNode],
-) -> tuple[Range, ...]:
+) -> tuple[nodes.Range, ...]:
     """The axes of the tile that `load` reads in one iteration of `at`; none without a load."""
     inside = axes_inside(body, load, at, needs[load])
-    folded = [r for n in order if isinstance(n, Reduce) for r in n.ranges if r in needs[load]]
+    folded = [r for n in order if isinstance(n, nodes.Reduce) for r in n.ranges if r in needs[load]]
     return () if inside is None or not folded else tuple(dict.fromkeys((*folded, *inside)))
 
 
-def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
+def _check(choice: Pack, dims: tuple[nodes.Range, ...]) -> None:
     """Refuse a tile whose size is not known or that is no tile."""
     variable = variable_axis(dims)
     if variable is not None:
@@ -170,15 +156,15 @@ def _check(choice: Pack, dims: tuple[Range, ...]) -> None:
 
 def _staged(
     body: Body,
-    load: Load,
-    dims: tuple[Range, ...],
-    at: Range | None,
+    load: nodes.Load,
+    dims: tuple[nodes.Range, ...],
+    at: nodes.Range | None,
     choices: Choices,
     provenance: Provenance[Any],
 ) -> Body:
     """`body` with `load` reading a copy of its tile in what stands inside `at`."""
     memories = local_numbers(body)
-    local = Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
+    local = nodes.Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
     square = _square(load, dims, choices)
     fill = _in_rows if square is None else partial(_in_squares, square=square)
     filled = [
@@ -187,7 +173,7 @@ def _staged(
         )
         for places, loops in fill(body, load, dims, choices, provenance)
     ]
-    made = Load((After((local, *filled)), linear(dims, local_shape(dims))))
+    made = nodes.Load((nodes.After((local, *filled)), linear(dims, local_shape(dims))))
     inner = _inside(body, at)
     if inner is None or inner is body or len(inner.sources) == len(body.sources):
         return swapped_body(body, {load: made}, provenance)
@@ -199,34 +185,34 @@ def _staged(
     return result
 
 
-def local_shape(dims: Iterable[Range]) -> tuple[int, ...]:
+def local_shape(dims: Iterable[nodes.Range]) -> tuple[int, ...]:
     """The extents of a tile."""
     return tuple(r.extent for r in dims)
 
 
-Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[Range, ...]]
+Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[nodes.Range, ...]]
 """The places along each axis of the tile in one copying nest, and the loops of that nest."""
 
 
 def _filled(
-    local: Local,
-    load: Load,
-    dims: tuple[Range, ...],
+    local: nodes.Local,
+    load: nodes.Load,
+    dims: tuple[nodes.Range, ...],
     places: tuple[ScalarNode, ...],
-    loops: tuple[Range, ...],
+    loops: tuple[nodes.Range, ...],
     memory: dict[ScalarNode, ScalarNode],
     provenance: Provenance[Any],
-) -> Store:
+) -> nodes.Store:
     """One nest that copies; `memory` has scratch memory of its own for what it computes."""
     moved = memory | dict(zip(dims, places, strict=True))
     value = swapped(load, moved, provenance, True)
-    return Store((local, linear(places, local_shape(dims)), value, *loops))
+    return nodes.Store((local, linear(places, local_shape(dims)), value, *loops))
 
 
 def _in_rows(
     body: Body,
-    load: Load,
-    dims: tuple[Range, ...],
+    load: nodes.Load,
+    dims: tuple[nodes.Range, ...],
     choices: Choices,
     provenance: Provenance[Any],
 ) -> list[Part]:
@@ -241,11 +227,11 @@ def _in_rows(
 class Square:
     """Lanes along one axis of the tile, elements next to each other along another."""
 
-    lanes: Range
-    along: Range
+    lanes: nodes.Range
+    along: nodes.Range
 
 
-def _square(load: Load, dims: tuple[Range, ...], choices: Choices) -> Square | None:
+def _square(load: nodes.Load, dims: tuple[nodes.Range, ...], choices: Choices) -> Square | None:
     """The axes that change places, where the lanes of the tile are far apart in the original."""
     steps = as_sum(load.sources[1]).terms
     names = {choice.axis for choice in choices.of(Vectorize)}
@@ -260,8 +246,8 @@ def _square(load: Load, dims: tuple[Range, ...], choices: Choices) -> Square | N
 
 def _in_squares(
     body: Body,
-    load: Load,
-    dims: tuple[Range, ...],
+    load: nodes.Load,
+    dims: tuple[nodes.Range, ...],
     choices: Choices,
     provenance: Provenance[Any],
     square: Square,
@@ -277,11 +263,11 @@ def _in_squares(
         if not extents[1]:
             continue
         others = [r for r in dims if r is not square.along]
-        own: Sequence[Level] = ["vector" if r is square.lanes else "loop" for r in others]
+        own: Sequence[nodes.Level] = ["vector" if r is square.lanes else "loop" for r in others]
         loops = own_loops(numbers, others, own, provenance)
         outer, inner = (
-            Range((index(count),), next(numbers), "normal", 0, level)
-            for count, level in zip(extents, cast(Sequence[Level], levels), strict=True)
+            nodes.Range((index(count),), next(numbers), "normal", 0, level)
+            for count, level in zip(extents, cast(Sequence[nodes.Level], levels), strict=True)
         )
         for made in (outer, inner):
             copied(made, square.along, provenance)

@@ -28,10 +28,7 @@ from compiler.loops.transforms.levels import at_level
 
 
 def parallelize(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the iterations shared out of every axis that a Parallelize names."""
     for choice in choices.of(Parallelize):

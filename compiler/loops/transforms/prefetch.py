@@ -36,10 +36,7 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 
 
 def prefetch(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with loads that fetch ahead, as each Prefetch says."""
     for choice in choices.of(Prefetch):

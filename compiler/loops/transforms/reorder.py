@@ -28,10 +28,7 @@ from compiler.loops.transforms.axes import axes, find, rebuilt, record, refuse, 
 
 
 def reorder(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the axes of every Reorder in its order."""
     for choice in choices.of(Reorder):

@@ -6,34 +6,25 @@ from typing import Any
 
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
+from compiler.loops import nodes
 from compiler.loops.choices import Choices, Unroll, Vectorize
 from compiler.loops.invariants import MOST_SIDE_BY_SIDE
-from compiler.loops.nodes import (
-    Body,
-    Const,
-    Level,
-    Local,
-    Range,
-    Role,
-    ScalarNode,
-    Store,
-    index,
-)
+from compiler.loops.nodes import Body, ScalarNode, index
 from compiler.loops.placement import dependencies
 from compiler.loops.transforms.axes import copied, next_number
 
 
 def axes_inside(
-    body: Body, node: ScalarNode, at: Range | None, needed: frozenset[Range]
-) -> tuple[Range, ...] | None:
+    body: Body, node: ScalarNode, at: nodes.Range | None, needed: frozenset[nodes.Range]
+) -> tuple[nodes.Range, ...] | None:
     """The axes of stores inside `at` among those that `node` needs, outermost first.
 
     None where some store that uses `node` is not inside `at`, or has the axes elsewhere.
     """
-    inside: list[Range] = []
-    outside: set[Range] = set()
+    inside: list[nodes.Range] = []
+    outside: set[nodes.Range] = set()
     for store in body.sources:
-        if not isinstance(store, Store) or node not in _below(store):
+        if not isinstance(store, nodes.Store) or node not in _below(store):
             continue
         if at is not None and at not in store.ranges:
             return None
@@ -45,27 +36,27 @@ def axes_inside(
     return tuple(r for r in inside if r in needed)
 
 
-def _below(store: Store) -> set[ScalarNode]:
+def _below(store: nodes.Store) -> set[ScalarNode]:
     """Every node that a store depends on."""
     order: list[ScalarNode] = toposort([store])
     return set(order)
 
 
-def variable_axis(dims: Iterable[Range]) -> Range | None:
+def variable_axis(dims: Iterable[nodes.Range]) -> nodes.Range | None:
     """An axis whose extent is a variable, if there is one: no tile has such an axis."""
-    return next((r for r in dims if not isinstance(r.sources[0], Const)), None)
+    return next((r for r in dims if not isinstance(r.sources[0], nodes.Const)), None)
 
 
 def own_loops(
     numbers: Iterator[int],
-    dims: Sequence[Range],
-    levels: Sequence[Level],
+    dims: Sequence[nodes.Range],
+    levels: Sequence[nodes.Level],
     provenance: Provenance[Any],
-    role: Role = "normal",
-) -> tuple[Range, ...]:
+    role: nodes.Role = "normal",
+) -> tuple[nodes.Range, ...]:
     """New ranges of the extents of `dims`, with the next of `numbers`."""
     made = tuple(
-        Range((index(old.extent),), next(numbers), role, 0, level)
+        nodes.Range((index(old.extent),), next(numbers), role, 0, level)
         for old, level in zip(dims, levels, strict=True)
     )
     for new, old in zip(made, dims, strict=True):
@@ -73,14 +64,16 @@ def own_loops(
     return made
 
 
-def levels_of(dims: Sequence[Range], in_order: Sequence[bool], choices: Choices) -> list[Level]:
+def levels_of(
+    dims: Sequence[nodes.Range], in_order: Sequence[bool], choices: Choices
+) -> list[nodes.Level]:
     """How loops over scratch memory run along `dims`: as those that use it will.
 
     Lanes want elements one after the other, and are those of one axis.
     """
     unrolled = {choice.axis for choice in choices.of(Unroll)}
     lanes = {choice.axis for choice in choices.of(Vectorize)}
-    result: list[Level] = []
+    result: list[nodes.Level] = []
     for each, is_in_order in zip(dims, in_order, strict=True):
         is_short, trips = 1 <= each.extent <= MOST_SIDE_BY_SIDE, each.extent
         is_vector = each.name in lanes and is_in_order and trips & (trips - 1) == 0
@@ -98,7 +91,7 @@ def free_numbers(body: Body) -> Iterator[int]:
 
 def local_numbers(body: Body) -> Iterator[int]:
     """Numbers that no scratch memory has."""
-    used = (n.number for n in toposort([body]) if isinstance(n, Local))
+    used = (n.number for n in toposort([body]) if isinstance(n, nodes.Local))
     return itertools.count(1 + max(used, default=-1))
 
 
@@ -110,5 +103,5 @@ def own_memory(
     What is filled in each iteration of them is filled otherwise in the copy.
     """
     needs, ranges = dependencies(body), set(moved)
-    found = [n for n in needs if isinstance(n, Local) and needs[n] & ranges]
-    return {old: Local((), next(numbers), old.element, old.size) for old in found}
+    found = [n for n in needs if isinstance(n, nodes.Local) and needs[n] & ranges]
+    return {old: nodes.Local((), next(numbers), old.element, old.size) for old in found}

@@ -30,10 +30,7 @@ from compiler.loops.transforms.axes import record, refuse
 
 
 def stream(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the vector stores past the caches whose argument a Stream names."""
     for choice in choices.of(Stream):

@@ -29,23 +29,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.core.trace import Match, Provenance
+from compiler.loops import nodes
 from compiler.loops.choices import Choices, Tile
 from compiler.loops.indices import both
-from compiler.loops.nodes import (
-    After,
-    Alu,
-    Body,
-    Const,
-    Load,
-    Range,
-    Reduce,
-    ScalarNode,
-    Store,
-    Update,
-    alu,
-    const,
-    index,
-)
+from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.loops.placement import Nest, dependencies, operands_of
 from compiler.loops.simplify import simplified
 from compiler.loops.transforms.axes import (
@@ -61,16 +48,13 @@ from compiler.loops.transforms.axes import (
 from compiler.loops.transforms.staging import local_numbers, own_memory
 from compiler.ops.table import REDUCTIONS
 
-Part = tuple[ScalarNode, tuple[Range, ...]]
+Part = tuple[ScalarNode, tuple[nodes.Range, ...]]
 """The value that stands for the axis, and the ranges in its place."""
 Memories = Mapping[ScalarNode, ScalarNode]
 
 
 def tile(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with every axis cut that a Tile names, in order."""
     for choice in choices.of(Tile):
@@ -88,7 +72,7 @@ def tile(
     return simplified(body, provenance, matches)
 
 
-def _check(axis: Range, choice: Tile, choices: Choices) -> None:
+def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
     """Refuse what cannot be cut."""
     if choice.size < 1:
         refuse(choice, "a tile has no iterations", "1 or more")
@@ -105,7 +89,7 @@ def _check(axis: Range, choice: Tile, choices: Choices) -> None:
         refuse(choice, what, f"a size that divides its {axis.extent} iterations")
 
 
-def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
+def _peeled(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
     """Each nest over `axis` twice: over whole tiles, and over what is left."""
     parts = [part for part in (_whole(axis, size), _left(axis, size)) if part is not None]
     if not parts:
@@ -121,14 +105,16 @@ def _peeled(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
 
 def _nests(
     node: ScalarNode,
-    axis: Range,
+    axis: nodes.Range,
     parts: list[Part],
     memories: Memories,
     provenance: Provenance[Any],
 ) -> ScalarNode:
     """A node above stores over `axis`, with these over each part: first all whole tiles."""
-    owners = [n for n in node.sources if isinstance(n, Store | Update) and axis in n.ranges]
-    if not owners or not isinstance(node, Body | After):
+    owners = [
+        n for n in node.sources if isinstance(n, nodes.Store | nodes.Update) and axis in n.ranges
+    ]
+    if not owners or not isinstance(node, Body | nodes.After):
         return node
     made = [
         _over(nest, axis, part, memories if part is not parts[0] else None, provenance)
@@ -142,13 +128,13 @@ def _nests(
 
 def _folds(
     node: ScalarNode,
-    axis: Range,
+    axis: nodes.Range,
     parts: list[Part],
     memories: Memories,
     provenance: Provenance[Any],
 ) -> ScalarNode:
     """A reduction over `axis` as the join of those over its parts."""
-    if not isinstance(node, Reduce) or axis not in node.ranges:
+    if not isinstance(node, nodes.Reduce) or axis not in node.ranges:
         return node
     made = [
         _over(node, axis, part, memories if part is not parts[0] else None, provenance)
@@ -157,50 +143,50 @@ def _folds(
     return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
 
 
-def _whole(axis: Range, size: int) -> Part | None:
+def _whole(axis: nodes.Range, size: int) -> Part | None:
     """The whole tiles of an axis; None where there are none."""
     return _tiles(axis, _divided(axis, size, "idiv"), size) if axis.extent >= size else None
 
 
-def _tiles(axis: Range, count: ScalarNode, size: int) -> Part:
+def _tiles(axis: nodes.Range, count: ScalarNode, size: int) -> Part:
     """`count` tiles of `size` iterations each."""
     outer, inner = _part(axis, 0, count), _part(axis, 1, index(size))
     value = alu("add", alu("mul", outer, index(size)), inner)
-    return value, tuple(r for r in (outer, inner) if isinstance(r, Range))
+    return value, tuple(r for r in (outer, inner) if isinstance(r, nodes.Range))
 
 
-def _left(axis: Range, size: int) -> Part | None:
+def _left(axis: nodes.Range, size: int) -> Part | None:
     """The rest that whole tiles leave over; None where there is none."""
     if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
     rest = _part(axis, 2, _divided(axis, size, "mod"))
-    ranges = (rest,) if isinstance(rest, Range) else ()
+    ranges = (rest,) if isinstance(rest, nodes.Range) else ()
     begin = alu("mul", _divided(axis, size, "idiv"), index(size))
     return (alu("add", begin, rest) if axis.extent >= size else rest), ranges
 
 
-def _divided(axis: Range, size: int, op: str) -> ScalarNode:
+def _divided(axis: nodes.Range, size: int, op: str) -> ScalarNode:
     """The extent divided by `size`, or the remainder."""
     extent = axis.sources[0]
-    if isinstance(extent, Const):
+    if isinstance(extent, nodes.Const):
         return index(axis.extent // size if op == "idiv" else axis.extent % size)
     return alu(op, extent, index(size))
 
 
-def _is_fixed(axis: Range) -> bool:
-    return isinstance(axis.sources[0], Const)
+def _is_fixed(axis: nodes.Range) -> bool:
+    return isinstance(axis.sources[0], nodes.Const)
 
 
-def _part(axis: Range, part: int, extent: ScalarNode) -> ScalarNode:
+def _part(axis: nodes.Range, part: int, extent: ScalarNode) -> ScalarNode:
     """One part of an axis as a range; 0 where it has one iteration, which needs no loop."""
-    if isinstance(extent, Const) and extent.value == 1:
+    if isinstance(extent, nodes.Const) and extent.value == 1:
         return index(0)
-    return Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
+    return nodes.Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
 
 
 def _over(
     nest: Nest,
-    axis: Range,
+    axis: nodes.Range,
     part: Part,
     memories: Memories | None,
     provenance: Provenance[Any],
@@ -211,7 +197,7 @@ def _over(
     is_copy, new = memories is not None, {axis: value, **(memories or {})}
     reads = tuple(swapped(s, new, provenance, is_copy) for s in operands_of(nest))
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
-    if isinstance(nest, Reduce) and not loops:
+    if isinstance(nest, nodes.Reduce) and not loops:
         return reads[0]
     made = remade(nest, reads, loops)
     if is_copy:
@@ -221,7 +207,7 @@ def _over(
     return made
 
 
-def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
+def _note(part: Part, axis: nodes.Range, provenance: Provenance[Any]) -> None:
     """The parts of an axis, and what stands for it, come from what it does."""
     value, ranges = part
     for made in ranges:
@@ -230,7 +216,7 @@ def _note(part: Part, axis: Range, provenance: Provenance[Any]) -> None:
 
 
 def _divided_no_more(
-    body: Body, axis: Range, provenance: Provenance[Any], matches: list[Match] | None
+    body: Body, axis: nodes.Range, provenance: Provenance[Any], matches: list[Match] | None
 ) -> Body:
     """`body` simplified, where that may end a division of an axis that gets a mask.
 
@@ -238,13 +224,13 @@ def _divided_no_more(
     iterations past it that a mask takes need not.
     """
     needs = dependencies(body)
-    divided = (n for n in needs if isinstance(n, Alu) and n.op in ("idiv", "mod"))
+    divided = (n for n in needs if isinstance(n, nodes.Alu) and n.op in ("idiv", "mod"))
     if any(axis in needs[n] for n in divided):
         return simplified(body, provenance, matches)
     return body
 
 
-def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> Body:
+def _masked(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
     """Each nest over `axis` once, over as many tiles as touch it, what is outside masked."""
     if axis.extent == 0:
         return body
@@ -262,22 +248,22 @@ def _masked(body: Body, axis: Range, size: int, provenance: Provenance[Any]) -> 
         if isinstance(node, Nest) and axis in node.ranges:
             reads = tuple(new[s] for s in operands_of(node))
             loops = [p for r in node.ranges for p in (parts if r is axis else (new[r],))]
-            if isinstance(node, Reduce) and not loops:
+            if isinstance(node, nodes.Reduce) and not loops:
                 return reads[0]
             return remade(node, _nothing_outside(node, reads, inside), loops)
         made = node.with_sources(sources)
-        is_gated = isinstance(node, Load) and axis in needs[node]
+        is_gated = isinstance(node, nodes.Load) and axis in needs[node]
         return _gated(made, inside) if is_gated and inside is not None else made
 
     return rebuilt(body, change, provenance)
 
 
-def _gated(load: ScalarNode, inside: ScalarNode) -> Load:
+def _gated(load: ScalarNode, inside: ScalarNode) -> nodes.Load:
     """A load that reads only where `inside` holds too."""
-    assert isinstance(load, Load)
+    assert isinstance(load, nodes.Load)
     gate = both(inside, load.gate)
     assert gate is not None
-    return Load((*load.sources[:2], gate))
+    return nodes.Load((*load.sources[:2], gate))
 
 
 def _nothing_outside(
@@ -287,7 +273,7 @@ def _nothing_outside(
     if inside is None:
         return reads
     match nest:
-        case Reduce():
+        case nodes.Reduce():
             identity = const(REDUCTIONS[nest.op].identity(nest.dtype), nest.dtype)
             return (alu("where", inside, reads[0], identity),)
         case _:

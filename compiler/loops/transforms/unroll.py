@@ -41,10 +41,7 @@ MOST_COPIES = 512
 
 
 def unroll(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the iterations of every axis that an Unroll names side by side."""
     known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()

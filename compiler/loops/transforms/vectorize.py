@@ -34,10 +34,7 @@ MOST_LANES = 64
 
 
 def vectorize(
-    body: Body,
-    choices: Choices,
-    provenance: Provenance[Any],
-    matches: list[Match] | None = None,
+    body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the iterations of every axis that a Vectorize names as lanes."""
     known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()

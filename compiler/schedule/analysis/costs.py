@@ -150,9 +150,7 @@ def timings(
     return tuple(ItemTiming(i, earliest[i], latest[i], cost[i]) for i in range(len(items)))
 
 
-def critical_path(
-    items: Sequence[ScheduleItem], times: Sequence[ItemTiming]
-) -> tuple[int, ...]:
+def critical_path(items: Sequence[ScheduleItem], times: Sequence[ItemTiming]) -> tuple[int, ...]:
     """Item ids of the longest chain; among equal ones the lexicographically smallest."""
     if not items:
         return ()

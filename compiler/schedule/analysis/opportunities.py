@@ -173,10 +173,7 @@ def _before(items: Sequence[ScheduleItem]) -> dict[int, int]:
 
 
 def _bytes_saved(
-    shared: Buffer,
-    readers: Mapping[Buffer, int],
-    results: Collection[Buffer],
-    is_sibling: bool,
+    shared: Buffer, readers: Mapping[Buffer, int], results: Collection[Buffer], is_sibling: bool
 ) -> int:
     """Reading it once less; not writing it either where nobody else needs it."""
     if is_sibling or shared in results:

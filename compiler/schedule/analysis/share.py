@@ -117,9 +117,7 @@ def _rounded(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-def _lives(
-    items: Sequence[ScheduleItem], level: dict[int, int]
-) -> dict[Buffer, Life]:
+def _lives(items: Sequence[ScheduleItem], level: dict[int, int]) -> dict[Buffer, Life]:
     """The first and last level that touches each buffer."""
     result: dict[Buffer, Life] = {}
     for item in items:

@@ -75,9 +75,7 @@ def level_of(waves: Sequence[Sequence[int]]) -> dict[int, int]:
     return {item: level for level, wave in enumerate(waves) for item in wave}
 
 
-def groups(
-    known: Mapping[int, ScheduleItem], wave: Sequence[int]
-) -> tuple[tuple[int, ...], ...]:
+def groups(known: Mapping[int, ScheduleItem], wave: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """The items of a wave, cut so that no two of a group conflict; groups run in order.
 
     Two conflict where they touch the same storage and one of them writes it.

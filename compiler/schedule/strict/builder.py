@@ -23,25 +23,9 @@ from compiler.core.dtypes import DType, parse
 from compiler.core.node import Node
 from compiler.core.trace import Numbering
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode, Variable
+from compiler.schedule import kinds
 from compiler.schedule.access import Scope
 from compiler.schedule.calls import KernelGraph
-from compiler.schedule.kinds import (
-    After,
-    Bind,
-    Call,
-    CustomCall,
-    DefineLocal,
-    DefineVar,
-    End,
-    KernelSink,
-    MSelect,
-    MStack,
-    Range,
-    Region,
-    Storage,
-    Synchronize,
-    Transfer,
-)
 from compiler.schedule.sources import Names
 from compiler.schedule.strict.instantiate import Array, DeviceBuffer
 
@@ -53,7 +37,7 @@ class KernelGraphBuilder:
     """
 
     def __init__(self) -> None:
-        self.inputs: dict[Storage, DeviceBuffer] = {}
+        self.inputs: dict[kinds.Storage, DeviceBuffer] = {}
         self._made = 0
 
     def _next(self) -> int:
@@ -71,9 +55,9 @@ class KernelGraphBuilder:
         """A buffer without data: a call has to write it before another reads it."""
         return Buffer((), -self._next(), shape, dtype, name)
 
-    def local(self, size: int, dtype: DType) -> DefineLocal:
+    def local(self, size: int, dtype: DType) -> kinds.DefineLocal:
         """Scratch memory of `size` elements."""
-        return DefineLocal((), self._next(), size, dtype)
+        return kinds.DefineLocal((), self._next(), size, dtype)
 
     def parameter(self, slot: int, shape: Shape, dtype: DType) -> Param:
         """Parameter number `slot`: of a body, or as an argument a buffer given from outside."""
@@ -83,84 +67,88 @@ class KernelGraphBuilder:
         """A kernel body: each value is written to its parameter."""
         return Sink(tuple(Store(store) for store in stores))
 
-    def call(self, name: str, body: Sink, *arguments: Node) -> Call:
+    def call(self, name: str, body: Sink, *arguments: Node) -> kinds.Call:
         """A call of `body`; the arguments that are no Bind are its parameters 0, 1, 2, …"""
-        return Call(arguments, body, name)
+        return kinds.Call(arguments, body, name)
 
     def custom(
         self, name: str, *arguments: Node, outputs: tuple[int, ...] | None = None
-    ) -> CustomCall:
+    ) -> kinds.CustomCall:
         """A call of the function registered as `name`; without arguments only its effect counts.
 
         It writes the arguments at the positions `outputs`, or any where these are None.
         """
-        return CustomCall(arguments, name, outputs)
+        return kinds.CustomCall(arguments, name, outputs)
 
     def transfer(
-        self, destination: Node, source: Node, region: Region | None = None, name: str = "copy"
-    ) -> Transfer:
+        self,
+        destination: Node,
+        source: Node,
+        region: kinds.Region | None = None,
+        name: str = "copy",
+    ) -> kinds.Transfer:
         """A copy of one buffer, or of a region of it, to another."""
-        return Transfer((destination, source), name, region)
+        return kinds.Transfer((destination, source), name, region)
 
-    def barrier(self, name: str, *waits: Node, scope: Scope = "device") -> Synchronize:
+    def barrier(self, name: str, *waits: Node, scope: Scope = "device") -> kinds.Synchronize:
         """A barrier: its readers run after all of `waits`, which are calls, Ends and Afters."""
-        return Synchronize(waits, name, "barrier", scope=scope)
+        return kinds.Synchronize(waits, name, "barrier", scope=scope)
 
-    def fence(self, name: str, *waits: Node, scope: Scope = "system") -> Synchronize:
+    def fence(self, name: str, *waits: Node, scope: Scope = "system") -> kinds.Synchronize:
         """A fence: its readers see what `waits` wrote."""
-        return Synchronize(waits, name, "fence", scope=scope)
+        return kinds.Synchronize(waits, name, "fence", scope=scope)
 
-    def signal(self, name: str, event: int, *waits: Node) -> Synchronize:
+    def signal(self, name: str, event: int, *waits: Node) -> kinds.Synchronize:
         """Signals the event with this number once `waits` have run."""
-        return Synchronize(waits, name, "event", event)
+        return kinds.Synchronize(waits, name, "event", event)
 
-    def wait(self, name: str, event: int, *waits: Node) -> Synchronize:
+    def wait(self, name: str, event: int, *waits: Node) -> kinds.Synchronize:
         """Waits for the event with this number, after `waits`."""
-        return Synchronize(waits, name, "event", event, True)
+        return kinds.Synchronize(waits, name, "event", event, True)
 
-    def after(self, value: Node, *waits: Node) -> After:
+    def after(self, value: Node, *waits: Node) -> kinds.After:
         """`value` once the calls, Ends and Afters in `waits` have run."""
-        return After((value, *waits))
+        return kinds.After((value, *waits))
 
-    def stack(self, *lanes: Node) -> MStack:
+    def stack(self, *lanes: Node) -> kinds.MStack:
         """One buffer per device."""
-        return MStack(lanes)
+        return kinds.MStack(lanes)
 
-    def select(self, stack: Node, lane: int) -> MSelect:
+    def select(self, stack: Node, lane: int) -> kinds.MSelect:
         """One lane of a stack."""
-        return MSelect((stack,), lane)
+        return kinds.MSelect((stack,), lane)
 
-    def loop(self, high: "int | DefineVar", low: "int | DefineVar" = 0) -> Range:
+    def loop(self, high: "int | kinds.DefineVar", low: "int | kinds.DefineVar" = 0) -> kinds.Range:
         """A new loop counter: low, low + 1, … high - 1."""
-        return Range((), self._next(), low, high)
+        return kinds.Range((), self._next(), low, high)
 
-    def end(self, call: Node, *ranges: Node) -> End:
+    def end(self, call: Node, *ranges: Node) -> kinds.End:
         """`call` repeated for each value of its range, of which there must be one."""
-        return End((call, *ranges))
+        return kinds.End((call, *ranges))
 
-    def variable(self, name: str, low: int, high: int) -> DefineVar:
+    def variable(self, name: str, low: int, high: int) -> kinds.DefineVar:
         """A named integer, from `low` to `high`."""
-        return DefineVar((), name, low, high)
+        return kinds.DefineVar((), name, low, high)
 
-    def read(self, variable: DefineVar) -> Variable:
+    def read(self, variable: kinds.DefineVar) -> Variable:
         """The value of a variable inside a body: a tensor of rank 0 and type int64."""
         return Variable((), variable.name, variable.low, variable.high)
 
-    def bind(self, variable: Node, value: Node) -> Bind:
+    def bind(self, variable: Node, value: Node) -> kinds.Bind:
         """A call argument: the variable counts in a Range, or is what a constant says."""
-        return Bind((variable, value))
+        return kinds.Bind((variable, value))
 
-    def sink(self, *results: Node) -> KernelSink:
+    def sink(self, *results: Node) -> kinds.KernelSink:
         """The root: results, and calls run for their effect."""
-        return KernelSink(results)
+        return kinds.KernelSink(results)
 
-    def graph(self, root: KernelSink) -> KernelGraph:
+    def graph(self, root: kinds.KernelSink) -> KernelGraph:
         """The kernel graph as a stage: printed, or drawn. Its numbers are those in messages."""
         numbers = Numbering()
         numbers.all(Names(root).nodes)
         return KernelGraph(title="Kernel graph", root=root, numbers=numbers, parents={})
 
-    def describe(self, root: KernelSink, ids: Sequence[int]) -> list[str]:
+    def describe(self, root: kinds.KernelSink, ids: Sequence[int]) -> list[str]:
         """The nodes with these ids in words: `call step (%6)`."""
         names = Names(root)
         return [names.describe(names.nodes[number]) for number in ids]

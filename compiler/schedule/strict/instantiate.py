@@ -191,10 +191,7 @@ def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names
 
 
 def _device(
-    call: Callable,
-    nodes: Sequence[StorageNode],
-    inputs: InputBuffers,
-    allocated: InputBuffers,
+    call: Callable, nodes: Sequence[StorageNode], inputs: InputBuffers, allocated: InputBuffers
 ) -> str:
     """Where a call makes new memory: a transfer where its destination says."""
     if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):

@@ -55,9 +55,7 @@ def test_loops_at_odd_sizes(name: str, sizes: tuple[int, int, int]) -> None:
     ("matmul", (17, 2048, 256), "i1.0"),
     ("bmm", (128, 16, 512), "i0.0"),
 ])  # fmt: skip
-def test_cores_get_parts_of_one_length(
-    name: str, sizes: tuple[int, int, int], axis: str
-) -> None:
+def test_cores_get_parts_of_one_length(name: str, sizes: tuple[int, int, int], axis: str) -> None:
     found = chosen(name, *sizes).of(Parallelize)
     names = {"bmm": ("i0", "i1.0", "i2.0")}.get(name, (axis,))
     assert len(found) == 1 and found[0].axis in names

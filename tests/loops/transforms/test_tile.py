@@ -5,18 +5,9 @@ import pytest
 
 from compiler.core.dtypes import float32
 from compiler.core.errors import ScheduleError
+from compiler.loops import nodes
 from compiler.loops.interpret import interpret
-from compiler.loops.nodes import (
-    Argument,
-    Body,
-    DefineVar,
-    Load,
-    Range,
-    Store,
-    alu,
-    axis,
-    const,
-)
+from compiler.loops.nodes import Body, alu, axis, const
 from compiler.loops.transforms import tile
 from tests.loops.examples import EXAMPLES
 from tests.loops.kernel_programs import bodies
@@ -63,9 +54,12 @@ def test_illegal_choices_are_refused(choices: str, why: str) -> None:
 def copy_of(extent: int) -> Body:
     """out[i0] = in1[i0] + 1, a loop even where it has one iteration or none."""
     i0 = axis(extent, 0, "normal")
-    out, given = Argument((), 0, float32, extent, True), Argument((), 1, float32, extent, False)
-    value = alu("add", Load((given, i0)), const(1.0, float32))
-    return Body((Store((out, i0, value, i0)),))
+    out, given = (
+        nodes.Argument((), 0, float32, extent, True),
+        nodes.Argument((), 1, float32, extent, False),
+    )
+    value = alu("add", nodes.Load((given, i0)), const(1.0, float32))
+    return Body((nodes.Store((out, i0, value, i0)),))
 
 
 @pytest.mark.parametrize("tail", ["peel", "mask"])
@@ -80,9 +74,9 @@ def test_loops_of_no_iterations_and_of_one(extent: int, size: int, tail: str) ->
 @pytest.mark.parametrize("tail", ["peel", "mask"])
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 23, 24])
 def test_an_extent_that_is_a_variable(n: int, tail: str) -> None:
-    rows = Range((DefineVar((), "n", 1, 24),), 0, "normal")
-    out, given = Argument((), 0, float32, 24, True), Argument((), 1, float32, 24, False)
-    before = Body((Store((out, rows, Load((given, rows)), rows)),))
+    rows = nodes.Range((nodes.DefineVar((), "n", 1, 24),), 0, "normal")
+    out, given = nodes.Argument((), 0, float32, 24, True), nodes.Argument((), 1, float32, 24, False)
+    before = Body((nodes.Store((out, rows, nodes.Load((given, rows)), rows)),))
     after = transform(before, f"tile i0 8 {tail}")
     values = [np.zeros(24, np.float32), np.arange(1, 25, dtype=np.float32)]
     interpret(after, values, variables={"n": n})

@@ -155,9 +155,7 @@ def test_argument_that_does_not_fit_its_parameter_is_refused(b: KernelGraphBuild
         create_schedule(wrong, b.inputs)
 
 
-def test_intermediates_are_on_the_device_of_the_first_non_disk_input(
-    b: KernelGraphBuilder,
-) -> None:
+def test_intermediates_are_on_the_device_of_the_first_non_disk_input(b: KernelGraphBuilder) -> None:
     disk, first, second = data(b, "d", "DISK:weights"), data(b, "x", "CPU:1"), data(b, "y", "CPU:2")
     body = Sink((Store((P[0], elementwise("add", P[1], elementwise("add", P[2], ONE)))),))
     mixed = b.call("mixed", body, made(b), disk, first, b.bind(b.variable("n", 0, 1), ONE))

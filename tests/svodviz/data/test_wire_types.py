@@ -61,9 +61,7 @@ def test_a_change_of_a_type_is_a_change_of_the_files(monkeypatch: pytest.MonkeyP
     assert names == {"schema.json", "page.schema.json", "wire.d.ts"}
 
 
-def _instead_of(
-    source: Path, changed: str, read_text: Callable[..., str]
-) -> Callable[..., str]:
+def _instead_of(source: Path, changed: str, read_text: Callable[..., str]) -> Callable[..., str]:
     return lambda path, *more: changed if path == source else read_text(path, *more)
 
 

@@ -198,9 +198,7 @@ def test_the_minimap_moves_where_it_covers_nothing(open_page: Open, tmp_path: Pa
     assert page.evaluate(OVERLAPPING) == []
 
 
-def test_where_the_minimap_covers_nodes_clicks_are_theirs(
-    open_page: Open, wide_page: Path
-) -> None:
+def test_where_the_minimap_covers_nodes_clicks_are_theirs(open_page: Open, wide_page: Path) -> None:
     page = open_page(wide_page, width=1000)
     close_up(page)
     assert page.locator(".minimap.covering").count() == 1

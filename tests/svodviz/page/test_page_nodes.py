@@ -38,9 +38,7 @@ def test_costs_stand_under_the_node(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_their_ground(
-    open_page: Open, rich_page: Path, scheme: str
-) -> None:
+def test_words_stand_out_from_their_ground(open_page: Open, rich_page: Path, scheme: str) -> None:
     page = open_page(rich_page, scheme=scheme)
     set_state(page, stage="kernels", view="graph")
     pairs = {tuple(it) for it in page.locator(".node").evaluate_all(READ)}

@@ -181,9 +181,7 @@ def test_an_interrupted_cell_leaves_it_to_the_page(
     assert list(stages(explorer.later)) == LATE
 
 
-def test_a_stage_that_llvm_cannot_make_says_why(
-    shell: Any, end_cell: Callable[[], None]
-) -> None:
+def test_a_stage_that_llvm_cannot_make_says_why(shell: Any, end_cell: Callable[[], None]) -> None:
     made: Any = FailingLate()
     shown = Explorer(made)
     end_cell()

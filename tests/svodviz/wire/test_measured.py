@@ -101,9 +101,7 @@ def test_python_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert "quartiles" in told and "result 0  float32[16,8]" in told
 
 
-def test_the_command_prints_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     assert main(["show", str(path), "--stage", "run"]) == 0
