@@ -198,6 +198,10 @@ class PassRecord:
     facts: Facts
     prefix: str
     is_traced: bool
+    needs: tuple[str, ...] = ()
+    """The facts that it relies on, in words."""
+    gives: tuple[str, ...] = ()
+    """The facts that hold after it, in words."""
 
     @property
     def changed(self) -> bool:

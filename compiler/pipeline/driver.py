@@ -142,7 +142,7 @@ def _run_pass(unit: Unit, row: Step) -> None:
         PassRecord(
             row.stage, unit.name, row.name, row.because, seconds, before, after,
             tuple(matches or ()), unit.provenance.numbers, type(unit).describe, unit.prefix,
-            is_traced,
+            is_traced, tuple(it.words for it in row.needs), tuple(it.words for it in row.gives),
         )
     )  # fmt: skip
     _note(unit, row, seconds)

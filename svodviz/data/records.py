@@ -227,6 +227,8 @@ class Pass(TypedDict):
     kernel: str
     name: str
     because: str
+    needs: list[str]
+    gives: list[str]
     seconds: Number
     changed: bool
     film: Position

@@ -135,6 +135,8 @@ def _passes(
             "kernel": visible(record.kernel),
             "name": visible(record.name),
             "because": visible(record.because),
+            "needs": [visible(it) for it in record.needs],
+            "gives": [visible(it) for it in record.gives],
             "seconds": number(record.seconds),
             "changed": record.changed,
             "film": list(films).index((record.stage, record.kernel)),

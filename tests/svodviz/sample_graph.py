@@ -90,6 +90,8 @@ class PassRecord:
 
     is_traced = True
     matches = ()
+    needs = ("the lines stand beside the nodes",)
+    gives = ("no rule matches",)
 
     stage: str
     kernel: str

@@ -184,6 +184,8 @@ export interface Pass {
   kernel: string;
   name: string;
   because: string;
+  needs: string[];
+  gives: string[];
   seconds: Number;
   changed: boolean;
   film: Position;

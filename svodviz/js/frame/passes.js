@@ -154,7 +154,8 @@ export class Passes {
     const { pass: record, model } = this.store;
     const chosen = step > 0 ? [] : this.choices(record); // a step names its own
     const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
-    const lines = [this.check(step), because, ...chosen];
+    const facts = step > 0 ? [] : factLines(record);
+    const lines = [this.check(step), because, ...facts, ...chosen];
     if (step > 0) {
       const [rule, before, after] = record.rewrites[step - 1];
       const [name, algebra, source, code] = model.rules[rule];
@@ -200,4 +201,11 @@ export class Passes {
       class: "entity-link",
     });
   }
+}
+
+/** The facts that a pass relies on, and those that hold after it: a paragraph of each. */
+function factLines(record) {
+  const said = [["Relies on", record.needs], ["Holds after it", record.gives]];
+  return said.filter(([, facts]) => facts?.length)
+    .map(([words, facts]) => h("p", { class: "because" }, `${words}: ${facts.join("; ")}`));
 }

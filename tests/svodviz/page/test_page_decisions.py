@@ -13,6 +13,7 @@ from compiler.core.reason import Decision
 from compiler.graph.nodes import elementwise
 from compiler.program.compilation import Compilation
 from svodviz.widget.explorer import Explorer
+from svodviz.wire.machine_code import recorded
 from tests.svodviz.answering import answered_page
 from tests.svodviz.conftest import Open
 from tests.svodviz.page.test_page import set_state, state
@@ -41,6 +42,12 @@ def compilation() -> Compilation:
     mean = values(512, 64).mean(0)
     results = [(x @ values(256, 48)).relu(), mean + 1.0, (mean * 2.0).expand(32, 64).sum(0)]
     return compile(results, Options(threads=2), name="chain")
+
+
+@pytest.fixture(scope="module")
+def answers(compilation: Compilation) -> Any:
+    """All that the page can ask of LLVM, with the answers."""
+    return recorded(compilation)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +115,7 @@ def test_a_buffer_shows_whose_memory_it_cannot_use(
 
 
 def test_the_state_has_machine_level_and_critical_path(
-    open_page: Open, compilation: Compilation, tmp_path: Path
+    open_page: Open, compilation: Compilation, answers: Any, tmp_path: Path
 ) -> None:
     wanted = {"stage": "asm", "view": "machine", "machine": "wasm", "level": 2, "llvm_pass": 3,
               "critical": True}  # fmt: skip
@@ -117,7 +124,8 @@ def test_the_state_has_machine_level_and_critical_path(
     for name, wrong in (("machine", "abacus"), ("level", 7), ("llvm_pass", -1), ("critical", 2)):
         with pytest.raises(traitlets.TraitError, match=name):
             explorer.state = {name: wrong}
-    explorer.export_html(tmp_path / "page.html", machine_code=True)
+    explorer.recorded = answers
+    explorer.export_html(tmp_path / "page.html")
     page = open_page(tmp_path / "page.html")
     assert {name: state(page)[name] for name in wanted} == wanted
     assert page.get_by_label("Machine", exact=True).input_value() == "wasm"
@@ -140,10 +148,11 @@ def test_the_state_has_machine_level_and_critical_path(
 
 
 def test_webassembly_has_blocks_and_loops(
-    open_page: Open, compilation: Compilation, tmp_path: Path
+    open_page: Open, compilation: Compilation, answers: Any, tmp_path: Path
 ) -> None:
     explorer = Explorer(compilation, stage="asm", view="machine", machine="wasm")
-    explorer.export_html(tmp_path / "page.html", machine_code=True)
+    explorer.recorded = answers
+    explorer.export_html(tmp_path / "page.html")
     page = open_page(tmp_path / "page.html")
     page.wait_for_selector(".block-head")
     heads = page.locator(".block-head").all_inner_texts()

@@ -25,11 +25,18 @@ def made() -> Explorer:
     return Explorer(compilation_of(softmax_layer()))
 
 
+@pytest.fixture(scope="module")
+def path(made: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a compiled program's page."""
+    path = tmp_path_factory.mktemp("passes") / "page.html"
+    made.export_html(path)
+    return path
+
+
 @pytest.fixture
-def real(made: Explorer, open_page: Open, tmp_path: Path) -> Any:
+def real(path: Path, open_page: Open) -> Any:
     """A compiled program's page."""
-    made.export_html(tmp_path / "page.html")
-    return open_page(tmp_path / "page.html")
+    return open_page(path)
 
 
 def rewrite(made: Explorer, rule: str) -> tuple[int, int]:
@@ -194,3 +201,13 @@ def test_a_bisection_opens_at_the_wrong_rewrite(open_page: Open, tmp_path: Path)
     assert line.startswith("✗") and re.search(r"instead of", line)
     assert page.locator(".rule-card .rule-name").inner_text() == "turned"
     assert page.locator(".node.selected.added").count() == 1
+
+
+def test_a_pass_says_why_it_is_here_and_what_it_relies_on(real: Any, made: Explorer) -> None:
+    place = next(n for n, it in enumerate(made.wire["passes"]) if it["name"] == "decompose")
+    set_state(real, stage="passes", **{"pass": place, "step": -1})
+    said = real.locator(".rule-card .because").all_inner_texts()
+    assert [it.partition(": ")[0] for it in said] == ["Why here", "Relies on", "Holds after it"]
+    assert "equal nodes are one" in said[1] and "only machine operations" in said[2]
+    set_state(real, stage="passes", **{"pass": place, "step": 1})
+    assert real.locator(".rule-card .because").count() <= 1

@@ -47,10 +47,17 @@ def made() -> Iterator[Any]:
         yield svodviz.playground(compilation, choices=[TILED, "unroll i9"])
 
 
+@pytest.fixture(scope="module")
+def path(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of its page."""
+    path = tmp_path_factory.mktemp("playground") / "play.html"
+    made.export_html(path)
+    return path
+
+
 @pytest.fixture
-def page(made: Any, tmp_path: Path, open_page: Open) -> Any:
-    made.export_html(tmp_path / "play.html")
-    return open_page(tmp_path / "play.html")
+def page(path: Path, open_page: Open) -> Any:
+    return open_page(path)
 
 
 def test_recorded_points_are_shown_without_a_kernel(page: Any) -> None:
@@ -112,9 +119,8 @@ def test_the_film_is_stepped_and_played(page: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [700, 1400])
-def test_nothing_sticks_out(made: Any, tmp_path: Path, open_page: Open, width: int) -> None:
-    made.export_html(tmp_path / "play.html")
-    page = open_page(tmp_path / "play.html", width=width, scheme="dark")
+def test_nothing_sticks_out(path: Path, open_page: Open, width: int) -> None:
+    page = open_page(path, width=width, scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     view = page.locator(".playground-view")
     assert view.evaluate("(it) => it.scrollWidth <= it.clientWidth + 1")
