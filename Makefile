@@ -25,7 +25,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus demo check bench notebooks pictures types clean
+.PHONY: help setup lab test cpus demo check bench notebooks pictures types wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +89,18 @@ pictures: $(STAMP) ## take the pictures of docs/features.md again (needs Chromiu
 
 types: $(STAMP) ## write docs/*schema.json and wire.d.ts again, from the types of the page's data
 	@$(RUN) tools.wire_types
+
+# Nothing but the wheel and what it asks for is there: what only .venv has is missed here.
+wheel: $(STAMP) ## build dist/*.whl and try it in an environment of its own
+	@rm -rf dist build/wheel
+	@$(RUN) hatchling build -t wheel -d dist >/dev/null
+	@"$(PYTHON)" -m venv build/wheel
+	@build/wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@printf '%s\n' 'from compiler import Tensor' 'y = (Tensor([[1.0, 2.0]]) @ Tensor([[3.0], [4.0]])).relu()' \
+	  'assert y.tolist() == [[11.0]]' > build/wheel/program.py
+	@cd build/wheel && bin/svodviz --version && bin/svodviz explore program.py -o page.html \
+	  && bin/svodviz show program.py --stage asm | grep -q ret
+	@echo "dist/ has a wheel that works by itself"
 
 clean: ## remove results and caches (keeps .venv and .venv-bench)
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

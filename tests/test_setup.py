@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
 TARGETS = ("setup", "lab", "test", "cpus", "demo", "check", "bench", "notebooks", "pictures",
-           "types", "clean", "help")  # fmt: skip
+           "types", "wheel", "clean", "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 

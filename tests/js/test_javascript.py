@@ -60,7 +60,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_modules(path: Path, data: Path) -> None:
     where = {"SVODVIZ_SAMPLE": str(data / "sample.json"), "SVODVIZ_PARTS": str(data / "parts.json")}
     done = subprocess.run(
-        [found("node"), "--test", "--test-reporter=tap", str(path)],
+        [found("node"), "--test-reporter=tap", str(path)],
         capture_output=True, text=True, env={**os.environ, **where},
     )  # fmt: skip
     assert "# pass 0" not in done.stdout
