@@ -27,6 +27,9 @@ FLAGS = [
 IN_SAMPLE = ("timeline", "memory", "fusion", "graph", "text", "columns")
 READY = ".svodviz[data-ready=true]"
 MOST_IDLE = 4  # pages of about 100 MB each
+PLANTED = """() => window.hacked !== undefined || !document.querySelector(".svodviz")
+    || document.querySelectorAll("body > :not(.svodviz, script, noscript)").length > 0
+    || document.querySelectorAll("script").length > 3"""
 AGAIN = """async () => {
     window.scrollTo(0, 0);
     await window.svodviz.reset();
@@ -112,8 +115,8 @@ def open_page(chromium: Any, idle_pages: list[Idle]) -> Iterator[Open]:
     """Opens a page and waits until it is painted; an error or a request in it fails the test.
 
     A page that shows this file already is drawn anew in its document. What a test leaves there
-    beyond that (a function for the page to call, say) would stay for the tests after it: such a
-    test asks for a page that is not kept.
+    beyond that and beyond elements (a listener, a function for the page to call) would stay for
+    the tests after it: such a test asks for a page that is not kept.
     """
     troubles: list[str] = []
     ends: list[Callable[[], None]] = []
@@ -176,9 +179,12 @@ def _watch(page: Any, troubles: list[str], path: Path) -> dict[str, Callable[[An
 
 
 def _leave(idle: Idle, listeners: dict[str, Callable[[Any], None]], idle_pages: list[Idle]) -> None:
-    """Keeps a page for the next test."""
+    """Keeps a page for the next test, unless this one planted something outside of its root."""
     for event, listener in listeners.items():
         idle.page.remove_listener(event, listener)
+    if idle.page.is_closed() or idle.page.evaluate(PLANTED):
+        idle.page.close()
+        return
     idle.page.mouse.move(-1, -1)
     idle_pages.append(idle)
 

@@ -199,7 +199,10 @@ PLANTS = (
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("what", "script", "words"), PLANTS, ids=[it[0] for it in PLANTS])
-def test_what_is_planted_is_caught(page: Any, what: str, script: str, words: str) -> None:
+def test_what_is_planted_is_caught(
+    open_page: Open, sample_page: Path, what: str, script: str, words: str
+) -> None:
+    page = open_page(sample_page, is_kept=False)
     assert_harmless(page, 1400, "before")
     page.evaluate(script)
     with pytest.raises(AssertionError) as caught:
