@@ -1,7 +1,7 @@
 """The operation tables. An operation is one row; everything else reads it from here.
 
 `OPS` holds the elementwise operations and `REDUCTIONS` the reductions; what the columns are and
-what a row cannot be without is in `ops_row.py`. To add an operation, write its row here, above it
+what a row cannot be without is in `row.py`. To add an operation, write its row here, above it
 its expansion if it is no machine instruction, and a method of `Tensor` that applies it.
 """
 

@@ -2,7 +2,7 @@
 
 Each row says why it stands where it stands. A pass changes the program of its stage; another row
 takes what earlier rows made, by name, and makes the next thing of it, or checks it. To add a pass:
-a file in the stage's folder, and a row here.
+a file in the stage's folder, and a row here; what its tests are, says `compiler/README.md`.
 """
 
 from compiler.core.passes import Passes, StageName, Step

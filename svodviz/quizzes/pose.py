@@ -11,11 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from compiler.core.text import duration
-from compiler.graph.decompose import RULES as DECOMPOSE_RULES
-from compiler.graph.simplify import RULES as GRAPH_RULES
 from compiler.loops.choices import Vectorize
 from compiler.loops.printer import bound, level_words
-from compiler.loops.simplify import RULES as LOOP_RULES
+from compiler.pipeline.rows import PASSES
 from svodviz.foundation.escape import visible
 from svodviz.quizzes.questions import KINDS, Choice, Question
 from svodviz.wire.items import word_of
@@ -38,9 +36,7 @@ MOST_NODES, MOST_STEPS = 400, 200  # of a pass whose frames are replayed
 NONE_OF_THEM = "none of them"
 # The rules of the passes that look for what they can improve.
 CATALOGUES: "dict[tuple[str, str], tuple[Rule, ...]]" = {
-    ("graph", "decompose"): DECOMPOSE_RULES.rules,
-    ("graph", "simplify"): GRAPH_RULES.rules,
-    ("loops", "simplify"): LOOP_RULES.rules,
+    (row.stage, row.name): row.rules for row in PASSES if row.rules
 }
 
 

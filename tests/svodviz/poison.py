@@ -3,7 +3,7 @@
 import fnmatch
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import cycle
 from typing import Any
 
@@ -34,14 +34,12 @@ UNPRINTABLE = (*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)),
 def poisoned() -> Compilation:
     """A compilation of which only numbers, entities and the stages' own names are harmless."""
     plain, poison = hostile(), cycle(POISONS)
-    stages = {
-        name: _stage(getattr(plain, name), poison)
-        for name in ("user_source", "graph", "optimized_graph", "kernels")
-    }
+    parts = {it.name: getattr(plain, it.name) for it in fields(plain)}
+    stages = {name: _stage(it, poison) for name, it in parts.items() if isinstance(it, Stage)}
     per_kernel = {
-        name: tuple(_stage(it, poison) for it in getattr(plain, name))
-        for name in ("loops", "lowered", "source", "optimized", "assembly")
-    }
+        name: tuple(_stage(it, poison) for it in part) for name, part in parts.items()
+        if isinstance(part, tuple) and isinstance(part[0], Stage)
+    }  # fmt: skip
     schedule = replace(plain.schedule, shown=_lines(plain.schedule.lines, poison))
     return replace(
         plain, name=f"{POISONS[0]}{next(poison)}", schedule=schedule, **stages, **per_kernel,

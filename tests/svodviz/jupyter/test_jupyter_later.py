@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from svodviz.foundation.packing import unpacked
+from svodviz.foundation.stages import STAGES
 from svodviz.offline import page_of
 from svodviz.wire.later import UNMADE
 from tests.svodviz.jupyter.conftest import Open
@@ -44,7 +45,7 @@ BEGIN = """(number) => {
 RESTART = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 COMING = "This is still being made. It appears here by itself."
-LATE = ["lowered", "llvm", "optimized", "asm"]
+LATE = [row.id for row in STAGES if row.late]
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from svodviz.foundation.stages import STAGES
+
 pytestmark = pytest.mark.browser
 
 
@@ -31,8 +33,7 @@ def click_node(page: Any, words: str) -> None:
 
 def test_the_ribbon_leads_through_all_stages(page: Any) -> None:
     labels = texts(page, ".stage-label")
-    assert labels == ["Source", "Graph", "Passes", "Kernels", "Schedule", "Loops", "Lowered",
-                      "LLVM", "LLVM passes", "LLVM optimised", "Assembly", "Run"]  # fmt: skip
+    assert labels == [row.label for row in STAGES]
     for position, label in enumerate(labels):
         page.locator(".stage").nth(position).click()
         assert page.locator('.stage[aria-current="page"] .stage-label').inner_text() == label

@@ -10,6 +10,7 @@ from compiler import Tensor, compile
 from svodviz.exporting.export import export_html
 from svodviz.foundation.packing import packed
 from svodviz.foundation.requests import respond
+from svodviz.foundation.stages import STAGES
 from svodviz.widget import explorer as explorer_module
 from svodviz.widget.explorer import Explorer
 from svodviz.wire import later
@@ -19,7 +20,8 @@ from tests.svodviz.page.test_page import set_state, state, texts
 
 pytestmark = pytest.mark.browser
 COMING = "This is still being made. It appears here by itself."
-LATE = ("lowered", "llvm", "optimized", "asm")
+LATE = {row.id: row for row in STAGES if row.late}
+LABELS = [row.label for row in LATE.values()]
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
     set_state(page, view="columns", columns=["source", "loops", "asm"])
     assert page.locator(".column").nth(2).inner_text().split("\n")[-1].startswith(words)
     set_state(page, stage="graph", view="graph", selected="graph:1")
-    hint = "Lowered, LLVM, LLVM optimised, Assembly, values: not made."
+    hint = f"{', '.join(LABELS)}, values: not made."
     assert hint in page.locator(".inspector").inner_text()
 
 
@@ -82,11 +84,9 @@ def test_a_view_that_waits_becomes_what_it_waited_for(
     parts = {"text": ".text-view .line", "machine": ".machine-code .line", "graph": ".node"}
     assert page.locator(parts[view]).count() > 2
     sizes = ribbon(page)
-    made = explorer.compilation
-    late = (made.lowered, made.source, made.optimized, made.assembly)
-    lines = {id: sum(len(it.lines) for it in stage) for id, stage in zip(LATE, late, strict=True)}
-    for stage in LATE:
-        assert sizes[stage].startswith(f"{lines[stage]:,} lines")
+    for stage, row in LATE.items():
+        lines = sum(len(it.lines) for it in row.find(explorer.compilation))
+        assert sizes[stage].startswith(f"{lines:,} lines")
 
 
 def test_what_arrives_is_linked_both_ways(page: Any, explorer: Explorer) -> None:
@@ -105,8 +105,7 @@ def test_what_arrives_is_linked_both_ways(page: Any, explorer: Explorer) -> None
     found = column.nth(2).locator(".line.related")
     assert found.count() >= 1
     made = [it for it in texts(page, ".biography summary") if it not in before]
-    assert [it.rstrip("0123456789") for it in made] == [
-        "Lowered", "LLVM", "LLVM optimised", "Assembly"]
+    assert [it.rstrip("0123456789") for it in made] == LABELS
     found.first.click()
     assert state(page)["selected"].startswith("asm:")
     assert page.locator(".column:nth-child(2) .line.related").count() >= 1
@@ -162,7 +161,7 @@ def test_while_python_is_busy_the_page_waits_and_can_be_used(
         assert live.locator(".waiting").inner_text() == COMING
         live.locator('.stage[data-stage="loops"]').click()
         live.locator(".line.linked").first.click()
-        hint = "Lowered, LLVM, LLVM optimised, Assembly, values: still being made."
+        hint = f"{', '.join(LABELS)}, values: still being made."
         assert hint in texts(live, ".inspector")[0]
         live.locator('.stage[data-stage="asm"]').click()
         live.evaluate("(it) => window.svodviz.model.set('ended', it)", True)

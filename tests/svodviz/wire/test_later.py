@@ -21,7 +21,7 @@ from svodviz.wire.payload import opening, wire
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.wire.test_payload import FailingLate, without_times
 
-LATE = ["lowered", "llvm", "optimized", "asm"]
+LATE = [row.id for row in STAGES if row.late]
 
 
 def program() -> Compilation:
