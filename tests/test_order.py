@@ -67,6 +67,8 @@ def _against(file: SourceFile, module: str, known: Mapping[str, tuple[str, ...]]
 
 def _within(own: list[str], other: list[str]) -> str:
     """The same for a folder and what is in it: its `__init__` stands behind all of that."""
+    if own == other:
+        return "which is the file itself"
     return "the folder that it is in" if len(own) > len(other) else ""
 
 
@@ -127,6 +129,7 @@ WRONG = (
     (NODE, "import compiler.core.trace", "lists trace behind node"),
     (NODE, "if TYPE_CHECKING:\n    import compiler.core.trace", "lists trace behind node"),
     (NODE, "def f():\n    import compiler.core.trace", "lists trace behind node"),
+    (NODE, "from compiler.core import node", "which is the file itself"),
     (NODE, "import compiler.loops.nodes", "compiler lists loops behind core"),
     (NODE, "from compiler import Tensor", "the folder that it is in"),
     (NODE, "import svodviz.page", "which stands above it"),

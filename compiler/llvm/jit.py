@@ -26,7 +26,7 @@ from llvmlite.binding.context import create_context
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from compiler.core.errors import InternalError
-from compiler.llvm import jit, unlocked
+from compiler.llvm import unlocked
 from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.llvm.level import Level
 from compiler.llvm.processors import VARIABLE, Processor, named
@@ -258,4 +258,4 @@ def _engine(code: bytes) -> Any:
 @functools.cache
 def has_avx512() -> bool:
     """Whether vectors of 512 bits and of fewer have the operations of AVX-512 (F and VL)."""
-    return jit.is_x86() and jit.host().has("avx512f", "avx512vl")
+    return is_x86() and host().has("avx512f", "avx512vl")
