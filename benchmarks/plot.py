@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from benchmarks.results import OURS, Run
 from benchmarks.workloads import AWKWARD
+from compiler.core.text import counted
 
 COLOURS = {
     "numpy": "#0072b2", "numba": "#56b4e9", "torch": "#d55e00", "torch.compile": "#e69f00",
@@ -64,7 +65,7 @@ def _head(height: int, threads: int) -> Iterator[str]:
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>'
     card = f'width="{WIDTH - 1}" height="{height - 1}" rx="8" fill="{CARD}" stroke="{GRID}"'
     yield f'<rect x="0.5" y="0.5" {card}/>'
-    title = f"Time relative to svodviz, float32, {threads} thread{'s' if threads > 1 else ''}"
+    title = f"Time relative to svodviz, float32, {counted(threads, 'thread')}"
     yield f'<text x="20" y="28" fill="{INK}" font-size="15" font-weight="600">{title}</text>'
 
 

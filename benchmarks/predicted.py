@@ -16,6 +16,7 @@ import numpy as np
 
 import compiler
 from compiler import MachineModel, Options, Tensor
+from compiler.core.text import microseconds
 from compiler.program.compilation import Compilation
 from compiler.run.allocation import allocate
 from compiler.run.execution import bind
@@ -123,7 +124,7 @@ def main() -> None:
     for row in rows(model):
         table.append(row)
         ratio = row.predicted / row.measured
-        times = f"{row.predicted / 1e3:>11,.1f} µs{row.measured / 1e3:>11,.1f} µs"
+        times = f"{microseconds(row.predicted, 1):>14}{microseconds(row.measured, 1):>14}"
         print(f"{row.name:<22}{times}{ratio:>8.2f}")
     median = statistics.median(row.error for row in table)
     print(f"\nmedian error: a factor of {median:.2f} over {len(table)} programs")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.bars import Check, checks, share
 from benchmarks.results import OURS, Entry, Results, Run
 from benchmarks.workloads import WORKLOADS, Workload
-from compiler.core.text import aligned
+from compiler.core.text import aligned, counted
 
 KEY = """\
 How it is measured. Each peer runs in a process of its own; all are measured in turn, one at a time,
@@ -46,7 +46,7 @@ def machine(results: Results) -> str:
 
 
 def _threads(run: Run) -> str:
-    return f"{run.threads} thread{'s' if run.threads > 1 else ''}"
+    return counted(run.threads, "thread")
 
 
 def _plain(value: object) -> str:

@@ -15,6 +15,9 @@ from compiler.graph.kinds.joins import Cat
 from compiler.graph.kinds.placement import Copy, Device, Multi
 from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
+DONE_AGAIN = (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)
+"""Movement that is done again where a copy arrives, instead of copying what it makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShardLayout:
@@ -55,7 +58,7 @@ class Moves:
         if not node.devices or node.devices == (device,):
             return node
         above: list[tuple[type[TensorNode], object]] = []
-        while isinstance(node, (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)):
+        while isinstance(node, DONE_AGAIN):
             above.append((type(node), next(iter(node.arguments.values()))))
             node = node.sources[0]
         if node.devices != (device,):
@@ -192,6 +195,6 @@ def _below_reshape(node: nodes.Reshape, bounds: Pairs) -> Pairs | None:
 
 def stored_bytes(node: TensorNode) -> int:
     """Bytes that a copy of `node` moves: of what stands below movement that is done again."""
-    while isinstance(node, (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)):
+    while isinstance(node, DONE_AGAIN):
         node = node.sources[0]
     return 0 if isinstance(node, nodes.Const) else math.prod(node.shape) * node.dtype.itemsize

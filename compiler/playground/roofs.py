@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.core.dtypes import float32
+from compiler.core.text import counted
 from compiler.device import cpu
 from compiler.device.calibration import SIZES, bandwidth
 from compiler.device.limits import Kernels
@@ -47,7 +48,7 @@ class Roofs:
         return min(self.peak, intensity * self.bandwidths[level])
 
     def __str__(self) -> str:
-        rows = [f"{self.threads} thread{'s' * (self.threads > 1)} of {self.name}",
+        rows = [f"{counted(self.threads, 'thread')} of {self.name}",
                 f"  multiply-adds {self.peak:7.1f} GFLOP/s, {self.alone:.1f} without vectors"]
         pairs = zip(LEVELS, self.bandwidths, strict=True)
         return "\n".join([*rows, *(f"  {name:<13} {speed:7.1f} GB/s" for name, speed in pairs)])

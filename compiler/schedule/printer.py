@@ -122,7 +122,7 @@ class Schedule(Stage):
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """The columns that are printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
-        slack = self.times[item.item_id].slack / 1000
+        slack = self.times[item.item_id].slack
         return (
             f"{item.item_id:>3}",
             f"{WORDS[type(operation)]} {_title(operation)}",
@@ -131,7 +131,7 @@ class Schedule(Stage):
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             microseconds(cost.estimated_ns, 1),
-            f"slack {slack:,.{1 if slack >= 0.05 else 3}f} µs" if slack else "critical",
+            f"slack {microseconds(slack, 1 if slack >= 50 else 3)}" if slack else "critical",
             _variables(operation),
         )
 

@@ -14,8 +14,9 @@ from compiler.core.node import toposort
 from compiler.device.buffers import data
 from compiler.graph import nodes
 from compiler.graph.devices import is_disk
+from compiler.graph.kinds.shaping import places_along
 from compiler.graph.nodes import Parts, Shape, TensorNode, const, elementwise
-from compiler.tensors.gathering import counting, positions_of
+from compiler.tensors.gathering import positions_of
 from compiler.tensors.indexing import Part
 from compiler.tensors.shapes import written
 from compiler.tensors.value import as_node, broadcast_node, operand_of, reshaped
@@ -112,8 +113,7 @@ def along(
     updates = as_node(operation, operand_of(operation, source), node.dtype)
     if updates.shape:
         updates = _cut(operation, updates, shape)
-    others = tuple(positions if i == axis else counting(shape, i) for i in range(rank))
-    return broadcast_node(updates, shape), others
+    return broadcast_node(updates, shape), places_along(positions, axis)
 
 
 def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:

@@ -105,7 +105,7 @@ def _range(start: int, end: int) -> str:
 
 
 def _hunks(blocks: "list[DiffBlock]") -> "list[list[DiffBlock]]":
-    """The differences with a few equal lines around it; near ones together."""
+    """The differences with a few equal lines around them; near ones together."""
     hunks: list[list[DiffBlock]] = []
     for position, (tag, i, j, m, n) in enumerate(blocks):
         if tag == "equal":

@@ -30,6 +30,7 @@ from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
     counting,
+    places_along,
     reshaped,
     shrunk,
     zero_padded,
@@ -298,10 +299,7 @@ class ScatterAxis(Composite):
     def expansion(self) -> TensorNode:
         """scatter_axis(p, u; axis) = scatter of u into zeros at [i, …, p, …, k]"""
         indices, values = self.sources
-        where = (
-            cast_to(indices, int64) if axis == self.axis else counting(values.shape, axis)
-            for axis in range(len(values.shape))
-        )  # fmt: skip
+        where = places_along(cast_to(indices, int64), self.axis)
         return Scatter((const(0, values.dtype, self.shape), values, *where), "replace")
 
     def describe(self) -> str:

@@ -16,8 +16,8 @@ from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
-    counting,
     permuted,
+    places_along,
     reshaped,
     zero_padded,
 )
@@ -226,11 +226,7 @@ class Gather(Composite):
     def expansion(self) -> TensorNode:
         """gather(x, p; axis) = x[i, …, p, …, k]"""
         x, indices = self.sources
-        where = (
-            cast_to(indices, int64) if axis == self.axis else counting(self.shape, axis)
-            for axis in range(len(self.shape))
-        )  # fmt: skip
-        return nodes.Index((x, *where))
+        return nodes.Index((x, *places_along(cast_to(indices, int64), self.axis)))
 
     def describe(self) -> str:
         """The axis."""

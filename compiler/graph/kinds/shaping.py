@@ -49,6 +49,12 @@ def counting(shape: Shape, axis: int) -> TensorNode:
     return broadcast_node(reshaped(nodes.Iota((), shape[axis], int64), tuple(ones)), shape)
 
 
+def places_along(positions: TensorNode, axis: int) -> tuple[TensorNode, ...]:
+    """Where [i, …, positions[i, …, k], …, k] is, by axis: `positions` itself on `axis`."""
+    shape = positions.shape
+    return tuple(positions if i == axis else counting(shape, i) for i in range(len(shape)))
+
+
 def affine(node: TensorNode, factor: int, summand: int) -> TensorNode:
     """node * factor + summand."""
     if factor != 1:

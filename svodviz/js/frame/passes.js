@@ -206,6 +206,6 @@ export class Passes {
 /** The facts that a pass relies on, and those that hold after it: a paragraph of each. */
 function factLines(record) {
   const said = [["Relies on", record.needs], ["Holds after it", record.gives]];
-  return said.filter(([, facts]) => facts?.length)
+  return said.filter(([, facts]) => facts.length)
     .map(([words, facts]) => h("p", { class: "because" }, `${words}: ${facts.join("; ")}`));
 }
