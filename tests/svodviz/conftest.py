@@ -36,6 +36,7 @@ AGAIN = """async () => {
 }"""
 
 Open = Callable[..., Any]
+Exported = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
@@ -52,19 +53,27 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample compilation as an exported page."""
-    path = tmp_path_factory.mktemp("pages") / "sample.html"
-    Explorer(sample()).export_html(path)
-    return path
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """Exports the page of an explorer, a comparison or a quiz to a file of its own."""
+
+    def made(shown: Any, **how: Any) -> Path:
+        path = tmp_path_factory.mktemp("pages") / "page.html"
+        shown.export_html(path, **how)
+        return path
+
+    return made
 
 
 @pytest.fixture(scope="session")
-def rich_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_page(exported: Exported) -> Path:
+    """The sample compilation as an exported page."""
+    return exported(Explorer(sample()))
+
+
+@pytest.fixture(scope="session")
+def rich_page(exported: Exported) -> Path:
     """The compilation whose schedule and kernel graph have everything, as an exported page."""
-    path = tmp_path_factory.mktemp("pages") / "rich.html"
-    Explorer(rich()).export_html(path)
-    return path
+    return exported(Explorer(rich()))
 
 
 @pytest.fixture(scope="session")
@@ -82,11 +91,9 @@ def complete() -> Explorer:
 
 
 @pytest.fixture(scope="session")
-def compiled_page(complete: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled_page(complete: Explorer, exported: Exported) -> Path:
     """The page of `complete`."""
-    path = tmp_path_factory.mktemp("pages") / "compiled.html"
-    complete.export_html(path)
-    return path
+    return exported(complete)
 
 
 @pytest.fixture(scope="session")
@@ -124,17 +131,18 @@ def open_page(chromium: Any, idle_pages: list[Idle]) -> Iterator[Open]:
     def opened(
         path: Path, *, width: int = 1400, scheme: str = "light", is_kept: bool = True
     ) -> Any:
-        idle = _idle(idle_pages, _file(path)) if is_kept else None
+        file = _file(path)
+        idle = _idle(idle_pages, file) if is_kept else None
         page = idle.page if idle else chromium.new_page()
         listeners = _watch(page, troubles, path)
-        leave = partial(_leave, Idle(page, _file(path)), listeners, idle_pages)
+        leave = partial(_leave, Idle(page, file), listeners, idle_pages)
         ends.append(leave if is_kept else page.close)
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
-        if idle and idle.file == _file(path) and page.url == path.as_uri():
+        if idle and (idle.file, page.url) == (file, file[0]):
             page.evaluate(AGAIN)
         else:
-            page.goto(path.as_uri())
+            page.goto(file[0])
         page.wait_for_selector(READY, timeout=15_000)
         return page
 

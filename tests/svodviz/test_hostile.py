@@ -18,7 +18,7 @@ from svodviz.widget.explorer import Explorer
 from svodviz.widget.side_by_side import TABS, side_by_side
 from svodviz.wire.grounds import recorded
 from svodviz.wire.payload import wire
-from tests.svodviz.conftest import IN_SAMPLE, Open
+from tests.svodviz.conftest import IN_SAMPLE, Exported, Open
 from tests.svodviz.poison import POISONS, poisoned, poisoned_wire, strings, unprintable
 from tests.svodviz.sample import hostile
 from tests.svodviz.walk import VIEW_IDS, select_something, settle, stages_of
@@ -44,12 +44,10 @@ RAW = """() => {
 
 
 @pytest.fixture(scope="session")
-def poisoned_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pages") / "poisoned.html"
+def poisoned_page(exported: Exported) -> Path:
     explorer = Explorer(poisoned())
     explorer.record_run()
-    explorer.export_html(path)
-    return path
+    return exported(explorer)
 
 
 def test_what_travels_to_the_page_is_printable() -> None:

@@ -9,7 +9,7 @@ from svodviz.quizzes.quiz import quiz
 from svodviz.widget.side_by_side import TABS, side_by_side
 from tests.svodviz.axe import fetch, findings, serious
 from tests.svodviz.comparing.test_compare import softmax
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import state
 from tests.svodviz.walk import VIEW_IDS, select_something, settle, stages_of
 
@@ -55,19 +55,15 @@ def test_axe_finds_nothing_serious(
 
 
 @pytest.fixture(scope="module")
-def both_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def both_page(exported: Exported) -> Path:
     """Two programs beside each other, which differ in graph, kernels and texts."""
-    path = tmp_path_factory.mktemp("pages") / "both.html"
-    side_by_side(softmax(), softmax(more=True)).export_html(path)
-    return path
+    return exported(side_by_side(softmax(), softmax(more=True)))
 
 
 @pytest.fixture(scope="module")
-def quiz_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def quiz_page(exported: Exported) -> Path:
     """A quiz with questions of every kind."""
-    path = tmp_path_factory.mktemp("pages") / "quiz.html"
-    quiz(softmax()).export_html(path)
-    return path
+    return exported(quiz(softmax()))
 
 
 # Each page that is no explorer in each of its states: [fixture, state].

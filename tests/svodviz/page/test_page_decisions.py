@@ -15,7 +15,7 @@ from compiler.program.compilation import Compilation
 from svodviz.widget.explorer import Explorer
 from svodviz.wire.machine_code import recorded
 from tests.svodviz.answering import answered_page
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import set_state, state
 from tests.svodviz.sample import large
 
@@ -51,10 +51,8 @@ def answers(compilation: Compilation) -> Any:
 
 
 @pytest.fixture(scope="module")
-def chain_page(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pages") / "chain.html"
-    Explorer(compilation).export_html(path)
-    return path
+def chain_page(compilation: Compilation, exported: Exported) -> Path:
+    return exported(Explorer(compilation))
 
 
 def shown(page: Any) -> list[tuple[str, list[str]]]:
@@ -163,7 +161,7 @@ def test_webassembly_has_blocks_and_loops(
 
 
 @pytest.fixture(scope="module")
-def wide_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wide_page(exported: Exported) -> Path:
     """Many chains side by side: where one looks closely at their middle, nodes are all around."""
     x = values(4, 4)
     results = []
@@ -171,9 +169,7 @@ def wide_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         results.append(x * float(n))
         for _ in range(3):  # so long that the minimap is higher than what is free between nodes
             results[-1] = results[-1].exp().sqrt().neg().abs()
-    path = tmp_path_factory.mktemp("pages") / "wide.html"
-    Explorer(compile(results), stage="graph", folding="none").export_html(path)
-    return path
+    return exported(Explorer(compile(results), stage="graph", folding="none"))
 
 
 def close_up(page: Any) -> None:

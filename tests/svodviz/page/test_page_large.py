@@ -12,7 +12,7 @@ from compiler import compile as compile_tensor
 from svodviz.drawing import layout_jobs
 from svodviz.foundation.requests import respond
 from svodviz.widget.explorer import Explorer
-from tests.svodviz.conftest import READY, Open
+from tests.svodviz.conftest import READY, Exported, Open
 from tests.svodviz.page.test_page import click_node, set_state, state
 from tests.svodviz.sample import large
 
@@ -20,11 +20,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def layer_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def layer_page(exported: Exported) -> Path:
     """One layer of the transformer, as an exported page."""
-    path = tmp_path_factory.mktemp("pages") / "layer.html"
-    Explorer(compile_tensor(transformer(1))).export_html(path)
-    return path
+    return exported(Explorer(compile_tensor(transformer(1))))
 
 
 @pytest.fixture

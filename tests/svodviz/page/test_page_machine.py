@@ -7,7 +7,7 @@ import pytest
 
 from compiler import Options, Tensor, compile
 from svodviz.widget.explorer import Explorer
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import set_state, state
 from tests.svodviz.sample import hostile
 
@@ -16,13 +16,11 @@ CHANGED = ".code-pane .line.added, .code-pane .line.removed"
 
 
 @pytest.fixture(scope="module")
-def chain_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def chain_page(exported: Exported) -> Path:
     """Two kernels left to LLVM's vectoriser, with everything recorded."""
-    path = tmp_path_factory.mktemp("pages") / "chain.html"
     x = Tensor.arange(512).cast("float32").reshape(8, 64)
     made = compile((x * x + 1.0).relu().softmax(1), Options(loops="plain"), name="chain")
-    Explorer(made).export_html(path, machine_code=True)
-    return path
+    return exported(Explorer(made), machine_code=True)
 
 
 @pytest.fixture

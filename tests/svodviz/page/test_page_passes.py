@@ -10,7 +10,7 @@ import svodviz
 from svodviz.foundation.subject import compilation_of
 from svodviz.widget.explorer import Explorer
 from tests.svodviz.answering import answered_page
-from tests.svodviz.conftest import Open, softmax_layer
+from tests.svodviz.conftest import Exported, Open, softmax_layer
 from tests.svodviz.page.test_page import set_state, state
 from tests.svodviz.page.test_page_large import press
 from tests.svodviz.wire.test_checks import wrong
@@ -26,11 +26,9 @@ def made() -> Explorer:
 
 
 @pytest.fixture(scope="module")
-def path(made: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(made: Explorer, exported: Exported) -> Path:
     """The file of a compiled program's page."""
-    path = tmp_path_factory.mktemp("passes") / "page.html"
-    made.export_html(path)
-    return path
+    return exported(made)
 
 
 @pytest.fixture

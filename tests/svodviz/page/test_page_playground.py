@@ -13,7 +13,7 @@ from compiler.playground import playground as core
 from svodviz.foundation.requests import respond
 from svodviz.widget.explorer import Explorer
 from tests.playground.programs import TILED, product
-from tests.svodviz.conftest import READY, Open
+from tests.svodviz.conftest import READY, Exported, Open
 
 pytestmark = pytest.mark.browser
 
@@ -48,11 +48,9 @@ def made() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def path(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(made: Any, exported: Exported) -> Path:
     """The file of its page."""
-    path = tmp_path_factory.mktemp("playground") / "play.html"
-    made.export_html(path)
-    return path
+    return exported(made)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from svodviz.widget.explorer import Explorer
 from tests.svodviz import sample_schedule
 from tests.svodviz.answering import answered_page
 from tests.svodviz.axe import fetch, findings, serious
-from tests.svodviz.conftest import Open, softmax_layer
+from tests.svodviz.conftest import Exported, Open, softmax_layer
 from tests.svodviz.page.test_page import set_state, state, texts
 from tests.svodviz.sample import rich, sample
 from tests.svodviz.sample_schedule import with_schedule
@@ -21,13 +21,11 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def measured_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def measured_page(exported: Exported) -> Path:
     """The rich compilation with a run that was recorded: the same times in every test."""
-    path = tmp_path_factory.mktemp("pages") / "measured.html"
     explorer = Explorer(rich(), stage="run")
     explorer.record_run()
-    explorer.export_html(path)
-    return path
+    return exported(explorer)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import svodviz
 from svodviz.foundation.subject import compilation_of
 from svodviz.texts.summary import text_of
 from svodviz.widget.explorer import Explorer
-from tests.svodviz.conftest import Open, softmax_layer
+from tests.svodviz.conftest import Exported, Open, softmax_layer
 from tests.svodviz.page.test_page import set_state
 
 pytestmark = pytest.mark.browser
@@ -24,10 +24,8 @@ def made() -> Any:
 
 
 @pytest.fixture(scope="module")
-def page_file(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("stand-ins") / "page.html"
-    Explorer(made).export_html(path)
-    return path
+def page_file(made: Any, exported: Exported) -> Path:
+    return exported(Explorer(made))
 
 
 def test_without_scripts_a_page_is_a_picture(chromium: Any, page_file: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import compiler
 from compiler import Tensor
 from svodviz.widget.explorer import Explorer
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 
 pytestmark = pytest.mark.browser
 
@@ -21,10 +21,8 @@ def made() -> Any:
 
 
 @pytest.fixture(scope="module")
-def page_file(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("values") / "page.html"
-    Explorer(made).export_html(path)
-    return path
+def page_file(made: Any, exported: Exported) -> Path:
+    return exported(Explorer(made))
 
 
 def entity(stage: Any, word: str) -> str:

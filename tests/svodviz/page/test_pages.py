@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from svodviz.widget.explorer import Explorer
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import set_state, state
 from tests.svodviz.sample import hostile, sample
 
@@ -135,7 +135,5 @@ def test_hostile_names_stay_words(
 
 
 @pytest.fixture(scope="session")
-def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pages") / "hostile.html"
-    Explorer(hostile()).export_html(path)
-    return path
+def hostile_page(exported: Exported) -> Path:
+    return exported(Explorer(hostile()))

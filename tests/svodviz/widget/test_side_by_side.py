@@ -19,7 +19,7 @@ from svodviz.comparing.comparison_wire import FORMAT, VERSION, comparison_wire
 from svodviz.foundation.requests import respond
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from tests.svodviz.comparing.test_compare import softmax
-from tests.svodviz.conftest import Open
+from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import set_state, state, texts
 from tests.svodviz.poison import poisoned, unprintable
 from tests.svodviz.sample import as_json, hostile, large, rich, sample
@@ -32,10 +32,8 @@ def shown() -> SideBySide:
 
 
 @pytest.fixture(scope="module")
-def path(shown: SideBySide, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("pages") / "both.html"
-    shown.export_html(made)
-    return made
+def path(shown: SideBySide, exported: Exported) -> Path:
+    return exported(shown)
 
 
 def test_explore_of_two_shows_both() -> None:
