@@ -196,7 +196,8 @@ def _moved_error(node: TensorNode, operand: Array, error: Array, sizes: Mapping[
     if not error.ndim:
         return error
     shape = shape_of(node.shape, node.extents, sizes)
-    return np.asarray(moved(node, np.broadcast_to(error, operand.shape), shape))
+    whole = np.broadcast_to(error, operand.shape)
+    return np.asarray(moved(node, whole, shape, sizes))
 
 
 def _parts(node: TensorNode, given: Sequence[Array]) -> list[tuple[slice, ...]]:

@@ -69,6 +69,12 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
                 _changed(index, "shift", by) if by else index
                 for index, by in zip(dependence, shifts, strict=True)
             )
+        case nodes.Narrow():
+            begin = id(node.sources[1])
+            return tuple(
+                _changed(index, "narrow", begin) if axis == node.axis else index
+                for axis, index in enumerate(dependence)
+            )
         case _:
             return dependence
 

@@ -189,6 +189,14 @@ def shrunk(node: Any) -> Extents:
     return tidy(result)
 
 
+def narrowed(node: Any) -> Extents:
+    """The axis has a fixed number of elements, of an axis that has one too."""
+    extents = tuple(node.sources[0].extents)
+    if extents and extents[node.axis] is not None:
+        refuse(node, node.axis, extents[node.axis], f"would take {node.length} elements")
+    return extents
+
+
 def kept(node: Any) -> Extents:
     """The extents of the first source: no axis changes, or only those of extent 1."""
     return tuple(node.sources[0].extents)

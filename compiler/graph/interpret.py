@@ -149,7 +149,7 @@ def _value(
         case nodes.Sink() | Device() | Unique():
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
-            return moved(node, operands[0], shape)
+            return moved(node, operands[0], shape, sizes)
 
 
 def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
@@ -195,8 +195,9 @@ def _custom(name: str) -> functions.Instance:
     return found
 
 
-def moved(node: TensorNode, x: Array, shape: Shape) -> Array:
-    """The elements of `x` where a movement node has them; `shape` is its shape in this run."""
+def moved(node: TensorNode, x: Array, shape: Shape, sizes: Mapping[str, int]) -> Array:
+    """The elements of `x` where a movement node has them; `shape` is its shape in this run, and
+    `sizes` has the values of variables."""
     match node:
         case nodes.Prefix():
             return x[part_of(shape)]
@@ -210,6 +211,8 @@ def moved(node: TensorNode, x: Array, shape: Shape) -> Array:
             return np.pad(x, widths) if x.ndim else x
         case nodes.Shrink(bounds=bounds):
             return x[tuple(slice(begin, end) for begin, end in bounds)]  # ends past x are cut
+        case nodes.Narrow(sources=(_, nodes.Variable(name=name)), axis=axis, length=length):
+            return x[(slice(None),) * axis + (slice(sizes[name], sizes[name] + length),)]
         case nodes.Flip(axes=axes):
             return np.flip(x, axes)
     raise InternalError("graph interpreter", f"no rule for node kind {type(node).__name__}")

@@ -11,6 +11,7 @@
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
          | Reshape(x, shape) | Permute(x, order) | Expand(x, shape)
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
+         | Narrow(x, variable; axis, length)          `length` elements from the `variable`th on
          | Reduce(x, op, axes[, unroll])              a row of `ops.REDUCTIONS`, axes kept as 1
          | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
@@ -281,6 +282,23 @@ class Shrink(TensorNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Narrow(TensorNode):
+    """Of `axis` the `length` elements from element `sources[1]`, a Variable, on.
+
+    Only in bodies: where calls differ in the part that they read, one kernel serves them all.
+    """
+
+    axis: int
+    length: int
+    _extents = rules.narrowed
+
+    def _infer(self) -> tuple[Shape, DType]:
+        source = self.sources[0]
+        shape = tuple(self.length if a == self.axis else n for a, n in enumerate(source.shape))
+        return shape, source.dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Flip(TensorNode):
     """The given axes reversed."""
 
@@ -375,7 +393,7 @@ class Sink(TensorNode):
         return ()
 
 
-MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Flip, Prefix)
+MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Narrow, Flip, Prefix)
 LEAVES = (Buffer, Param, Const, Iota, Variable)
 
 

@@ -6,7 +6,8 @@
  4. The order of a permute names each axis once.
  5. Expand keeps the rank and repeats only axes of extent 1.
  6. Pad has one pair of widths per axis, none negative.
- 7. Shrink has one pair of bounds per axis, 0 <= begin <= end <= extent.
+ 7. Shrink has one pair of bounds per axis, 0 <= begin <= end <= extent; Narrow stays inside its
+    axis whatever its variable is.
  8. The axes of a flip are distinct and in range.
  9. The axes of a reduction are sorted, distinct and in range; its row accepts the type; max and
     min fold no empty axis, unless the result is empty too.
@@ -109,7 +110,7 @@ def _arity(node: TensorNode) -> None:
             return
         case nodes.Elementwise():
             expected = OPS[node.op].arity
-        case nodes.Store() | nodes.Threefry() | nodes.Prefix() | Assign():
+        case nodes.Store() | nodes.Threefry() | nodes.Prefix() | nodes.Narrow() | Assign():
             expected = 2
         case Copy() | Multi() if node.sources:
             return
@@ -164,6 +165,8 @@ def _node(node: TensorNode) -> None:
             _flip(node)
         case nodes.Prefix():
             _prefix(node)
+        case nodes.Narrow():
+            _narrow(node)
         case nodes.Reduce():
             _reduce(node)
         case nodes.Bitcast():
@@ -258,6 +261,19 @@ def _prefix(node: nodes.Prefix) -> None:
         got = extent.described if extent else "none"
         expected = f"0 or more … {node.shape[node.axis]}, which is 2 or more"
         _broken(node, 15, "the variable does not fit the axis", got, expected)
+
+
+def _narrow(node: nodes.Narrow) -> None:
+    """Invariant 7."""
+    source, begin = node.sources
+    if not 0 <= node.axis < len(source.shape):
+        _broken(node, 7, "an axis is out of range", node.axis, f"below {len(source.shape)}")
+    if not isinstance(begin, nodes.Variable):
+        _broken(node, 7, "a narrow does not begin at a variable", operation(begin), "variable")
+    extent = source.shape[node.axis]
+    if begin.low < 0 or node.length < 0 or begin.high + node.length > extent:
+        got = f"{node.length} elements from {begin.low} … {begin.high} on"
+        _broken(node, 7, "a narrow reaches outside", got, f"inside 0:{extent}")
 
 
 def _flip(node: nodes.Flip) -> None:

@@ -19,6 +19,7 @@ from compiler.graph.nodes import (
     Flip,
     Index,
     Iota,
+    Narrow,
     Pad,
     Param,
     Permute,
@@ -51,6 +52,8 @@ def describe_argument(node: TensorNode) -> str:
             return f"= {node.value}"
         case Prefix():
             return f"axis {node.axis}"
+        case Narrow():
+            return f"axis {node.axis} length {node.length}"
         case Param():
             return str(node.slot)
         case Repeat():

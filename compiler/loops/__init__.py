@@ -9,6 +9,7 @@ In order: each imports only what stands before it.
     symbolic.py            integer expressions as sums of multiples
     indices.py             index arithmetic: bounds of axes
     invariants.py          the invariants of a kernel's loops, as `verify.py` checks them
+    gated.py               an index in a simpler form where its gate holds
     pick.py                a sum of which one iteration at most counts is that iteration
     simplify.py            index arithmetic is brought to sums
     transforms/            the passes over loops: one for each kind of choice

@@ -20,6 +20,12 @@ def bound(extent: int | Extent) -> ScalarNode:
     return index_const(extent)
 
 
+def variable(node: TensorNode) -> DefineVar:
+    """The integer that a Variable is when the kernel runs."""
+    assert isinstance(node, graph.Variable)
+    return DefineVar((), node.name, node.low, node.high)
+
+
 def clamp(value: ScalarNode, extent: int) -> ScalarNode:
     """`value`, or the nearest position inside an axis of `extent` elements."""
     return alu("min", alu("max", value, index_const(0)), index_const(extent - 1))
@@ -51,6 +57,10 @@ def move(node: TensorNode, indices: Indices) -> Indices:
             return tuple(shift(i, b) for i, (b, _) in zip(indices, node.bounds, strict=True))
         case graph.Prefix():
             return indices
+        case graph.Narrow():
+            begin = variable(node.sources[1])
+            return tuple(alu("add", i, begin) if a == node.axis else i
+                         for a, i in enumerate(indices))
         case graph.Flip():
             bounds = symbolic(source.shape, source.extents)
             return tuple(

@@ -13,12 +13,14 @@ Relies on: bounds of ranges; indices are not negative where they are used to div
 Ensures: the same value for every value of the ranges; conditions that bounds decide are gone.
 """
 
+import functools
 from typing import Any
 
 from compiler.core.dtypes import bool_, int64
 from compiler.core.trace import Match, Provenance
 from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.loops import nodes
+from compiler.loops.gated import bounded, conditions, under
 from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.loops.pick import pick
 from compiler.loops.symbolic import Sum, as_sum
@@ -85,10 +87,10 @@ def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
 def divide_terms(node: nodes.Alu) -> ScalarNode | None:
     """(i*10 + j) // 10 = i where j is 0 … 9"""
     divisor, value = _divisor(node), node.sources[0]
-    if divisor is None or not _is_not_negative(value):
-        return None
     if divisor == 1:
         return value
+    if divisor is None or not _is_not_negative(value):
+        return None
     whole, remainder = _parts(value, divisor)
     if (not whole.terms and not whole.constant) or not _is_not_negative(remainder):
         return None
@@ -194,6 +196,52 @@ def choice_of_truths(node: nodes.Alu) -> ScalarNode | None:
     return condition if (yes.value, no.value) == (True, False) else None
 
 
+@rule_of((nodes.Alu, "lt"), (nodes.Alu, "ge"))
+def compare_without_constant(node: nodes.Alu) -> ScalarNode | None:
+    """i - 8 >= 4 = i >= 12"""
+    value, limit = node.sources
+    if value.dtype != int64 or value.bounds is None or not isinstance(limit, nodes.Const):
+        return None
+    total = as_sum(value)
+    if not total.constant or not total.terms:
+        return None
+    return alu(node.op, Sum(total.terms, 0).node(), index(int(limit.value) - total.constant))
+
+
+@rule_of((nodes.Alu, "and"))
+def decided_by_others(node: nodes.Alu) -> ScalarNode | None:
+    """i >= 8 and i >= 12 = i >= 12"""
+    if node.dtype.kind != "bool":
+        return None
+    given = conditions(node)
+    least: dict[tuple[ScalarNode, str], tuple[int, ScalarNode]] = {}
+    for each in filter(bounded, given):
+        assert isinstance(each, nodes.Alu)
+        value, limit = each.sources
+        assert isinstance(limit, nodes.Const)
+        by = int(limit.value) * (1 if each.op == "lt" else -1)
+        key = value, each.op
+        least[key] = min(least.get(key, (by, each)), (by, each), key=lambda pair: pair[0])
+    tightest = {each for _, each in least.values()}
+    kept = list(dict.fromkeys(c for c in given if c in tightest or not bounded(c)))
+    if len(kept) == len(given):
+        return None
+    return functools.reduce(lambda a, b: alu("and", a, b), kept)
+
+
+@rule_of(nodes.Load)
+def under_its_gate(node: nodes.Load) -> ScalarNode | None:
+    """in1[(i + 5) % 6] if i >= 1 = in1[i - 1] if i >= 1 where i is 0 … 5"""
+    if node.gate is None:
+        return None
+    made = under(node.gate, node.sources[1], _simplest_index)
+    return made and node.with_sources((node.sources[0], made, *node.sources[2:]))
+
+
+def _simplest_index(where: ScalarNode) -> ScalarNode:
+    return rewrite(where, INDICES, Provenance())
+
+
 @rule_of(nodes.Load)
 def open_gate(node: nodes.Load) -> ScalarNode | None:
     """load under true = load; load under false = 0"""
@@ -224,11 +272,15 @@ def _is_shut(node: ScalarNode) -> bool:
     return isinstance(gate, nodes.Const) and not gate.value
 
 
+_OF_INDICES = (
+    decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
+    divide_twice, remainder_twice, clamp_nothing,
+)  # fmt: skip
+INDICES = RuleSet(_OF_INDICES)
 RULES = RuleSet(
     (
-        decided_by_bounds, collect_terms, divide_terms, drop_multiples, cancel_factor,
-        divide_twice, remainder_twice, clamp_nothing, always_true, decided_choice, choice_of_truths,
-        open_gate, open_store, never_stored, pick,
+        *_OF_INDICES, compare_without_constant, decided_by_others, always_true, decided_choice,
+        choice_of_truths, open_gate, under_its_gate, open_store, never_stored, pick,
     )
 )  # fmt: skip
 

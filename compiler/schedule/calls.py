@@ -100,7 +100,7 @@ class KernelGraph(Stage):
         match node:
             case Call() | CustomCall():
                 word = "call" if isinstance(node, Call) else "custom"
-                return f"{word} {node.name}({self._operands(node.sources)})"
+                return f"{word} {node.name}({self._operands(node.sources)}{_fixed(node)})"
             case Transfer():
                 return f"transfer {node.name}({self._operands(node.sources)}){_region(node)}"
             case Synchronize():
@@ -142,6 +142,12 @@ class KernelGraph(Stage):
             "parents": self.parents.get(node, ()),
             "group": "",
         }
+
+
+def _fixed(node: Call | CustomCall) -> str:
+    """`; at0 = 3`: the values of variables that a call says itself."""
+    values = node.fixed if isinstance(node, Call) else ()
+    return "; " * bool(values) + ", ".join(f"{name} = {value}" for name, value in values)
 
 
 def _word(node: Node) -> str:

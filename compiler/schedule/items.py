@@ -19,18 +19,18 @@ from typing import Literal, TypeAlias
 from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, Shape, Sink, TensorNode, Variable
 from compiler.schedule.access import Scope, SynchronizationKind, slots_of
+from compiler.schedule.kinds import Fixed as Fixed
 from compiler.schedule.kinds import Region
 
 DependencyKind = Literal["data", "anti", "output", "control"]
-Fixed: TypeAlias = tuple[tuple[str, int], ...]
-"""Values of loop counters, by the name of their variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """Run the compiled `body` on `arguments`, one per Param.
 
-    `fixed` are the values of loop counters by name; other variables are given by the user.
+    `fixed` are the values of loop counters, and of where it reads, by name; other variables are
+    given by the user.
     """
 
     name: str

@@ -5,7 +5,7 @@
     storage = Buffer                           from the tensor graph: an input or a result
             | Param                            from the tensor graph: a buffer given from outside
             | DefineLocal(number, size, dtype) scratch memory of the program
-    Call(arguments…; body, name)               run kernel `body` on these arguments
+    Call(arguments…; body, name, fixed)        run kernel `body` on these arguments
     CustomCall(arguments…; name, outputs)      call the registered function `name`
     Transfer(destination, source; region)      copy one buffer, or a region of it, to another
     Synchronize(waits…; name, kind, …)         a barrier, a fence or an event behind `waits`
@@ -20,7 +20,7 @@
 The body of a call is a tensor graph over `Param`s under `Sink(Store(Param, …), …)`. It is an
 argument of the call, not a source: walking the kernel graph never enters a body. Arguments that
 are no `Bind` are bound to `Param` 0, 1, 2, … in their order; a `Variable` of the body takes the
-value of the `DefineVar` of its name.
+value of the `DefineVar` of its name, or that which `fixed` says.
 """
 
 import math
@@ -32,13 +32,20 @@ from compiler.core.node import Node
 from compiler.graph.nodes import Buffer, Param, Shape, Sink
 from compiler.schedule.access import Scope, Slots, SynchronizationKind, slots_of
 
+Fixed: TypeAlias = tuple[tuple[str, int], ...]
+"""Values of variables, by name."""
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Call(Node):
-    """Runs `body` on its buffers; those a Store of the body names are written."""
+    """Runs `body` on its buffers; those a Store of the body names are written.
+
+    `fixed` are values of variables of the body, by name.
+    """
 
     body: Sink
     name: str
+    fixed: Fixed = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

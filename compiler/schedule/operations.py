@@ -9,14 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.nodes import Buffer, Param
-from compiler.schedule.items import (
-    Fixed,
-    HostCallback,
-    Kernel,
-    MemoryTransfer,
-    Operation,
-    Synchronization,
-)
+from compiler.schedule.items import HostCallback, Kernel, MemoryTransfer, Operation, Synchronization
 from compiler.schedule.kinds import (
     Call,
     CustomCall,
@@ -58,8 +51,8 @@ def _at(template: Operation, run: KernelInvocation) -> Operation:
     """The operation with the counters of one run."""
     if not run.fixed_variables or not isinstance(template, Kernel | HostCallback):
         return template
-    fixed: Fixed = tuple(sorted(run.fixed_variables.items()))
-    return replace(template, fixed=fixed)
+    fixed = {**dict(template.fixed), **run.fixed_variables}
+    return replace(template, fixed=tuple(sorted(fixed.items())))
 
 
 @dataclass(slots=True)
@@ -75,7 +68,7 @@ class _Memory:
         buffers = self._buffers([storage_of(a, self.pre.names) for a in arguments_of(call)])
         match call:
             case Call():
-                return Kernel(call.name, call.body, buffers, device_of(buffers))
+                return Kernel(call.name, call.body, buffers, device_of(buffers), call.fixed)
             case CustomCall():
                 read, written = (tuple(sorted(s)) for s in access(call, len(buffers)))
                 return HostCallback(call.name, call.name, buffers, read, written)

@@ -43,12 +43,14 @@ from compiler.schedule.kinds import (
     Call,
     Callable,
     CustomCall,
+    Fixed,
     KernelSink,
     Transfer,
     buffer_of,
 )
 from compiler.schedule.outlined import Iteration, Outlined, outside
 from compiler.schedule.pitch import pitched
+from compiler.schedule.share import share
 
 
 def outline(
@@ -62,8 +64,19 @@ def outline(
     `iterations` has, for the body of each `Repeat`, one iteration of it; `originals`, for nodes
     that `hazards` put in the place of others, these: they are what the kernel graph comes from.
     """
-    result = Outlined(KernelSink(()), iterations=iterations or {})
     realized = _in_order(list(realized))
+    result = _outlined(root, realized, Outlined(KernelSink(()), iterations=iterations or {}))
+    shared = share(body for body in result.bodies if body not in result.given)
+    if shared:
+        again = Outlined(KernelSink(()), iterations=iterations or {}, shared=shared)
+        result = _outlined(root, realized, again)
+    if originals:
+        _name_originals(result, originals)
+    return result
+
+
+def _outlined(root: Sink, realized: Sequence[TensorNode], result: Outlined) -> Outlined:
+    """`result` with a call for each of the realized nodes, in their order."""
     for node in realized:
         if isinstance(node, Kernel):
             _name_body(result, node)
@@ -72,8 +85,6 @@ def outline(
     for source in root.sources:
         result.holder(source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
-    if originals:
-        _name_originals(result, originals)
     return result
 
 
@@ -145,13 +156,27 @@ def _call(
         body, inputs = _called(result, node)
     else:
         body, inputs = _body(result, node, region)
+    body, fixed = _shared(result, node, body)
     name = result.name_of(body)
     device, holders = _holders(result, node, inputs)
     target = (
         _target(result, node) if isinstance(node, Assign) else _new_buffer(result, node, device)
     )
     arguments = (target, *holders, *_counter(result, region))
-    return Call(arguments, body, name), inputs
+    return Call(arguments, body, name, fixed), inputs
+
+
+def _shared(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixed]:
+    """The body that the call of `node` runs, its own or one that it shares, and where it reads."""
+    shared = result.shared.get(body)
+    if shared is None:
+        return body, ()
+    for own, made in shared.made.items():
+        for each in made:
+            result.note(each, result.origins.of(own))
+    for variable, _ in shared.values:
+        result.note(variable, frozenset((node,)))
+    return shared.body, tuple((variable.name, value) for variable, value in shared.values)
 
 
 def _target(result: Outlined, node: Assign) -> Node:
@@ -282,6 +307,7 @@ def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
 def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:
     """The body of a user's kernel, and its inputs: each Param stands for one."""
     body = _kernel_body(node)
+    result.given.add(body)
     for each in toposort([body]):
         origin = node.sources[each.slot - 1] if isinstance(each, Param) and each.slot else node
         result.note(each, frozenset((origin,)))

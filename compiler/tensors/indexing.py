@@ -32,6 +32,17 @@ class Part:
         """Elements the part spans, `step` for each it takes."""
         return self.count * self.step
 
+    def row(self, extent: int) -> int:
+        """Where the part's rows of `step` elements begin on an axis of `extent` elements.
+
+        As `[k::step]` should be a column of the whole axis, rows begin at a multiple of `step`,
+        else where the last one ends with the axis; where none fits, at the first element taken.
+        """
+        for begin in (self.begin - self.begin % self.step, self.begin, extent - self.length):
+            if 0 <= begin <= extent - self.length:
+                return begin
+        return self.begin
+
 
 def _part_of(item: int | slice, extent: int) -> Part:
     """The part that a number inside the axis, or a slice, takes of it."""
@@ -51,17 +62,18 @@ def _part_of(item: int | slice, extent: int) -> Part:
 def _taken(node: TensorNode, parts: list[Part]) -> TensorNode:
     """The parts of every axis of `node`: cut out, thinned, reversed."""
     pairs = list(zip(parts, node.shape, strict=True))
-    bounds = tuple((p.begin, min(p.begin + p.length, n)) for p, n in pairs)
+    rows = [part.row(extent) for part, extent in pairs]
+    bounds = tuple((row, min(row + p.length, n)) for row, (p, n) in zip(rows, pairs, strict=True))
     if bounds != tuple((0, n) for n in node.shape):
         node = Shrink((node,), bounds)
     if any(part.step > 1 for part in parts):
-        node = _thinned(node, parts)
+        node = _thinned(node, parts, [p.begin - row for p, row in zip(parts, rows, strict=True)])
     turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
     return Flip((node,), turned) if turned else node
 
 
-def _thinned(node: TensorNode, parts: list[Part]) -> TensorNode:
-    """Every `step`th element: [count * step] is [count, step], of which column 0 is kept.
+def _thinned(node: TensorNode, parts: list[Part], columns: list[int]) -> TensorNode:
+    """Every `step`th element: [count * step] is [count, step], of which one column is kept.
 
     The last step may reach over the end: then zeros are added, which are not kept.
     """
@@ -69,9 +81,12 @@ def _thinned(node: TensorNode, parts: list[Part]) -> TensorNode:
     if any(after for _, after in widths):
         node = Pad((node,), widths)
     steps = [n for part in parts for n in (part.count, part.step)]
-    columns = [b for part in parts for b in ((0, part.count), (0, 1))]
-    kept = Shrink((reshaped(node, tuple(steps)),), tuple(columns))
-    return reshaped(kept, tuple(part.count for part in parts))
+    kept = [
+        b for p, column in zip(parts, columns, strict=True)
+        for b in ((0, p.count), (column, column + 1))
+    ]  # fmt: skip
+    node = Shrink((reshaped(node, tuple(steps)),), tuple(kept))
+    return reshaped(node, tuple(part.count for part in parts))
 
 
 def parts_and_shape(index: Index, shape: Shape) -> tuple[list[Part], Shape]:

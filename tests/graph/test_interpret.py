@@ -27,6 +27,7 @@ from compiler.graph.nodes import (
     Flip,
     Index,
     Iota,
+    Narrow,
     Pad,
     Param,
     Permute,
@@ -79,6 +80,7 @@ def test_every_kind_of_node_is_known() -> None:
     tested = {kind for kind, _, _ in KINDS}
     others = {Buffer, Param, Const, Iota, Expand, Store, Sink}  # tested below
     others |= {Variable}
+    others |= {Narrow}  # tests/schedule/test_share.py
     others |= {Bind, Prefix}  # tests/graph/test_extents.py
     others |= {Repeat}  # tests/tensors/test_repeat.py
     others |= {Composite}  # tests/graph/kinds/test_composite.py

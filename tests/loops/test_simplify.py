@@ -151,6 +151,17 @@ BECOMES: dict[str, tuple[ScalarNode, ScalarNode]] = {
     "divide_twice": (over(over(FLAT, 7), 2), over(FLAT, 14)),
     "divide_twice, rest": (over(rest(FLAT, 14), 7), rest(over(FLAT, 7), 2)),
     "remainder_twice": (rest(rest(FLAT, 14), 7), rest(FLAT, 7)),
+    "compare_without_constant": (alu("lt", add(I0, I1, index(-2)), index(3)),
+                                 alu("lt", add(I0, I1), index(5))),
+    "decided_by_others": (
+        alu("and", alu("and", alu("ge", I0, index(1)), alu("lt", I1, I2)), alu("ge", I0, index(2))),
+        alu("and", alu("lt", I1, I2), alu("ge", I0, index(2)))),
+    "under_its_gate": (
+        nodes.Load((IN, rest(add(I0, index(3)), 4), alu("ge", I0, index(1)))),
+        nodes.Load((IN, add(I0, index(-1)), alu("ge", I0, index(1))))),
+    "under_its_gate, one value": (
+        nodes.Load((IN, rest(add(I0, index(3)), 4), alu("ge", I0, index(3)))),
+        nodes.Load((IN, index(2), alu("ge", I0, index(3))))),
     "always_true": (alu("and", alu("lt", I0, I1), TRUE), alu("lt", I0, I1)),
     "always_true, left": (alu("and", TRUE, alu("lt", I0, I1)), alu("lt", I0, I1)),
     "decided_choice": (alu("where", TRUE, I0, I1), I0),

@@ -9,7 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compiler.core.node import toposort
-from compiler.loops.nodes import Alu, Argument, Body, Const, Load, Range, Reduce, ScalarNode, Store
+from compiler.loops.nodes import (
+    Alu,
+    Argument,
+    Body,
+    Const,
+    DefineVar,
+    Load,
+    Range,
+    Reduce,
+    ScalarNode,
+    Store,
+)
 from compiler.loops.placement import dependencies, fused_products
 from compiler.loops.symbolic import as_sum
 from compiler.settings.machine import FMA, MachineModel
@@ -19,8 +30,8 @@ from compiler.settings.machine import FMA, MachineModel
 class Access:
     """One load or store: by how many elements each range moves it.
 
-    `is_affine`: the index is a sum of multiples of ranges. `gated`: ranges that its gate depends
-    on.
+    `is_affine`: the index is a sum of multiples of ranges, behind a begin that may be a variable.
+    `gated`: ranges that its gate depends on.
     """
 
     node: ScalarNode
@@ -95,8 +106,9 @@ def _access(node: Load | Store, needs: dict[ScalarNode, frozenset[Range]]) -> Ac
     assert isinstance(argument, Argument)
     total = as_sum(where)
     steps = {t: c for t, c in total.terms.items() if isinstance(t, Range)}
+    is_affine = all(isinstance(term, Range | DefineVar) for term in total.terms)
     gated = frozenset[Range]() if node.gate is None else needs[node.gate]
-    return Access(node, argument, steps, len(steps) == len(total.terms), gated)
+    return Access(node, argument, steps, is_affine, gated)
 
 
 def _is_value(node: ScalarNode) -> bool:

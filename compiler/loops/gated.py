@@ -1,0 +1,98 @@
+"""gated: under its gate a loop counter takes fewer values, and an index may be simpler.
+
+    in1[(i0 + 5) % 6] if i0 >= 1      =   in1[i0 - 1] if i0 >= 1          i0 is 0 … 5
+
+Where a value is padded, then reshaped, its index divides what may be negative, and nothing is
+known of the result; where the gate holds it is not. So an index is simplified with counters that
+run only through the values for which the gate holds, and these are put back in terms of the loops.
+"""
+
+from collections.abc import Callable, Mapping
+
+from compiler.core.node import substitute, toposort
+from compiler.loops import nodes
+from compiler.loops.nodes import ScalarNode, alu, index
+from compiler.loops.symbolic import as_sum
+
+Interval = tuple[int, int]
+"""The least and the greatest value of a counter."""
+DIVIDES = frozenset(("idiv", "mod", "min", "max"))
+"""Operations that go where bounds decide them."""
+
+
+def conditions(gate: ScalarNode) -> list[ScalarNode]:
+    """The conditions that a gate joins, in order."""
+    found: list[ScalarNode] = []
+    stack = [gate]
+    while stack:
+        match stack.pop():
+            case nodes.Alu(op="and", sources=(first, second)):
+                stack += (second, first)
+            case condition:
+                found.append(condition)
+    return found
+
+
+def bounded(condition: ScalarNode) -> tuple[ScalarNode, Interval] | None:
+    """The integer that a condition compares with a constant, and its values where that holds."""
+    match condition:
+        case nodes.Alu(op="lt" | "ge" as op, sources=(value, nodes.Const() as limit)) if (
+            value.bounds is not None and limit.bounds is not None
+        ):
+            (low, high), by = value.bounds, limit.bounds[0]
+            return value, (low, min(high, by - 1)) if op == "lt" else (max(low, by), high)
+    return None
+
+
+def intervals(gate: ScalarNode) -> dict[nodes.Range, Interval]:
+    """The counters that a gate keeps to fewer values, each with these."""
+    found: dict[nodes.Range, Interval] = {}
+    for value, (low, high) in filter(None, map(bounded, conditions(gate))):
+        total = as_sum(value)
+        if len(total.terms) != 1 or set(total.terms.values()) != {1}:
+            continue
+        (counter,) = total.terms
+        if isinstance(counter, nodes.Range) and isinstance(counter.sources[0], nodes.Const):
+            least, most = found.get(counter, (0, counter.extent - 1))
+            kept = max(least, low - total.constant), min(most, high - total.constant)
+            found[counter] = kept
+    return {r: kept for r, kept in found.items() if kept != (0, r.extent - 1)}
+
+
+def under(
+    gate: ScalarNode, where: ScalarNode, simplify: Callable[[ScalarNode], ScalarNode]
+) -> ScalarNode | None:
+    """The index `where` in a simpler form that is the same where the gate holds; None without."""
+    order = toposort([where])
+    if not any(isinstance(node, nodes.Alu) and node.op in DIVIDES for node in order):
+        return None
+    kept = {r: values for r, values in intervals(gate).items() if r in order}
+    if not kept or any(low > high for low, high in kept.values()):
+        return None
+    narrow = {r: _narrow(r, values) for r, values in kept.items()}
+    inside = {r: _shifted(narrow[r], low) for r, (low, _) in kept.items()}
+    made = _within_reach(simplify(substitute(where, inside)), kept, narrow)
+    return made if len(toposort([made])) < len(order) else None
+
+
+def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
+    """A counter of as many iterations as there are values; no other has its number."""
+    low, high = values
+    if low == high:
+        return index(0)
+    return nodes.Range((index(high - low + 1),), -1 - counter.number, counter.role)
+
+
+def _shifted(value: ScalarNode, by: int) -> ScalarNode:
+    return value if by == 0 else alu("add", value, index(by))
+
+
+def _within_reach(
+    made: ScalarNode, kept: Mapping[nodes.Range, Interval], narrow: Mapping[nodes.Range, ScalarNode]
+) -> ScalarNode:
+    """An expression of narrow counters, in terms of the loops' own."""
+    back = {
+        narrow[r]: _shifted(r, -low) for r, (low, _) in kept.items()
+        if isinstance(narrow[r], nodes.Range)
+    }  # fmt: skip
+    return substitute(made, back)
