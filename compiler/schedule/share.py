@@ -101,7 +101,8 @@ class _Making:
     def add(self, same: tuple[TensorNode, ...]) -> tuple[TensorNode, ...]:
         """The nodes in the place of these, one of each body."""
         first = same[0]
-        made = (first.with_sources(tuple(self.done[source] for source in first.sources)),)
+        sources = tuple(self.done[source] for source in first.sources)
+        made: tuple[TensorNode, ...] = (first.with_sources(sources),)
         if isinstance(first, Shrink):
             made = self._part(made[0].sources[0], [n for n in same if isinstance(n, Shrink)])
         self.done[first] = made[-1]
