@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from svodviz.exporting.bundle import bundle, constant, imported
-from svodviz.exporting.script import modules, page_script
+from svodviz.exporting.script import bundled, modules
 
 DOM = """export function h() { return 1; }
 export const s = (x) => x + h();
@@ -67,7 +67,7 @@ def test_a_script_does_not_end_the_script_of_a_page(text: str) -> None:
 
 
 def test_a_page_has_every_module_once() -> None:
-    script = page_script()
+    script = bundled()
     names = [constant(name) for name, _ in modules()]
     assert len(set(names)) == len(names)
     assert all(script.count(f"const {name} = (() => {{\n") == 1 for name in names)
