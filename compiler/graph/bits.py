@@ -1,5 +1,6 @@
 """Constants as bits: 0.0 and -0.0 differ, a NaN equals itself and keeps its payload."""
 
+import re
 import struct
 
 import numpy as np
@@ -28,3 +29,17 @@ def from_bits(bits: int, dtype: DType) -> Scalar:
     code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
     value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
     return value
+
+
+EXACT = 2.0**53
+"""Below it every whole number is a float64."""
+
+
+def literal(bits: int, dtype: DType) -> str:
+    """The shortest number that means these bits, as people write it: 1e-5, not 9.99999974e-06."""
+    value = from_bits(bits, dtype)
+    if not dtype.is_float or not np.isfinite(value):
+        return str(value)
+    is_whole = float(value).is_integer() and abs(value) < EXACT
+    shortest = value if is_whole else float(str(dtype.numpy.type(value)))
+    return re.sub(r"e\+?(-?)0*", r"e\1", repr(shortest))

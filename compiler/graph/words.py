@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.graph import devices
+from compiler.graph.bits import literal
 from compiler.graph.extents import written
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
@@ -43,7 +44,7 @@ def describe_argument(node: TensorNode) -> str:
     """The node's arguments as printed programs write them, e.g. `(1,0)` or `axes (2)`."""
     match node:
         case Const():
-            return str(node.value)
+            return literal(node.bits, node.dtype)
         case Buffer() | Device():
             return node.name
         case Variable():

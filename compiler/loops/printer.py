@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.core.node import toposort
 from compiler.core.stage import Stage
 from compiler.core.trace import Line, Numbering, empty_graph
+from compiler.graph.bits import literal
 from compiler.loops.nodes import (
     After,
     Alu,
@@ -171,7 +172,7 @@ class Loops(Stage):
         """A value as an operand: a constant, a range, an argument or `%n`."""
         match node:
             case Const():
-                return str(node.value)
+                return literal(node.bits, node.dtype)
             case Range() | Argument() | Local() | DefineVar():
                 return node.name
             case After():
@@ -277,7 +278,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     kind = "index" if is_index else kinds.get(type(node), "elementwise")
     match node:
         case Const():
-            argument = str(node.value)
+            argument = literal(node.bits, node.dtype)
         case Range():
             kind = LEVELS[node.level]
             op, argument = node.name, " ".join(f"{bound(node)}{how_run(node)}".split())

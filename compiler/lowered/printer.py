@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.core.dtypes import DType
 from compiler.core.stage import Stage
 from compiler.core.trace import Line, empty_graph
-from compiler.graph.bits import from_bits
+from compiler.graph.bits import literal
 from compiler.lowered import custom
 from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.instructions import (
@@ -149,7 +149,7 @@ def describe(instruction: Instruction) -> tuple[str, str]:
             size = f"{instruction.dtype.short}[{instruction.size}]"
             return "define_global", f"{instruction.name} {size}"
         case Const(bits=bits, dtype=dtype):
-            return "const", f"{from_bits(bits, dtype)} {dtype.short}"
+            return "const", f"{literal(bits, dtype)} {dtype.short}"
         case Range():
             role = "" if instruction.role == "normal" else f" {instruction.role}"
             return "range", f"{instruction.name}{role}"
@@ -201,7 +201,7 @@ def _describe_machine(
         case Unroll(count=count):
             return "unroll", str(count)
         case VConst(bits=bits, dtype=dtype):
-            values = ", ".join(str(from_bits(b, dtype)) for b in bits)
+            values = ", ".join(literal(b, dtype) for b in bits)
             return "vconst", f"[{values}] {_typed(dtype, instruction.lanes)}"
         case Gep(indices=indices, dtype=dtype) | Shuffle(indices=indices, dtype=dtype):
             lanes = ", ".join(map(str, indices))
