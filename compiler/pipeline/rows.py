@@ -38,6 +38,7 @@ from compiler.pipeline.dropped import unchosen
 from compiler.pipeline.facts import CUT, DECOMPOSED, LANES, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
 from compiler.pipeline.machine_code import compiled, loaded, specify
 from compiler.schedule import verify as verify_schedule
+from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
 from compiler.schedule.order import ordered
 from compiler.schedule.outline import outline
@@ -74,12 +75,17 @@ PIPELINE: tuple[Step, ...] = (
          "after partition: a kernel body is the region that partition left between two buffers",
          takes=("separated.root", "parts.realized", "iterations", "separated.originals"),
          makes="outlined"),
+    Step("schedule", "deduplicate", deduplicate,
+         "after outline: bodies are compared whole; before order: each call says where it reads",
+         takes=("outlined", "separated.root", "parts.realized", "iterations",
+                "separated.originals"),
+         makes="deduplicated"),
     Step("schedule", "order", ordered,
          "after outline: calls and their arguments are all that dependencies come from",
-         takes=("outlined.root",), makes="ordered"),
+         takes=("deduplicated.root",), makes="ordered"),
     Step("schedule", "verify", verify_schedule.verify,
          "last of the schedule: kernels are made of what is right",
-         takes=("outlined.root", "ordered.items", "ordered.dependencies")),
+         takes=("deduplicated.root", "ordered.items", "ordered.dependencies")),
     Step("loops", "index", index,
          "first in a kernel: turns movement into arithmetic, which the next rows simplify",
          gives=(WHOLE, LOOPS), takes=("body", "provenance"), makes="loops"),

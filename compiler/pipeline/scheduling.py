@@ -34,6 +34,7 @@ class ProgramUnit(driver.Unit):
     separated: Separated = field(init=False)
     parts: Partition = field(init=False)
     outlined: Outlined = field(init=False)
+    deduplicated: Outlined = field(init=False)
     ordered: Ordered = field(init=False)
 
     @property
@@ -86,14 +87,14 @@ class Scheduled:
 
 def scheduled(unit: ProgramUnit, seconds: dict[str, float]) -> Scheduled:
     """Cut a program into kernels and order them; `seconds` gets the time of each of the two."""
-    driver.run(unit, "schedule", until="outline")
+    driver.run(unit, "schedule", until="deduplicate")
     cut = unit.took("schedule")
-    driver.run(unit, "schedule", after="outline")
+    driver.run(unit, "schedule", after="deduplicate")
     seconds |= {"kernels": cut, "schedule": unit.took("schedule") - cut}
     made, separated = unit.ordered, unit.separated
     choices = [*separated.choices, *_of_originals(unit.parts.choices, separated)]
     plain = _of_originals(unit.parts.plain, separated)
-    return Scheduled(unit.outlined, made.items, made.dependencies, made.calls, choices, plain)
+    return Scheduled(unit.deduplicated, made.items, made.dependencies, made.calls, choices, plain)
 
 
 def _of_originals(choices: list[Choice], separated: Separated) -> list[Choice]:

@@ -25,10 +25,11 @@ In order: each imports only what stands before it.
     strict/          strict schedules: written by hand, instantiated on memory
     interpret.py     runs the kernel graph call by call, and the schedule item by item, on NumPy
     order.py         the calls of a kernel graph as schedule items, in dependency order
-    share.py         bodies that differ only in the part that they read become one
+    general_body.py  one body for several that differ only in where they read
     outlined.py      a kernel graph in the making
     iterations.py    the loop of a `Repeat` as calls that a range of the kernel graph repeats
     outline.py       the region of each realized value becomes the body of a call
+    deduplicate.py   bodies that differ only in the part that they read become one
     printer.py       the printed form and the picture of a schedule
     verify_items.py  the invariants of the schedule
     verify.py        the invariants of the kernel graph and of the schedule

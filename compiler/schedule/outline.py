@@ -36,6 +36,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
 from compiler.graph.words import operation
 from compiler.ops import functions
+from compiler.schedule.general_body import General
 from compiler.schedule.iterations import add_loop
 from compiler.schedule.kahn import kahn
 from compiler.schedule.kinds import (
@@ -50,7 +51,6 @@ from compiler.schedule.kinds import (
 )
 from compiler.schedule.outlined import Iteration, Outlined, outside
 from compiler.schedule.pitch import pitched
-from compiler.schedule.share import share
 
 
 def outline(
@@ -58,25 +58,16 @@ def outline(
     realized: Iterable[TensorNode],
     iterations: Mapping[Sink, Iteration] | None = None,
     originals: Mapping[TensorNode, TensorNode] | None = None,
+    general: Mapping[Sink, General] | None = None,
 ) -> Outlined:
     """The kernel graph that computes the sources of `root`, given the nodes to realize.
 
     `iterations` has, for the body of each `Repeat`, one iteration of it; `originals`, for nodes
-    that `hazards` put in the place of others, these: they are what the kernel graph comes from.
+    that `hazards` put in the place of others, these: they are what the kernel graph comes from;
+    `general`, for bodies that are equal to another but for where they read, what stands for them.
     """
+    result = Outlined(KernelSink(()), iterations=iterations or {}, general=general or {})
     realized = _in_order(list(realized))
-    result = _outlined(root, realized, Outlined(KernelSink(()), iterations=iterations or {}))
-    shared = share(body for body in result.bodies if body not in result.given)
-    if shared:
-        again = Outlined(KernelSink(()), iterations=iterations or {}, shared=shared)
-        result = _outlined(root, realized, again)
-    if originals:
-        _name_originals(result, originals)
-    return result
-
-
-def _outlined(root: Sink, realized: Sequence[TensorNode], result: Outlined) -> Outlined:
-    """`result` with a call for each of the realized nodes, in their order."""
     for node in realized:
         if isinstance(node, Kernel):
             _name_body(result, node)
@@ -85,6 +76,8 @@ def _outlined(root: Sink, realized: Sequence[TensorNode], result: Outlined) -> O
     for source in root.sources:
         result.holder(source)
     result.root = KernelSink(tuple(result.buffers[s] for s in root.sources))
+    if originals:
+        _name_originals(result, originals)
     return result
 
 
@@ -156,7 +149,7 @@ def _call(
         body, inputs = _called(result, node)
     else:
         body, inputs = _body(result, node, region)
-    body, fixed = _shared(result, node, body)
+    body, fixed = _general(result, node, body)
     name = result.name_of(body)
     device, holders = _holders(result, node, inputs)
     target = (
@@ -166,17 +159,17 @@ def _call(
     return Call(arguments, body, name, fixed), inputs
 
 
-def _shared(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixed]:
-    """The body that the call of `node` runs, its own or one that it shares, and where it reads."""
-    shared = result.shared.get(body)
-    if shared is None:
+def _general(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixed]:
+    """The body that the call of `node` runs, its own or a general one, and where it reads."""
+    general = result.general.get(body)
+    if general is None:
         return body, ()
-    for own, made in shared.made.items():
+    for own, made in general.made.items():
         for each in made:
             result.note(each, result.origins.of(own))
-    for variable, _ in shared.values:
+    for variable, _ in general.values:
         result.note(variable, frozenset((node,)))
-    return shared.body, tuple((variable.name, value) for variable, value in shared.values)
+    return general.body, tuple((variable.name, value) for variable, value in general.values)
 
 
 def _target(result: Outlined, node: Assign) -> Node:

@@ -10,9 +10,9 @@ from compiler.core.origin import Origin
 from compiler.core.trace import PassRecord, Provenance
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
+from compiler.schedule.general_body import General
 from compiler.schedule.kinds import Bind, KernelSink
 from compiler.schedule.partition import Choice, Partition
-from compiler.schedule.share import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Outlined:
     """Buffers computed from constants and files alone: any device may read them, from a copy."""
     copies: dict[tuple[TensorNode, str], Node] = field(default_factory=dict)
     """For values that are in no place: what holds their copy on a device."""
-    shared: Mapping[Sink, Shared] = field(default_factory=dict)
+    general: Mapping[Sink, General] = field(default_factory=dict)
     """What stands for the bodies that are equal to another but for where they read."""
     given: set[Sink] = field(default_factory=set)
     """The bodies of users' kernels."""
@@ -80,7 +80,7 @@ class Outlined:
             self.root, self.bodies, self.origins, iterations=self.iterations, names=self.names,
             numbers=self.numbers, ranges=self.ranges, reasons=self.reasons,
             inside_iterations=self.inside_iterations, placeless=self.placeless,
-            shared=self.shared, given=self.given,
+            general=self.general, given=self.given,
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 

@@ -39,6 +39,7 @@ from compiler.lowered.printer import Lowered
 from compiler.pipeline.rows import PIPELINE, Step
 from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.calls import KernelGraph, KernelSink, buffer_of
+from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
 from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
@@ -151,6 +152,15 @@ def kernels_text(root: KernelSink) -> str:
 def outline_example() -> Texts:
     root, outlined = outlined_example()
     return graph_text(root, Provenance()), kernels_text(outlined.root)
+
+
+def deduplicate_example() -> Texts:
+    x = source("x", 4, 2)
+    parts = [graph.Shrink((x,), ((0, 4), (n, n + 1))) for n in (0, 1)]
+    values = [elementwise("exp", part) for part in parts]
+    root = graph.Sink((values[1], values[0]))
+    before = outline(root, values)
+    return kernels_text(before.root), kernels_text(deduplicate(before, root, values).root)
 
 
 def order_example() -> Texts:
@@ -267,6 +277,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("schedule", "hazards"): hazards_example,
     ("schedule", "partition"): partition_example,
     ("schedule", "outline"): outline_example,
+    ("schedule", "deduplicate"): deduplicate_example,
     ("schedule", "order"): order_example,
     ("loops", "index"): index_example,
     ("loops", "simplify"): simplify_loops_example,

@@ -248,7 +248,7 @@ def drawing(rows: tuple[Step, ...]) -> str:
         if not column or word != "passes" or column[-1] != word:
             column.append(word)
     titles = {stage: f"{stage}/" for stage in columns} | {"machine": "device/"}
-    widths = {s: max(len(titles[s]) + 4, *(len(w) + 2 for w in c)) for s, c in columns.items()}
+    widths = {s: max(len(titles[s]) + 4, *(len(w) + 3 for w in c)) for s, c in columns.items()}
     height = max(map(len, columns.values()))
     head = "".join(f" ─▶ {titles[s]:<{widths[s] - 3}}" for s in columns)
     lines = [

@@ -24,10 +24,10 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.verify import verify
 from compiler.program.compilation import Compilation
-from compiler.schedule import outline
+from compiler.schedule import deduplicate
 from compiler.schedule.calls import Call, calls_of
+from compiler.schedule.general_body import general_bodies
 from compiler.schedule.items import Kernel
-from compiler.schedule.share import share
 
 f32 = dtypes.float32
 X = np.random.default_rng(0).standard_normal((6, 8)).astype("f4")
@@ -50,7 +50,7 @@ def value(shared: Sink, variables: dict[str, int]) -> Any:
 
 def test_parts_of_one_size_share_a_body() -> None:
     bodies = [body(((0, 6), (n, n + 2))) for n in (0, 4, 2)]
-    found = share(bodies)
+    found = general_bodies(bodies)
     assert list(found) == bodies
     assert len({it.body for it in found.values()}) == 1
     for own, begin in zip(bodies, (0, 4, 2), strict=True):
@@ -63,18 +63,18 @@ def test_parts_of_one_size_share_a_body() -> None:
 def test_two_axes_take_two_variables_and_equal_begins_one() -> None:
     corners = (0, 0), (2, 3), (4, 1)
     bodies = [body(((a, a + 2), (b, b + 5))) for a, b in corners]
-    found = share(bodies)
+    found = general_bodies(bodies)
     for own, corner in zip(bodies, corners, strict=True):
         given = {v.name: at for v, at in found[own].values}
         assert given == {"at0": corner[0], "at1": corner[1]}
         np.testing.assert_array_equal(value(found[own].body, given), value(own, {}))
     same = [body(((n, n + 2), (n, n + 2))) for n in (0, 1)]
-    assert [len(share(same)[own].values) for own in same] == [1, 1]
+    assert [len(general_bodies(same)[own].values) for own in same] == [1, 1]
 
 
 def test_what_is_cut_alike_stays_cut() -> None:
     bodies = [body(((1, 5), (n, n + 2))) for n in (0, 3)]
-    (shared,) = {it.body for it in share(bodies).values()}
+    (shared,) = {it.body for it in general_bodies(bodies).values()}
     kinds = [type(n) for n in toposort([shared]) if isinstance(n, Shrink | Narrow)]
     assert kinds == [Shrink, Narrow]
 
@@ -89,7 +89,7 @@ def test_what_is_cut_alike_stays_cut() -> None:
     ids=["alone", "another size", "another operation"],
 )
 def test_others_stay_apart(bodies: list[Sink]) -> None:
-    assert share(bodies) == {}
+    assert general_bodies(bodies) == {}
 
 
 def test_what_is_written_in_place_stays_apart() -> None:
@@ -97,7 +97,7 @@ def test_what_is_written_in_place_stays_apart() -> None:
         written, read = Param((), 0, (8,), f32), Param((), 1, (8,), f32)
         parts = [(n, Shrink((read,), ((n, n + 2),))) for n in (0, 2)]
         bodies = [Sink((Store((written, part), ((n, 2, 1),)),)) for n, part in parts]
-    assert share(bodies) == {}
+    assert general_bodies(bodies) == {}
 
 
 def test_a_narrow_stays_inside_its_axis() -> None:
@@ -167,7 +167,7 @@ def test_loops_are_chosen_as_for_a_kernel_alone(
     """That the begin of a part is a variable costs no choice."""
     program, _ = PROGRAMS[name]
     together = compile(program())
-    monkeypatch.setattr(outline, "share", lambda bodies: {})
+    monkeypatch.setattr(deduplicate, "general_bodies", lambda bodies: {})
     alone = compile(program())
     pairs = list(zip(kernels(together), kernels(alone), strict=True))
     assert len({b.body for _, b in pairs}) > len({a.body for a, _ in pairs})

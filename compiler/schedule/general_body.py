@@ -1,13 +1,9 @@
-"""share: bodies that differ only in the part that they read become one.
+"""general_body: one body for several that differ only in where the parts begin that they read.
 
-    Before:  %3 = call k0(%1, %2)          of out = relu(%2[:, 0:1])
-             %7 = call k1(%5, %2)          of out = relu(%2[:, 1:2])
-    After:   %3 = call k0(%1, %2, at0 = 0)
-             %7 = call k0(%5, %2, at0 = 1)   of out = relu(%2[:, at0 : at0 + 1])
+    relu(%1[:, 0:1])  and  relu(%1[:, 1:2])     relu(%1[:, at0 : at0 + 1]), at0 = 0 and at0 = 1
 
-So is written what runs once for each head, for each time step, or for each half of what is cut in
-two again and again. Parts that begin at the same places in all calls share a variable. Each body
-is compared once, by its structure, in time linear in its nodes.
+Parts that begin at the same places in all bodies share a variable. Each body is compared once, by
+its structure, in time linear in its nodes.
 """
 
 import itertools
@@ -24,7 +20,7 @@ Begins: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class General:
     """A body that serves several calls, with what it takes to stand for one of them."""
 
     body: Sink
@@ -34,14 +30,14 @@ class Shared:
     """For each node of the call's own body those in its place here."""
 
 
-def share(bodies: Iterable[Sink]) -> dict[Sink, Shared]:
+def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
     """What stands for each of the bodies that are equal to another but for where they read."""
     groups: dict[tuple[object, ...], list[Order]] = {}
     for body in bodies:
         order: Order = toposort([body])
         if any(isinstance(node, Shrink) for node in order) and not _is_in_place(order, body):
             groups.setdefault(_structure(order), []).append(order)
-    found: dict[Sink, Shared] = {}
+    found: dict[Sink, General] = {}
     for orders in groups.values():
         if len(orders) > 1:
             found |= _one_of(orders)
@@ -72,18 +68,18 @@ def _arguments(node: TensorNode) -> Iterable[object]:
     return node.arguments.values()
 
 
-def _one_of(orders: list[Order]) -> dict[Sink, Shared]:
+def _one_of(orders: list[Order]) -> dict[Sink, General]:
     """One body for all of these, which differ only in their shrinks."""
     making = _Making({node.name for node in orders[0] if isinstance(node, Variable)})
     made = [making.add(same) for same in zip(*orders, strict=True)]
     body = made[-1][-1]
     assert isinstance(body, Sink)
-    found: dict[Sink, Shared] = {}
+    found: dict[Sink, General] = {}
     for place, order in enumerate(orders):
         values = tuple((v, begins[place]) for begins, v in making.variables.items())
         own = order[-1]
         assert isinstance(own, Sink)
-        found[own] = Shared(body, values, dict(zip(order, made, strict=True)))
+        found[own] = General(body, values, dict(zip(order, made, strict=True)))
     return found
 
 
