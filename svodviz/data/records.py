@@ -313,7 +313,7 @@ class ItemRow(TypedDict):
     args: list[tuple[Position, Use]]
     """Buffers, and how each is used."""
     fixed: list[tuple[str, int]]
-    """Loop counters that the item is run with."""
+    """Variables that the item is run with: loop counters, and where parts begin that it reads."""
     facts: list[tuple[str, str]]
     """More about the operation, in words."""
     flops: Position

@@ -21,12 +21,19 @@ export function scheduleSections(inspector, entity) {
   return found ? { kind: "kernel", sections: fusion(inspector, schedule, found) } : null;
 }
 
+/** By what a variable of an item has its value: where it counts, by the loop. */
+function saidBy(schedule, row, name) {
+  const items = schedule.loops[schedule.loopOf.get(row.position)]?.items ?? [];
+  const values = items.map((it) => new Map(schedule.items[it].fixed).get(name));
+  return new Set(values).size > 1 ? "bound by the loop" : "where the part begins that it reads";
+}
+
 function item(inspector, schedule, row) {
   const facts = [
     ["operation", row.op],
     ["lane", schedule.lanes[row.lane]],
     ...row.facts,
-    ...row.fixed.map(([name, value]) => [name, `${value}, bound by the loop`]),
+    ...row.fixed.map(([name, value]) => [name, `${value}, ${saidBy(schedule, row, name)}`]),
   ];
   const loop = schedule.loopOf.get(row.position);
   if (loop !== undefined) facts.push(["loop", schedule.loops[loop].label]);
