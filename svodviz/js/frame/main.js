@@ -8,6 +8,7 @@ import { unpacked, withWire } from "../data/packed.js";
 import { HINT } from "../data/query.js";
 import { Requests } from "../data/requests.js";
 import { Store } from "../data/store.js";
+import { hints } from "../glossary/words.js";
 import { Inspector } from "../inspector/inspector.js";
 import { button, h } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
@@ -33,6 +34,7 @@ class Explorer {
     this.build(fullPage);
     if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys);
+    hints(this.root, (word) => this.store.model.operations[word] ?? "");
     this.store.subscribe(() => this.show());
   }
 

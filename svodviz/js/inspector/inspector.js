@@ -1,6 +1,8 @@
 // Everything known about the selection: facts, value, decisions, its rule, and its biography.
 
+import { wordList } from "../glossary/words.js";
 import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
+import { languageOf } from "../kit/tokens.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
@@ -105,6 +107,7 @@ export class Inspector {
       row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
       valueSection(this, entity),
       this.cost(row),
+      this.words(entity),
       this.operands(entity, place),
       this.rest(entity),
     ].flat();
@@ -143,6 +146,17 @@ export class Inspector {
   meaning(row) {
     const words = this.store.model.operations[row.op];
     return words ? h("p", { class: "hint" }, words) : null;
+  }
+
+  /** The words of a line of loops, instructions, LLVM IR or assembly. */
+  words(entity) {
+    const { model } = this.store;
+    const stage = model.stageOf(entity);
+    if (!["loops", "lowered", "llvm", "optimized", "asm"].includes(stage)) return null;
+    const text = model.lineOf.get(entity)?.text ?? "";
+    const found = wordList(text, languageOf(stage, model.host),
+      (word) => model.operations[word] ?? "");
+    return found && this.section("In words", found);
   }
 
   facts(rows) {

@@ -57,6 +57,7 @@ export class TextPane {
     this.body.style.height = `${rows.length * ROW}px`;
     this.body.style.minWidth = `${widest + 14}ch`;
     this.root.setAttribute("aria-label", label);
+    this.root.dataset.language = this.language; // what the words of its lines are words of
     this.drawn = [0, 0];
     this.body.replaceChildren();
     this.root.scrollTop = this.firstLine() * ROW;
