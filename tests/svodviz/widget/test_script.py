@@ -11,6 +11,8 @@ import pytest
 import svodviz
 from svodviz.exporting.browser import SCREENS
 from svodviz.widget import script
+from tests.svodviz.conftest import Open
+from tests.svodviz.page.test_page import state
 from tests.svodviz.sample import sample
 
 ROOT = Path(__file__).parents[3]
@@ -52,6 +54,13 @@ def test_it_says_where_it_wrote_a_page(program: Path) -> None:
     page = Path(told[1]).read_text("utf-8")
     assert '"stage":"schedule"' in page
     assert done.stdout.startswith("Explorer of compilation network.py")
+
+
+@pytest.mark.browser
+def test_the_page_of_a_script_opens(program: Path, open_page: Open) -> None:
+    page = open_page(Path(ran(program).stderr.split()[-1]))
+    assert state(page)["stage"] == "schedule"
+    assert page.locator(".item").count() == 4
 
 
 def test_the_command_line_shows_it_in_its_own_way(program: Path) -> None:
