@@ -22,7 +22,7 @@ from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.texts.summary import summary_of_page
 from svodviz.widget.live import Live
-from svodviz.widget.script import is_script, show_page
+from svodviz.widget.plain_script import is_script, show_page
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
 from svodviz.wire.checks import tried as bisected

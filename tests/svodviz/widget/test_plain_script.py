@@ -10,7 +10,7 @@ import pytest
 
 import svodviz
 from svodviz.exporting.browser import SCREENS
-from svodviz.widget import script
+from svodviz.widget import plain_script as script
 from tests.svodviz.conftest import Open
 from tests.svodviz.page.test_page import state
 from tests.svodviz.sample import sample
