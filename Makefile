@@ -51,6 +51,8 @@ $(STAMP) $(BENCH): pyproject.toml
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(INSTALL) --editable '.[$(EXTRA)]'
 	@touch $@
 
+# Settings that JupyterLab begins with: it keeps widgets when it saves a notebook.
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/binder/jupyter$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
 

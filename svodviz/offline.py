@@ -4,20 +4,24 @@
 
 The notebook keeps the data of each explorer that it shows. `OfflineExplorers` puts a page of its
 own in the place of each, inside an <iframe> whose content is part of the file; the script in it is
-this package's, not what the notebook has saved. Where the data is missing the picture stays, with
-words on why and on how to get the explorer back; the log says how many became pages and how many
-did not. `OfflineExporter` also leaves out what nbconvert
-would load from elsewhere: formulas stay as they are written.
+this package's, not what the notebook has saved. Where the data of one is missing nothing is
+written: the error says which cells lack it and how to mend that. Who wants what there is asks for
+pictures in its place, with the same words above each:
+
+    jupyter nbconvert --to svodviz.offline.OfflineExporter --OfflineExplorers.pictures=True …
+
+`OfflineExporter` also leaves out what nbconvert would load from elsewhere: formulas stay as they
+are written.
 """
 
 import copy
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
-from traitlets import default
+from nbconvert.utils.exceptions import ConversionException
+from traitlets import Bool, default
 from traitlets.config import Config
 
 from svodviz.comparing.comparison_wire import FORMAT as COMPARISON
@@ -51,6 +55,7 @@ AGAIN = (
     "Run its cell again and save the notebook, or run all of it: "
     "jupyter nbconvert --execute --to notebook --inplace notebook.ipynb"
 )
+INSTEAD = "For a page with pictures in their place: --OfflineExplorers.pictures=True"
 
 Saved: TypeAlias = dict[str, Any]
 """A part of a notebook's JSON: anybody may have written it."""
@@ -63,8 +68,18 @@ class Notebook(Protocol):
     cells: list[Saved]
 
 
+class LostExplorers(ConversionException):
+    """A notebook shows explorers whose data it lacks."""
+
+
 class OfflineExplorers(Preprocessor):
-    """Replaces every explorer of a notebook by its page; others' widgets stay as they are."""
+    """Replaces every explorer of a notebook by its page; others' widgets stay as they are.
+
+    Raises LostExplorers where one cannot be shown, unless `pictures` are asked for.
+    """
+
+    pictures = Bool(False, help="whether a picture stands in for an explorer that was not saved")
+    pictures.tag(config=True)
 
     def preprocess(self, notebook: Notebook, resources: Saved) -> tuple[Notebook, Saved]:
         """The notebook with pages in the place of explorers."""
@@ -72,11 +87,12 @@ class OfflineExplorers(Preprocessor):
         saved = notebook.metadata.get("widgets", {}).get(SAVED, {}).get("state", {})
         states = {key: it.get("state", {}) for key, it in saved.items()}
         pages = {key: page for key, state in states.items() if (page := page_of(state))}
-        found = Counter(
-            self._replace(output, pages, states)
-            for cell in notebook.cells for output in cell.get("outputs", ())
-        )  # fmt: skip
-        self._tell(found)
+        found = [
+            (number, self._replace(output, pages, states))
+            for number, cell in enumerate(notebook.cells, start=1)
+            for output in cell.get("outputs", ())
+        ]
+        self._tell([(number, why) for number, why in found if why is not None])
         for key in pages:
             del saved[key]
         if pages and not _has_other_views(notebook):
@@ -101,17 +117,17 @@ class OfflineExplorers(Preprocessor):
             data.pop(VIEW)
         return why
 
-    def _tell(self, found: Counter[str | None]) -> None:
-        """How many explorers there are, and which of them are lost."""
-        shown = found.pop("", 0)
-        found.pop(None, None)
-        lost = sum(found.values())
-        counts = f"svodviz: {_counted(shown + lost)}, {shown} interactive"
+    def _tell(self, found: list[tuple[int, str]]) -> None:
+        """How many explorers there are; which of them are lost, by the number of their cell."""
+        lost = [(number, why) for number, why in found if why]
+        counts = f"svodviz: {_counted(len(found))}, {len(found) - len(lost)} interactive"
         if not lost:
             self.log.info(counts)
             return
-        reasons = "; ".join(f"{number}: {why}" for why, number in found.items())
-        self.log.warning("%s, %s only a picture (%s). %s", counts, lost, reasons, AGAIN)
+        cells = "; ".join(f"cell {number}: {why}" for number, why in lost)
+        if not self.pictures:
+            raise LostExplorers(f"{counts}, {len(lost)} lost. {cells}. {AGAIN}. {INSTEAD}")
+        self.log.warning("%s, %s only a picture. %s. %s", counts, len(lost), cells, AGAIN)
 
 
 def _has_other_views(notebook: Notebook) -> bool:

@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    program.py  runs a user's program and finds what there is to explore in it
-    main.py     the command line: the same explorer, texts and pictures without a notebook
+    program.py   runs a user's program and finds what there is to explore in it
+    progress.py  what takes long is said on standard error
+    main.py      the command line: the same explorer, texts and pictures without a notebook
 """

@@ -1,6 +1,6 @@
 """The command line: the same explorer, texts and pictures without a notebook.
 
-    svodviz explore program.py -o page.html     one HTML page, zero requests
+    svodviz explore program.py -o page.html     one HTML page, zero requests; --open shows it
     svodviz show program.py --stage lowered     a stage as text; also summary, decisions
     svodviz show program.py --stage run         what each item of one run takes, measured now
     svodviz export program.py -o graph.png      a stage in a file, its format by the ending
@@ -15,6 +15,7 @@ wrong. Whatever names and texts the program has, what is printed is fit for a te
 """
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -25,8 +26,10 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from compiler.core.errors import CompileError
 from compiler.core.printable import printout
 from svodviz.cli.program import Found, NothingFound, ProgramError, run
+from svodviz.cli.progress import told
 from svodviz.comparing.compare import compare
 from svodviz.comparing.comparison import COMPARED, Comparison
+from svodviz.exporting.browser import open_page
 from svodviz.exporting.save import ENDINGS, encode, form_of
 from svodviz.foundation.escape import terminal_text, visible
 from svodviz.foundation.stages import BY_ID, EXPORTED
@@ -34,6 +37,7 @@ from svodviz.texts.check_text import check_text
 from svodviz.texts.decision_text import decision_text
 from svodviz.texts.summary import full_summary, text_of
 from svodviz.widget.side_by_side import SideBySide
+from svodviz.wire.checks import Checks
 
 if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
@@ -47,6 +51,7 @@ EPILOG = (
 EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
 RIGHT, WRONG = 0, 1
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
+OPEN = "show the page in the browser"
 CHECK = (
     "run every pass and stage on the program's inputs, and mark which are right; the exit code is "
     "1 where one is wrong, or where none can be run"
@@ -72,19 +77,49 @@ class _Version(argparse.Action):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    chosen = _parser().parse_args(arguments)
-    is_diff = chosen.command == "diff"
     try:
-        code = _diff(chosen) if is_diff else _one(chosen)
-        sys.stdout.flush()
+        try:
+            return _run(_parser().parse_args(arguments))
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
         # Who read our output has seen enough: `svodviz show … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return RIGHT
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    is_diff = chosen.command == "diff"
+    try:
+        _check_outputs(chosen)
+        return _diff(chosen) if is_diff else _one(chosen)
+    except BrokenPipeError:
+        raise
     except (ProgramError, NothingFound, CompileError, ValueError, OSError) as error:
         print(terminal_text(error), file=sys.stderr)
         return TROUBLE if is_diff else WRONG
-    return code
+
+
+def _check_outputs(chosen: argparse.Namespace) -> None:
+    """Refuses, before any program runs, a file that cannot be written or has no format."""
+    output = getattr(chosen, "output", None)
+    if chosen.command == "export" and output and not chosen.form:
+        form_of(output)
+    if getattr(chosen, "is_opened", False) and chosen.command == "diff" and not output:
+        raise ValueError("--open: there is no page to open; name one with -o")
+    if output:
+        _check_output(Path(output))
+
+
+def _check_output(path: Path) -> None:
+    why = (
+        errno.EISDIR if path.is_dir()
+        else errno.ENOENT if not path.parent.is_dir()
+        else 0 if os.access(path if path.exists() else path.parent, os.W_OK)
+        else errno.EACCES
+    )  # fmt: skip
+    if why:
+        raise ValueError(f"{path}: cannot be written: {os.strerror(why)}")
 
 
 def _one(chosen: argparse.Namespace) -> int:
@@ -96,7 +131,8 @@ def _found(program: str, arguments: list[str]) -> list[Found]:
         raise ValueError(f"{program}: a folder; expected a Python program")
     if not Path(program).is_file():
         raise ValueError(f"{program}: no such file")
-    return run(program, arguments)
+    with told(f"running {visible(Path(program).name)}", is_alone=False):
+        return run(program, arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
                          help="with LLVM's passes and the assembly of other machines")  # fmt: skip
     explore.add_argument("--measure", action="store_true",
                          help="run the program, and show what each item takes")  # fmt: skip
+    explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
     stages = [*BY_ID, "decisions", "summary"]
     show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
@@ -141,24 +178,38 @@ def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
     diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     diff.add_argument("--measure", action="store_true", help="run both, and compare the times too")
     diff.add_argument("-o", "--output", help="also write the page that shows both side by side")
+    diff.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
 
 
 def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
     first = Path(chosen.output or Path(chosen.program).with_suffix(".html").name)
-    checks = [it.check() if chosen.check else None for it in found]
+    checks = [_checked(it) if chosen.check else None for it in found]
     for position, (it, made) in enumerate(zip(found, checks, strict=True)):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
+        with told(f"making {visible(path.name)}"):
+            page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
         _write_page(path, page, sys.stdout)
+        if chosen.is_opened and not position:
+            _open(path)
         if made:
             print(check_text(made, it.compilation))
     return RIGHT if all(it is None or it.is_right for it in checks) else WRONG
 
 
-def _write_page(path: Path, page: str, told: TextIO) -> None:
+def _checked(found: Found) -> Checks:
+    with told("running every pass and stage"):
+        return found.check()
+
+
+def _open(path: Path) -> None:
+    if not open_page(path):
+        print(terminal_text(f"{path}: there is no browser here to open it in"), file=sys.stderr)
+
+
+def _write_page(path: Path, page: str, stream: TextIO) -> None:
     _write(path, page.encode())
-    print(f"{visible(path)}: {len(page.encode()) / 1000:.0f} kB", file=told)
+    print(f"{visible(path)}: {len(page.encode()) / 1000:.0f} kB", file=stream)
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -169,8 +220,9 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> int:
-    checks = [it.check() for it in found] if chosen.check else []
-    texts = [_text(it.compilation, chosen) for it in found]
+    checks = [_checked(it) for it in found] if chosen.check else []
+    with told(f"making stage {chosen.stage}"):
+        texts = [_text(it.compilation, chosen) for it in found]
     for position, made in enumerate(checks):
         texts[position] += f"\n\n{check_text(made, found[position].compilation)}"
     print("\n\n".join(texts))
@@ -189,7 +241,8 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
 
 def _export(found: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
-    data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
+    with told(f"making stage {chosen.stage} as {form}"):
+        data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
     if chosen.output:
         _write(Path(chosen.output), data)
     elif form == "png":
@@ -201,9 +254,12 @@ def _export(found: list[Found], chosen: argparse.Namespace) -> int:
 
 def _diff(chosen: argparse.Namespace) -> int:
     a, b = (_found(it, [])[-1].compilation for it in (chosen.a, chosen.b))
-    made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
+    with told("comparing"):
+        made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
     if chosen.output:
         _write_page(Path(chosen.output), SideBySide(made).export_html(), sys.stderr)
+        if chosen.is_opened:
+            _open(Path(chosen.output))
     if not chosen.stage:
         print(made)
         return SAME if made.is_same else DIFFERENT

@@ -421,3 +421,5 @@ class ScheduleRows(TypedDict):
     buffers: list[BufferRow]
     moved: list[str]
     """The copies of one run between devices, in words."""
+    cores: NotRequired[Position]
+    """On how many cores a kernel's tasks may run at once."""

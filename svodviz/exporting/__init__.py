@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
+    browser.py      shows a page in the reader's browser
     bundle.py       the browser's modules as one script
     picture.py      a stage's graph as a still SVG
     script.py       the browser's part as one script

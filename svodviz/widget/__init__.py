@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     live.py          the compiler's own objects behind entities, and back
     side_by_side.py  the widget of a comparison
+    plain_script.py  `explore` in a plain script: a page
     explorer.py      the widget: one compilation, every stage linked; and `bisect`, which opens it
     magics.py        `%explore expression` and `%%explore` over a cell
     playground.py    an explorer in which choices of loops are tried

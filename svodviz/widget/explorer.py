@@ -22,6 +22,7 @@ from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.texts.summary import summary_of_page
 from svodviz.widget.live import Live
+from svodviz.widget.plain_script import is_script, show_page
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
 from svodviz.wire.checks import tried as bisected
@@ -236,6 +237,9 @@ def explore(
     the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
     many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
     where there is nothing to explore, TraitError for a state that it cannot be in.
+
+    In a plain script it is written as a page, which the browser opens if there is a screen; where
+    it stands is said on standard error.
     """
     try:
         shown = _shown(subject, inputs, check, bool(measure), state)
@@ -248,6 +252,8 @@ def explore(
         shown.record_run(SECONDS if measure is True else measure)
     for listener in list(_listeners):
         listener(shown)
+    if not _listeners and is_script():
+        show_page(shown, name_of(shown.compilation))
     return shown
 
 

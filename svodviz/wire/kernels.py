@@ -34,6 +34,13 @@ def tasks_of(compilation: "Compilation") -> dict[str, int]:
     return {loops.name: _tasks(loops) for loops in compilation.loops}
 
 
+def cores_of(compilation: "Compilation") -> int:
+    """On how many cores the tasks of one kernel may run at once."""
+    from compiler.pipeline.kernels import machine_of
+
+    return machine_of(compilation.options).cores
+
+
 def _row(
     loops: "Loops", choices: "Choices", level: "Level", entities: Entities
 ) -> "records.KernelRow":

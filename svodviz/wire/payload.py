@@ -168,4 +168,4 @@ def place(source: str) -> str:
 #   4  "views", "checks", "rulebook"; rules end with their code; layouts may be null; nodes of the
 #      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
 #      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
-#      numbers that were looked at; "plain", "unseen".
+#      numbers that were looked at; "plain", "unseen"; schedules have "cores".

@@ -13,7 +13,7 @@ from svodviz.foundation.escape import visible
 from svodviz.foundation.stages import printed
 from svodviz.wire.fusions import fusion_rows
 from svodviz.wire.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
-from svodviz.wire.kernels import tasks_of
+from svodviz.wire.kernels import cores_of, tasks_of
 from svodviz.wire.memory_rows import memory_row
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def schedule_row(compilation: "Compilation", entities: Entities) -> "records.Sch
         "fusions": fusion_rows(schedule, entities),
         "buffers": buffers.rows,
         "moved": [visible(it) for it in compilation.transfers],
+        "cores": cores_of(compilation),
     }
 
 

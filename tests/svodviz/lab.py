@@ -91,7 +91,9 @@ class Server:
 
 
 @contextmanager
-def serve(folder: Path, settings: Mapping[str, Any] = SETTINGS) -> Iterator[Server]:
+def serve(
+    folder: Path, settings: Mapping[str, Any] = SETTINGS, **variables: str
+) -> Iterator[Server]:
     """A server of both applications, with the settings that its reader chose."""
     pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
     _configure(folder / ".jupyter", settings)
@@ -103,7 +105,8 @@ def serve(folder: Path, settings: Mapping[str, Any] = SETTINGS) -> Iterator[Serv
         "--port-retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
     ]  # fmt: skip
     ours = {"HOME": str(folder), "PYTHONPATH": str(ROOT), "JUPYTER_CONFIG_DIR": "",
-            "JUPYTER_DATA_DIR": "", "JUPYTER_RUNTIME_DIR": ""}  # fmt: skip
+            "JUPYTER_DATA_DIR": "", "JUPYTER_RUNTIME_DIR": "", "JUPYTER_CONFIG_PATH": "",
+            **variables}  # fmt: skip
     surroundings = {name: it for name, it in {**os.environ, **ours}.items() if it}
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, env=surroundings, stdout=log, stderr=log)

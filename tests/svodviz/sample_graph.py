@@ -161,7 +161,8 @@ class Compilation(compiler.Compilation):
     choices, levels = NoChoices(), {}
     transfers = tuning = ()
     can_run = False
-    options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]))  # none of those of the sample
+    # none of the passes of the sample; as many cores wherever the tests run
+    options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]), threads=2)
 
     name: str
     user_source: Stage

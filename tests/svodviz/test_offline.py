@@ -1,6 +1,9 @@
 """Executed notebooks as pages without network and kernel."""
+# ruff: noqa: E402 - what is imported last needs what may be missing
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,11 @@ from tests.svodviz.sample import HOSTILE, hostile, rich, sample
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 pytest.importorskip("nbconvert", reason="nbconvert is not installed")
-from svodviz.offline import SAVED, VIEW, OfflineExplorers, OfflineExporter, page_of  # noqa: E402
+from traitlets.config import Config
+
+from svodviz.offline import SAVED, VIEW, LostExplorers, OfflineExplorers, OfflineExporter, page_of
+
+PICTURES = Config({"OfflineExplorers": {"pictures": True}})
 
 
 def notebook(*widgets: Any) -> Any:
@@ -63,7 +70,7 @@ def test_widgets_of_others_stay() -> None:
 ])  # fmt: skip
 def test_what_cannot_be_shown_keeps_its_picture(state: dict[str, Any]) -> None:
     assert page_of(state) == ""
-    made, _ = OfflineExplorers().preprocess(notebook(state), {})
+    made, _ = OfflineExplorers(pictures=True).preprocess(notebook(state), {})
     assert outputs(made)[0]["image/svg+xml"] == "<svg/>"
 
 
@@ -84,25 +91,50 @@ def unsaved(*widgets: Any) -> Any:
     return made
 
 
-def test_explorers_that_were_not_saved_are_said_to_be_lost(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_nothing_is_written_where_explorers_were_not_saved() -> None:
+    given = unsaved(Explorer(sample()), {}, side_by_side(sample(), rich()), quiz(sample()))
+    with pytest.raises(LostExplorers) as caught:
+        OfflineExporter().from_notebook_node(given)
+    assert str(caught.value) == (
+        "svodviz: 3 explorers, 0 interactive, 3 lost. cell 1: the notebook was saved without its "
+        "data; cell 3: the notebook was saved without its data; cell 4: the notebook was saved "
+        "without its data. Run its cell again and save the notebook, or run all of it: jupyter "
+        "nbconvert --execute --to notebook --inplace notebook.ipynb. For a page with pictures in "
+        "their place: --OfflineExplorers.pictures=True"
+    )
+
+
+def test_the_command_stops_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "lost.ipynb"
+    nbformat.write(unsaved(Explorer(sample())), path)
+    command = [sys.executable, "-m", "nbconvert", "--to", "svodviz.offline.OfflineExporter"]
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True)
+    assert done.returncode != 0 and not path.with_suffix(".html").exists()
+    last = done.stderr.strip().splitlines()[-1]
+    assert "1 explorer, 0 interactive, 1 lost. cell 1: " in last and "Run its cell again" in last
+    done = subprocess.run([*command, "--OfflineExplorers.pictures=True", str(path)],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0
+    assert "This explorer is a picture only" in path.with_suffix(".html").read_text("utf-8")
+
+
+def test_pictures_stand_in_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     given = unsaved(Explorer(sample()), side_by_side(sample(), rich()), quiz(sample()), {})
-    text, _ = OfflineExporter().from_notebook_node(given)
+    exporter = OfflineExporter(config=PICTURES)
+    text, _ = exporter.from_notebook_node(given)
     assert text.count('class="svodviz-lost"') == 3
     assert text.count("This explorer is a picture only: the notebook was saved without its") == 3
     assert '<img alt="graph of ' in text and " side by side: " in text and "Quiz of" in text
     (words,) = (it.getMessage() for it in caplog.records if "svodviz" in it.getMessage())
-    assert words == (
-        "svodviz: 3 explorers, 0 interactive, 3 only a picture (3: the notebook was "
-        "saved without its data). Run its cell again and save the notebook, or run all of it: "
-        "jupyter nbconvert --execute --to notebook --inplace notebook.ipynb"
-    )
+    assert words.startswith("svodviz: 3 explorers, 0 interactive, 3 only a picture. cell 1: ")
+    assert words.endswith("jupyter nbconvert --execute --to notebook --inplace notebook.ipynb")
 
 
 def test_explorers_of_another_version_are_said_to_be_lost(caplog: pytest.LogCaptureFixture) -> None:
     given = notebook({"wire": {"format": "svodviz", "version": 1}}, Explorer(sample()))
-    made, _ = OfflineExplorers().preprocess(given, {})
+    with pytest.raises(LostExplorers, match="cell 1: its data was saved by another version"):
+        OfflineExplorers().preprocess(given, {})
+    made, _ = OfflineExplorers(pictures=True).preprocess(given, {})
     assert "another version" in outputs(made)[0]["text/html"]
     assert VIEW not in outputs(made)[0] and "svodviz-lost" not in outputs(made)[1]["text/html"]
     assert "2 explorers, 1 interactive, 1 only a picture" in caplog.text

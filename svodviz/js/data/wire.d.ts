@@ -341,6 +341,7 @@ export interface ScheduleRows {
   fusions: FusionRow[];
   buffers: BufferRow[];
   moved: string[];
+  cores?: Position;
 }
 
 /** The time of one item, in nanoseconds */

@@ -43,8 +43,11 @@ export function keyTable(store, views) {
     [["t"], "three linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
     [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
-    [["s"], "only the selection and its neighbours; again for more of them, or all",
-      () => views.view.toggleOnly?.()],
+    [["s"], "only the selection and its neighbours; again for more of them, or all; on the "
+      + "timeline: zoom out", (key) => { views.view.toggleOnly?.(); views.view.steer?.(key); }],
+    [["w"], "zoom in on the timeline", (key) => views.view.steer?.(key)],
+    [["a", "d"], "earlier or later on the timeline", (key) => views.view.steer?.(key)],
+    [[",", "."], "previous or next item of the timeline", (key) => views.view.steer?.(key)],
     [["/"], "search", () => views.focusSearch()],
     [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
     [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],

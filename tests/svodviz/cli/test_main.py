@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from svodviz.cli import main as cli
 from svodviz.cli.main import main
 from svodviz.exporting.save import ENDINGS
 from tests.svodviz.exporting.test_save import STARTS
@@ -50,8 +51,8 @@ def test_show_prints_a_stage(program: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_the_version_is_that_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    command = [sys.executable, "-m", "svodviz", "--version"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    asked = [sys.executable, "-m", "svodviz", "--version"]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT)
     assert ended.stdout == f"svodviz {project['version']}\n"
 
 
@@ -154,6 +155,42 @@ def test_an_ending_without_format(
     assert not (tmp_path / "x.gif").exists()
 
 
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["export", "{program}", "-o", "{folder}/x.gif"], "its ending says no format"),
+    (["export", "{program}", "-o", "{folder}/no/x.svg"], "No such file or directory"),
+    (["explore", "{program}", "-o", "{folder}"], "Is a directory"),
+    (["explore", "{program}", "-o", "{folder}/no/x.html"], "No such file or directory"),
+    (["diff", "{program}", "{program}", "-o", "{folder}/no/x.html"], "No such file or directory"),
+    (["diff", "{program}", "{program}", "--open"], "name one with -o"),
+])  # fmt: skip
+def test_what_cannot_be_written_is_refused_before_the_program_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    mark = tmp_path / "it ran"
+    program = written(tmp_path, f"open({str(mark)!r}, 'w').close()\n{RIGHT}")
+    assert main([it.format(program=program, folder=tmp_path) for it in arguments]) != 0
+    assert words in capsys.readouterr().err
+    assert not mark.exists()
+
+
+def test_pages_are_opened_when_that_is_asked_for(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    opened: list[Path] = []
+    monkeypatch.setattr(cli, "open_page", lambda path: not opened.append(path))
+    page = tmp_path / "page.html"
+    assert main(["explore", str(program), "-o", str(page)]) == 0
+    assert opened == []
+    assert main(["explore", str(program), "-o", str(page), "--open"]) == 0
+    assert opened == [page] and page.exists()
+    assert main(["diff", str(program), str(program), "-o", str(page), "--open"]) == 0
+    assert opened == [page, page]
+    monkeypatch.setattr(cli, "open_page", lambda path: False)
+    assert main(["explore", str(program), "-o", str(page), "--open"]) == 0
+    assert capsys.readouterr().err.endswith(f"{page}: there is no browser here to open it in\n")
+
+
 def test_show_prints_one_kernel(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(program), "--stage", "loops", "--kernel", "k3"]) == 0
     assert capsys.readouterr().out.startswith("k3(x)\n")
@@ -210,11 +247,14 @@ def test_diff_in_trouble(
     assert words in capsys.readouterr().err
 
 
-def test_output_ends_where_nobody_reads_on(program: Path) -> None:
-    command = f'"{sys.executable}" -m svodviz.cli.main show "{program}" --stage llvm | head -1'
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+@pytest.mark.parametrize("asked", ["show '{program}' --stage llvm", "show --help", "--version"])
+def test_output_ends_where_nobody_reads_on(program: Path, asked: str) -> None:
+    reader = "head -1" if "llvm" in asked else "head -0"
+    asked = asked.format(program=program)
+    line = f'"{sys.executable}" -m svodviz.cli.main {asked} | {reader}'
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(done.stdout.splitlines()) == 1
+    assert len(done.stdout.splitlines()) == int(reader[-1])
 
 
 def test_without_explore_the_last_name_counts(

@@ -1,13 +1,17 @@
 """Run All, then Save, as JupyterLab comes from its makers: no explorer is lost."""
 
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from svodviz.offline import SAVED, OfflineExplorers
-from tests.svodviz.lab import IDLE, PATIENCE, READY, SETTINGS, Server, Shown, opened, serve
+from svodviz.offline import SAVED
+from tests.svodviz.lab import IDLE, PATIENCE, READY, ROOT, SETTINGS, Server, Shown, opened, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -75,9 +79,51 @@ def test_run_all_and_save_keep_the_explorers(
         assert root.locator(".item").count() >= 1
 
 
+def converted(path: Path) -> str:
+    """The page that the offline exporter makes of a notebook."""
+    command = [sys.executable, "-m", "nbconvert", "--to", "svodviz.offline.OfflineExporter"]
+    subprocess.run([*command, str(path)], check=True, capture_output=True, cwd=ROOT)
+    return path.with_suffix(".html").read_text("utf-8")
+
+
 def test_the_saved_notebook_becomes_pages(as_it_comes: Server) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    notebook = nbformat.from_dict(as_it_comes.read("lab-tree.ipynb"))
-    made, _ = OfflineExplorers().preprocess(notebook, {})
-    shown = [it["data"].get("text/html", "") for cell in made.cells for it in cell.outputs]
-    assert sum("<iframe" in it for it in shown) == len(CELLS)
+    text = converted(as_it_comes.folder / "lab-tree.ipynb")
+    assert text.count('<iframe class="svodviz-page"') == len(CELLS)
+    assert "svodviz-lost" not in text
+
+
+def of_make() -> str:
+    """The path of settings that `make lab` gives to JupyterLab."""
+    made = subprocess.run(
+        ["make", "--print-data-base", "--question", "lab"],
+        capture_output=True, text=True, cwd=ROOT,
+        env={key: it for key, it in os.environ.items() if key != "JUPYTER_CONFIG_PATH"},
+    ).stdout  # fmt: skip
+    found = re.search("^lab: JUPYTER_CONFIG_PATH := (.*)$", made, re.M)
+    return found[1] if found else ""
+
+
+def of_binder(folder: Path) -> str:
+    """The same of Binder, which starts its server by binder/start."""
+    asked = [ROOT / "binder" / "start", "printenv", "JUPYTER_CONFIG_PATH"]
+    return subprocess.run(
+        asked, capture_output=True, text=True, check=True, cwd=folder
+    ).stdout.strip()
+
+
+def test_make_lab_and_binder_have_all_widgets_saved(
+    chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = of_make()
+    assert of_binder(ROOT).split(":")[0] == path
+    folder = tmp_path_factory.mktemp("make")
+    with serve(folder, NOT_SAVED, JUPYTER_CONFIG_PATH=path) as server:
+        # No explorer is there to see to it: what keeps the widget is the setting.
+        server.write("slider.ipynb", ["import ipywidgets\nipywidgets.IntSlider(7)"])
+        address = server.url("lab/tree/slider.ipynb") + "&reset"
+        with opened(chromium, address) as shown:
+            shown.command("notebook:run-all-cells")
+            shown.cell(0).locator(".widget-slider").wait_for(timeout=PATIENCE)
+            assert shown.page.evaluate(SAVED_ALL) is False
+        states = server.read("slider.ipynb")["metadata"]["widgets"][SAVED]["state"].values()
+        assert 7 in [it["state"].get("value") for it in states]

@@ -196,6 +196,7 @@ def test_thousands_of_items_stay_usable(open_page: Open, tmp_path: Path) -> None
     Explorer(long, stage="schedule").export_html(tmp_path / "long.html")
     assert (tmp_path / "long.html").stat().st_size < 1_000_000
     page = open_page(tmp_path / "long.html")
+    page.get_by_role("button", name="Items", exact=True).click()
     status = page.locator(".status-text").inner_text()
     assert status.startswith("3,000 items · 1,000 folded into 1 loop · ")
     drawn = re.search(r"(\d+) of 2,001 rows drawn: scroll for more", status)

@@ -29,12 +29,15 @@ export class MemoryCurve {
     return [...found.values()];
   }
 
-  draw(left, width) {
+  /** @param range the first and the last item that are drawn */
+  draw(left, width, range) {
     const { alive, inputs, peak, plan } = this.schedule.memory;
+    const [first, last] = range;
     const lines = this.lines();
     const most = Math.max(1, ...lines.map((it) => it[2]), alive[peak] ?? 0);
-    const count = Math.max(1, alive.length);
-    this.x = (item) => left + (item / count) * width;
+    const count = Math.max(1, last + 1 - first);
+    this.x = (item) =>
+      left + (Math.max(0, Math.min(count, item - first)) / count) * width;
     const room = this.root.parentElement?.clientHeight || ROOM;
     const high = room < ROOM ? LOW : HIGH;
     this.y = (size) => TOP + high - 3 - (size / most) * (high - 8);
@@ -45,25 +48,27 @@ export class MemoryCurve {
     const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}`;
     this.svg.setAttribute("aria-label", label);
     this.svg.replaceChildren(...[
-      this.mark, ...this.area(alive),
+      this.mark, ...this.area(thinned(alive, range, width)),
       ...lines.map(([name, , size]) => s("path", {
         class: `curve-line ${name}`, d: `M${left} ${this.y(size)}H${left + width}`,
       })),
-      ...this.peakMark(peak, alive[peak] ?? 0),
+      ...this.peakMark(peak < first || peak > last ? -1 : peak, alive[peak] ?? 0),
       s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
       s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
-      s("text", { class: "curve-scale first", x: left, y: 10 }, "item 0"),
+      s("text", { class: "curve-scale first", x: left, y: 10 },
+        `item ${many(first)}`),
       count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
-        `item ${many(count - 1)}`),
-      this.target(left, width, count, high),
+        `item ${many(last)}`),
+      this.target(left, width, range, high),
     ].filter(Boolean));
     this.light();
   }
 
-  area(alive) {
-    if (!alive.length) return [];
+  /** @param rows sizes, and where each ends */
+  area(rows) {
+    if (!rows.length) return [];
     const bottom = this.y(0);
-    const steps = alive.map((size, item) => `V${this.y(size)}H${this.x(item + 1)}`).join("");
+    const steps = rows.map(([size, end]) => `V${this.y(size)}H${this.x(end)}`).join("");
     return [
       s("path", { class: "curve-area", d: `M${this.x(0)} ${bottom}${steps}V${bottom}z` }),
       s("path", { class: "curve-edge", d: `M${this.x(0)} ${bottom}${steps}V${bottom}` }),
@@ -78,11 +83,11 @@ export class MemoryCurve {
   }
 
   /** Takes the pointer over the whole curve: the item under it is lit, a click selects it. */
-  target(left, width, count, high) {
+  target(left, width, [first, last], high) {
     const itemAt = (event) => {
       const x = event.clientX - this.svg.getBoundingClientRect().left;
-      const item = Math.floor(((x - left) / width) * count);
-      return this.schedule.items[Math.max(0, Math.min(count - 1, item))]?.e ?? -1;
+      const item = first + Math.floor(((x - left) / width) * (last + 1 - first));
+      return this.schedule.items[Math.max(first, Math.min(last, item))]?.e ?? -1;
     };
     return s("rect", {
       class: "curve-target", x: left, y: 0, width, height: TOP + high,
@@ -111,9 +116,20 @@ export class MemoryCurve {
     const { hovered, selected } = this.store;
     const { itemOf } = this.schedule;
     const item = itemOf.get(hovered) || itemOf.get(selected);
-    this.mark.setAttribute("visibility", item ? "visible" : "hidden");
-    if (!item) return;
-    this.mark.setAttribute("x", this.x(item.position));
-    this.mark.setAttribute("width", Math.max(2, this.x(item.position + 1) - this.x(item.position)));
+    const [from, to] = item ? [this.x(item.position), this.x(item.position + 1)] : [0, 0];
+    this.mark.setAttribute("visibility", to > from ? "visible" : "hidden");
+    this.mark.setAttribute("x", from);
+    this.mark.setAttribute("width", Math.max(2, to - from));
   }
+}
+
+/** Sizes and where each ends, at most two for a pixel: of more the largest of each few. */
+function thinned(alive, [first, last], width) {
+  const step = Math.max(1, Math.floor((last + 1 - first) / (2 * width)));
+  const rows = [];
+  for (let item = first; item <= last && item < alive.length; item += step) {
+    const end = Math.min(item + step, last + 1);
+    rows.push([Math.max(...alive.slice(item, end)), end]);
+  }
+  return rows;
 }

@@ -2,7 +2,7 @@
 // and an arrow from what stood in a place to what uses it again.
 
 import { bytes, count, counted, h, s } from "../../kit/dom.js";
-import { niceStep } from "./timeline.js";
+import { niceStep } from "./window.js";
 
 const LEFT = 84;
 const HEAD = 26;

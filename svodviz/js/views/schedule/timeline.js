@@ -1,17 +1,30 @@
-// The schedule on an axis of time: a lane for each device, bars from the earliest start, slack as a
-// hollow extension up to the latest one, dependencies by kind, and the memory curve beneath. What
-// was measured is a thin dark bar under the estimate's.
+// The schedule on an axis of time that zooms and moves: a row for each item, or items packed into a
+// lane for each device or core. Bars stand at the earliest start, slack is a hollow extension up to
+// the latest one; dependencies by kind, and the memory curve beneath. In rows of items what was
+// measured is a thin dark bar under the estimate's.
 
+import { count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { ratioOf } from "../../data/measured.js";
-import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
+import { coresOf } from "./cores.js";
 import { MemoryCurve } from "./curve.js";
-import { barsOf, foldedAtFirst, HEAD, ROW, rowOfItem, rowsBetween, rowsOf } from "./rows.js";
+import { ItemRows } from "./itemrows.js";
+import { PackedRows } from "./packedrows.js";
+import { foldedAtFirst, HEAD, ROW, rowOfItem, rowsBetween, rowsOf } from "./rows.js";
+import { SumsPanel } from "./sumspanel.js";
 import { TimelineArrows } from "./timelinearrows.js";
-import { labelOf, labelWidth } from "./timelinelabels.js";
+import { labelWidth, laneWidth } from "./timelinelabels.js";
+import { listenToMoves, steer } from "./timelinemoves.js";
 import { pathWords, TimelineTools, timeWords } from "./timelinetools.js";
+import { tracksOf } from "./tracks.js";
+import { ticksOf, TimeWindow } from "./window.js";
 
 const AFTER = 82; // pixels to the right for the words after the last bar
 const AFTER_BOTH = 132; // the same where the ratio of both times stands there
+const AFTER_PACKED = 16;
+const LEAST_LEFT = 84; // pixels to the left of the axis: the curve's figures stand there too
+const MOST_ITEM_ROWS = 24; // with more the timeline opens packed: a choice
+const CLOSE = 3; // times an item's length is in view when it is approached
+const REST = 120; // milliseconds without a move after which the words are made anew
 
 export class TimelineView {
   constructor(store, look) {
@@ -21,21 +34,33 @@ export class TimelineView {
     this.found = new Set();
     this.critical = false;
     this.by = "estimated";
-    this.tools = new TimelineTools(store, this);
+    this.stretch = null;
     this.arrows = new TimelineArrows(this);
-    this.body = h("div", { class: "timeline-body" });
+    this.itemRows = new ItemRows(this);
+    this.packedRows = new PackedRows(this);
+    this.build();
+    listenToMoves(this);
+    store.onHover(() => { if (this.root.isConnected) this.light(); });
+  }
+
+  build() {
+    const { store } = this;
+    this.tools = new TimelineTools(store, this);
+    this.ruler = h("div", { class: "ruler", title: "Drag to mark a stretch and see its sums" });
+    this.drawing = h("div", { class: "timeline-drawing" });
+    this.body = h("div", { class: "timeline-body" }, this.ruler, this.drawing);
     this.scroll = h("div", {
       class: "timeline", tabindex: "0", role: "group", "aria-label": "Schedule timeline",
-      onscroll: () => this.draw(),
+      "aria-keyshortcuts": "w s a d + - , . ArrowLeft ArrowRight", onscroll: () => this.draw(),
     }, this.body);
     this.curve = new MemoryCurve(store);
+    this.sums = new SumsPanel(store, this);
     this.root = h("div", {
       class: "timeline-view",
       onclick: (event) => this.click(event),
       onmouseover: (event) => store.hover(this.entityAt(event)),
       onmouseleave: () => store.hover(-1),
-    }, this.tools.root, this.scroll, this.curve.root);
-    store.onHover(() => { if (this.root.isConnected) this.light(); });
+    }, this.tools.root, this.scroll, this.sums.root, this.curve.root);
   }
 
   entityAt(event) {
@@ -44,7 +69,9 @@ export class TimelineView {
   }
 
   click(event) {
-    if (!event.target.closest("button")) this.store.select(this.entityAt(event));
+    const together = event.target.closest(".together");
+    if (together) this.showWindow(...together.span);
+    else if (!event.target.closest("button")) this.store.select(this.entityAt(event));
   }
 
   show() {
@@ -61,21 +88,30 @@ export class TimelineView {
     this.folded ??= foldedAtFirst(this.schedule);
     this.isMeasured = items.some((it) => it.run);
     if (!this.isMeasured) this.by = "estimated";
-    const ends = items.flatMap((it) => [it, it.run].filter(Boolean));
-    this.end = ends.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
     this.hasTimes = items.some((it) => it.finish > it.start);
-    this.scroll.classList.toggle("both", this.isMeasured);
-    this.scroll.dataset.by = this.by;
+    this.arrangement ??= rowsOf(this.schedule, this.folded).length > MOST_ITEM_ROWS
+      ? "lanes" : "items";
     this.arrange();
+  }
+
+  get isPacked() {
+    return this.arrangement !== "items";
+  }
+
+  /** Arranges items in rows of their own, or in lanes by device or by core. */
+  arrangeBy(arrangement) {
+    this.arrangement = arrangement;
+    this.scroll.scrollTop = 0;
+    this.revealed = null;
+    this.arrange();
+    this.show();
   }
 
   /** Draws critical path, slack and arrows by the estimates, or as measured. */
   followPath(by) {
     this.by = by;
-    this.scroll.dataset.by = by;
-    this.tools.show();
-    this.place = "";
-    this.draw();
+    this.arrange();
+    this.show();
   }
 
   /** When an item runs, by what the critical path is drawn. */
@@ -83,19 +119,69 @@ export class TimelineView {
     return this.schedule.when(item, this.by);
   }
 
+  /** When an item runs as it is drawn: by core items run one after the other. */
+  timeOf(item) {
+    return this.inTurn?.[item.position] ?? this.when(item);
+  }
+
   get after() {
+    if (this.isPacked) return AFTER_PACKED;
     return this.isMeasured ? AFTER_BOTH : AFTER;
   }
 
   arrange() {
-    this.place = "";
-    this.rows = rowsOf(this.schedule, this.folded);
+    this.filled = "";
+    this.inTurn = null;
+    this.scroll.classList.toggle("both", this.isMeasured && !this.isPacked);
+    this.scroll.dataset.by = this.by;
+    this.rows = this.rowsBy[this.arrangement].call(this);
     this.rowOf = rowOfItem(this.rows);
     const last = this.rows[this.rows.length - 1];
     this.height = HEAD + last.top + last.height + 12;
-    const widest = this.rows.reduce((most, row) =>
-      Math.max(most, labelWidth(this.schedule, row)), 0);
-    this.left = Math.min(270, Math.ceil(widest));
+    const widths = this.rows.map((row) => (this.isPacked ? laneWidth(row)
+      : labelWidth(this.schedule, row)));
+    this.left = Math.min(270, Math.ceil(widths.reduce((a, b) => Math.max(a, b), LEAST_LEFT)));
+    this.setEnd(this.inTurn ? this.turnsEnd : this.lastEnd());
+  }
+
+  get rowsBy() {
+    return { items: this.rowsOfItems, lanes: this.rowsOfLanes, cores: this.rowsOfCores };
+  }
+
+  rowsOfItems() {
+    return rowsOf(this.schedule, this.folded);
+  }
+
+  rowsOfLanes() {
+    const { lanes, items } = this.schedule;
+    return tracksOf(lanes, (lane) => items.filter((it) => it.lane === lane).map((it) => {
+      const { start, finish, slack } = this.when(it);
+      return { item: it.position, start, finish, slack };
+    }));
+  }
+
+  rowsOfCores() {
+    const { items, cores = 1 } = this.schedule;
+    const isMeasured = this.by === "measured";
+    const { byCore, end } = coresOf(items, cores, (it) =>
+      (isMeasured && it.run ? it.measured : it.finish - it.start));
+    this.inTurn = byCore[0];
+    this.turnsEnd = end;
+    const names = byCore.map((_, core) => (core ? `core ${core}` : "core 0, caller"));
+    return tracksOf(names, (core) => byCore[core]);
+  }
+
+  /** The last end of anything drawn, slack included. */
+  lastEnd() {
+    const ends = this.schedule.items.flatMap((it) => [it, it.run].filter(Boolean));
+    return ends.reduce((end, it) => Math.max(end, it.finish + it.slack), 1);
+  }
+
+  /** Keeps the stretch of time in view and the one marked, unless the program is timed anew. */
+  setEnd(end) {
+    if (this.window?.end === end) return;
+    this.window = new TimeWindow(Math.max(1, end));
+    this.stretch = null;
   }
 
   fold(loop) {
@@ -104,134 +190,174 @@ export class TimelineView {
     this.draw();
   }
 
-  draw() {
+  // -- moving ------------------------------------------------------------------------------------
+
+  /** `factor` times as much time as before comes into view; the time `at` stays in its place. */
+  zoomBy(factor, at) {
+    this.window.zoom(factor, at);
+    this.moved();
+  }
+
+  /** @param share of the time in view */
+  moveBy(share) {
+    this.window.move(share * this.window.length);
+    this.moved();
+  }
+
+  showWindow(from, to) {
+    this.window.show(from, to);
+    this.moved();
+  }
+
+  /** What a key of the explorer means here. */
+  steer(key) {
+    steer(this, key);
+  }
+
+  fit() {
+    this.scroll.scrollTop = 0;
+    this.window.all();
+    this.moved();
+  }
+
+  /** One drawing a frame, however many moves there are. */
+  moved() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.root.isConnected) this.drawMoving();
+    });
+  }
+
+  /** The time under the pointer. */
+  timeAt(event) {
+    const x = event.clientX - this.body.getBoundingClientRect().left;
+    const { from, length } = this.window;
+    return from + (Math.max(0, Math.min(this.width, x - this.left)) / this.width) * length;
+  }
+
+  /** Zooms to the item under the pointer. */
+  approach(event) {
+    const item = this.schedule.itemOf.get(this.entityAt(event));
+    if (!item) return;
+    const { start, finish } = this.timeOf(item);
+    const around = ((CLOSE - 1) / 2) * (finish - start);
+    this.showWindow(start - around, finish + around);
+  }
+
+  /** Selects the next item in the schedule's order, or the one before. */
+  selectNext(by) {
+    const { items, itemOf } = this.schedule;
+    const now = itemOf.get(this.store.selected);
+    const at = now ? now.position + by : by > 0 ? 0 : items.length - 1;
+    if (items[at]) this.store.select(items[at].e);
+  }
+
+  // -- a stretch of time -------------------------------------------------------------------------
+
+  markStretch(from, to) {
+    this.stretch = { from, to };
+    this.marked();
+  }
+
+  markWindow() {
+    this.markStretch(this.window.from, this.window.to);
+  }
+
+  /** Whether there was one. */
+  clearStretch() {
+    const wasMarked = Boolean(this.stretch);
+    this.stretch = null;
+    if (wasMarked) this.marked();
+    return wasMarked;
+  }
+
+  marked() {
+    this.filled = "";
+    this.sums.show();
+    this.moved();
+  }
+
+  zoomToStretch() {
+    if (this.stretch) this.showWindow(this.stretch.from, this.stretch.to);
+  }
+
+  // -- drawing -----------------------------------------------------------------------------------
+
+  draw(isMoving = false) {
     if (!this.rows) return;
+    if (Boolean(this.stretch) === this.sums.root.hidden) this.sums.show();
     const { scrollTop, clientHeight } = this.scroll;
     const [top, bottom] = [scrollTop - HEAD - 200, scrollTop + (clientHeight || 800) + 200];
     this.drawn = rowsBetween(this.rows, top, bottom);
-    this.width = Math.max(300, (this.scroll.clientWidth || 800) - this.left - this.after);
+    this.width = Math.max(200, (this.scroll.clientWidth || 800) - this.left - this.after);
+    // The curve first: it looks at its room, which is cheap as long as nothing has changed.
+    this.curve.draw(this.left, this.width, this.itemsInView());
     this.fill();
-    this.curve.draw(this.left, this.width);
     this.light();
-    this.look.onStatus();
+    this.tools.whole.disabled = this.window.isWhole;
+    if (!isMoving) this.look.onStatus();
+  }
+
+  /** The words beneath are made anew when the moves are over. */
+  drawMoving() {
+    this.draw(true);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.root.isConnected && this.look.onStatus(), REST);
   }
 
   /** Puts the rows in view into the page, unless they are there: what has the focus keeps it. */
   fill() {
     const tops = this.drawn.map((row) => row.top);
-    const place = [this.left, this.width, this.height, tops].join(" ");
-    if (place === this.place) return;
-    this.place = place;
+    const { from, to } = this.window;
+    const filled = [this.left, this.width, this.height, from, to, tops].join(" ");
+    if (filled === this.filled) return;
+    this.filled = filled;
     this.body.style.height = `${this.height}px`;
-    this.body.replaceChildren(
-      ...this.drawn.filter((row) => row.type === "lane").map((row) => this.lane(row)),
-      this.axis(), this.arrows.draw(this.drawn),
-      ...this.drawn.filter((row) => row.type !== "lane").map((row) => this.row(row)),
-    );
+    this.arrowsFor = this.focus;
+    this.arrowPicture = this.arrows.draw(this.drawn, this.arrowsFor);
+    this.drawing.replaceChildren(...[
+      ...(this.isPacked ? [] : this.drawn.filter((row) => row.type === "lane")
+        .map((row) => this.itemRows.row(row))),
+      this.axis(), this.arrowPicture,
+      ...(this.isPacked ? this.packedRows.draw(this.drawn)
+        : this.drawn.filter((row) => row.type !== "lane").map((row) => this.itemRows.row(row))),
+    ].filter(Boolean));
   }
 
   x(time) {
-    return this.left + (time / this.end) * this.width;
+    const { from, length } = this.window;
+    return this.left + ((time - from) / length) * this.width;
+  }
+
+  /** Where a bar stands, at least `least` pixels wide; null where nothing of it is in view. */
+  place(start, finish, least = 0) {
+    const left = this.x(start);
+    return this.cut(left, Math.max(this.x(finish), left + least));
+  }
+
+  /** The part in view of what reaches from one pixel to another; `cut` says where it goes on. */
+  cut(from, to) {
+    const [first, last] = [this.left, this.left + this.width];
+    if (to < first || from > last) return null;
+    const left = Math.max(from, first);
+    const width = Math.max(1, Math.min(to, last) - left);
+    const cut = (from < first - 0.5 ? " cut-left" : "") + (to > last + 4 ? " cut-right" : "");
+    return { width, cut, style: `left:${left}px;width:${width}px` };
   }
 
   axis() {
-    const step = niceStep(this.end, Math.max(2, Math.floor(this.width / 110)));
-    const ticks = [];
-    for (let time = 0; time <= this.end * 1.0001; time += step) {
-      const line = h("div", { class: "tick", style: `left:${this.x(time)}px` });
-      line.append(h("span", {}, nanoseconds(time)));
-      ticks.push(line);
-    }
+    const end = this.left + this.width + this.after;
+    const ticks = ticksOf(this.window, Math.max(2, Math.floor(this.width / 110)));
+    this.ruler.replaceChildren(h("span", { class: "axis-title" }, "time"),
+      ...ticks.filter(([time, words]) => this.x(time) + 6 + words.length * 7 < end)
+        .map(([time, words]) =>
+          h("span", { class: "ruler-tick", style: `left:${this.x(time)}px` }, words)));
+    const place = this.stretch && this.place(this.stretch.from, this.stretch.to, 1);
+    if (place) this.ruler.append(h("span", { class: "ruler-stretch", style: place.style }));
     return h("div", { class: "axis", "aria-hidden": "true" },
-      h("span", { class: "axis-title" }, "time"), ...ticks);
-  }
-
-  lane(row) {
-    const next = this.rows.find((it) => it.type === "lane" && it.top > row.top);
-    const height = (next ? next.top : this.height - HEAD) - row.top;
-    return h(
-      "div", { class: "lane", style: `top:${HEAD + row.top}px;height:${height}px` },
-      h("span", { class: "lane-name" }, row.name),
-      h("span", { class: "lane-count" }, counted(row.items.length, "item")),
-    );
-  }
-
-  row(row) {
-    if (row.type === "loop") return this.loop(row);
-    return this.bar(row, this.schedule.items[row.items[0]]);
-  }
-
-  /** A loop: all its iterations in one row where it is folded, else a head above them. */
-  loop(row) {
-    const { loop, items } = row;
-    const isFolded = this.folded.has(loop);
-    const iterations = items.map((position) => this.schedule.items[position]);
-    const label = labelOf(this.schedule, row);
-    const kind = iterations[0].op;
-    const measured = iterations.filter((it) => it.run)
-      .map((it) => ({ ...it, ...it.run, run: it.run }));
-    const bars = isFolded ? barsOf(iterations, (time) => this.x(time)) : [];
-    const runs = isFolded ? barsOf(measured, (time) => this.x(time)) : [];
-    return h(
-      "div", { class: "loop-row", style: `top:${HEAD + row.top}px`, "data-kind": kind },
-      button(isFolded ? "▸" : "▾", () => this.fold(loop), {
-        class: "fold-button", "aria-expanded": String(!isFolded),
-        "aria-label": `${isFolded ? "Unfold" : "Fold"} the loop ${label}`,
-      }),
-      h("span", { class: "item-label loop-label", style: `width:${this.left - 36}px`,
-        title: label }, isFolded && iterations.some((it) => this.when(it).critical)
-        && h("span", { class: "loop-sign", title: "critical: no slack" }, "◆ "), `↻ ${label}`),
-      ...bars.map((bar) => this.iterationBar(bar, "")),
-      ...runs.map((bar) => this.iterationBar(bar, " measured")),
-      ...(isFolded ? this.loopTimes(iterations) : []),
-    );
-  }
-
-  /** The time of all iterations together, behind the last of them. */
-  loopTimes(iterations) {
-    const sum = (of) => iterations.reduce((total, it) => total + of(it), 0);
-    const last = (of) => iterations.reduce((end, it) => Math.max(end, of(it)), 0);
-    const cost = sum((it) => it.finish - it.start);
-    const took = this.time(0, last((it) => it.finish), nanoseconds(cost), 0, "");
-    if (!iterations.every((it) => it.run)) return [took];
-    const measured = sum((it) => it.measured);
-    const words = `${nanoseconds(measured)}, ${ratioOf({ cost, measured })}`;
-    return [took, this.time(0, last((it) => it.run.finish), words, 0, " measured")];
-  }
-
-  iterationBar({ start, finish, items }, kind) {
-    const width = Math.max(2, this.x(finish) - this.x(start));
-    const words = (items.length > 1 ? `${counted(items.length, "iteration")} together`
-      : `${this.schedule.nameOf(items[0])}, ${nanoseconds(finish - start)}`) + kind;
-    const isDrawn = (kind ? "measured" : "estimated") === this.by;
-    const isCritical = isDrawn && items.some((it) => this.when(it).critical);
-    return h("span", {
-      class: `bar iteration${kind}${isCritical ? " critical" : ""}`, title: words,
-      "data-entity": items.length > 1 ? null : items[0].e,
-      style: `left:${this.x(start)}px;width:${width}px`,
-    });
-  }
-
-  bar(row, item) {
-    const { critical } = this.when(item);
-    const words = this.words(item);
-    const indent = row.loop === undefined ? "" : " in-loop";
-    const parts = [
-      h("span", { class: `item-label${indent}`, style: `width:${this.left - 14}px` },
-        h("span", { class: "item-sign", "aria-hidden": "true" }, critical ? "◆" : ""),
-        labelOf(this.schedule, row)),
-      ...this.barOf(item, item, ""),
-      ...(item.run ? this.barOf(item, item.run, " measured") : []),
-    ];
-    return h(
-      "div",
-      {
-        class: critical ? "item critical" : "item", "data-entity": item.e,
-        "data-kind": item.op, "data-position": item.position,
-        style: `top:${HEAD + row.top}px`, role: "img", "aria-label": words, title: words,
-      },
-      ...parts,
-    );
+      ...ticks.map(([time]) => h("div", { class: "tick", style: `left:${this.x(time)}px` })),
+      place && h("div", { class: `stretch${place.cut}`, style: place.style }));
   }
 
   /** All that the drawing says of an item. */
@@ -245,53 +371,51 @@ export class TimelineView {
       + (item.tasks > 1 ? `, work shared by ${item.tasks} tasks` : "");
   }
 
-  /** One bar of an item, its slack if that is the one drawn, and its time. */
-  barOf(item, when, kind) {
-    const { start, finish } = when;
-    const slack = when === this.when(item) ? when.slack : 0;
-    const width = Math.max(3, this.x(finish) - this.x(start));
-    const parts = [
-      h("span", { class: `bar${kind}`, style: `left:${this.x(start)}px;width:${width}px` }),
-    ];
-    if (slack > 0) {
-      const wide = this.x(finish + slack) - this.x(finish);
-      parts.push(h("span", {
-        class: `slack${kind}`, style: `left:${this.x(finish)}px;width:${wide}px`,
-      }, wide > 84 ? h("span", {}, `slack ${nanoseconds(slack)}`) : null));
-    }
-    const took = kind ? `${nanoseconds(item.measured)}, ${ratioOf(item)}`
-      : nanoseconds(finish - start);
-    return [...parts, this.time(start, finish + slack, took, kind ? 0 : width, kind)];
+  /** The first and the last item, by position, that run in the stretch in view. */
+  itemsInView() {
+    const { items } = this.schedule;
+    if (this.window.isWhole) return [0, items.length - 1];
+    const isSeen = (it) => this.window.sees(this.timeOf(it));
+    const first = items.findIndex(isSeen);
+    return first < 0 ? [0, items.length - 1] : [first, items.findLastIndex(isSeen)];
   }
 
-  /** A time, inside its bar where it fits, else behind it. */
-  time(start, end, took, width, kind) {
-    const fits = width > took.length * 7 + 10;
-    const left = fits ? this.x(start) + 6 : this.x(end) + 6;
-    const place = fits ? "" : " beside";
-    return h("span", { class: `item-time${kind}${place}`, style: `left:${left}px` }, took);
+  /** The entity that is followed: the one under the pointer, else the selected one. */
+  get focus() {
+    const { selected, hovered } = this.store;
+    const isOurs = this.schedule.itemOf.has(hovered) || this.schedule.fusionOf.has(hovered);
+    return isOurs ? hovered : selected;
   }
 
   light() {
-    const { selected, hovered, model } = this.store;
-    const { items } = this.schedule;
-    const isOurs = (it) => this.schedule.itemOf.has(it) || this.schedule.fusionOf.has(it);
-    const focus = isOurs(hovered) ? hovered : selected;
+    const { selected, model } = this.store;
+    const { focus } = this;
     const related = model.related(focus);
-    const isDim = items.some((it) => related.has(it.e));
-    for (const node of this.body.querySelectorAll(".item, .iteration[data-entity]")) {
-      const entity = Number(node.dataset.entity);
-      const isRelated = related.has(entity);
-      node.classList.toggle("selected", entity === selected);
-      node.classList.toggle("related", isRelated && entity !== selected);
-      node.classList.toggle("found", this.found.has(entity));
+    const isDim = this.schedule.items.some((it) => related.has(it.e));
+    for (const node of this.drawing.querySelectorAll(".item, .piece, .iteration[data-entity]")) {
+      const entities = node.entities ?? [Number(node.dataset.entity)];
+      const isRelated = entities.some((it) => related.has(it));
+      const isSelected = entities.includes(selected);
+      node.classList.toggle("selected", isSelected);
+      node.classList.toggle("related", isRelated && !isSelected);
+      node.classList.toggle("found", entities.some((it) => this.found.has(it)));
       const isHidden = this.critical && !node.matches(".critical");
       node.classList.toggle("far", isHidden || (isDim && !isRelated));
     }
-    for (const path of this.body.querySelectorAll(".dependency")) {
+    this.lightArrows(focus);
+    this.curve.light();
+  }
+
+  /** Packed rows have the arrows of what is followed alone. */
+  lightArrows(focus) {
+    if (this.isPacked && focus !== this.arrowsFor && this.arrowPicture) {
+      const picture = this.arrows.draw(this.drawn, focus);
+      this.arrowPicture.replaceWith(picture);
+      Object.assign(this, { arrowsFor: focus, arrowPicture: picture });
+    }
+    for (const path of this.drawing.querySelectorAll(".dependency")) {
       path.classList.toggle("near", path.ends.includes(focus));
     }
-    this.curve.light();
   }
 
   reveal() {
@@ -301,10 +425,13 @@ export class TimelineView {
     const related = this.store.model.related(selected);
     const item = this.schedule.items.find((it) => related.has(it.e));
     if (!item) return;
+    const { start, finish } = this.timeOf(item);
+    this.window.reveal(start, finish);
     const top = HEAD + this.rowOf.get(item.position).top;
     const { scrollTop, clientHeight } = this.scroll;
-    const isSeen = top >= scrollTop && top + ROW <= scrollTop + clientHeight;
+    const isSeen = top >= scrollTop + HEAD && top + ROW <= scrollTop + clientHeight;
     if (!isSeen) this.scroll.scrollTop = top - clientHeight / 2;
+    this.moved();
   }
 
   search(text) {
@@ -320,20 +447,12 @@ export class TimelineView {
     this.store.select(hit.e);
   }
 
-  fit() {
-    this.scroll.scrollTop = 0;
-  }
-
   status() {
+    if (!this.rows) return "";
     const { items } = this.schedule;
-    const rows = this.rows.filter((row) => row.type !== "lane");
-    const drawn = this.drawn.filter((row) => row.type !== "lane").length;
-    const folded = [...this.folded].reduce(
-      (sum, loop) => sum + this.schedule.loops[loop].items.length, 0);
     const notes = [
       counted(items.length, "item"),
-      folded && `${count(folded)} folded into ${counted(this.folded.size, "loop")}`,
-      drawn < rows.length && `${count(drawn)} of ${count(rows.length)} rows drawn: scroll for more`,
+      ...(this.isPacked ? this.packedNotes() : this.rowNotes()),
       this.arrows.leftOut && `${count(this.arrows.leftOut)} arrows left out`,
       pathWords(this.schedule, this.isMeasured),
       timeWords(this),
@@ -341,22 +460,36 @@ export class TimelineView {
     return notes.filter(Boolean).join(" · ");
   }
 
+  rowNotes() {
+    const rows = this.rows.filter((row) => row.type !== "lane");
+    const drawn = this.drawn.filter((row) => row.type !== "lane").length;
+    const folded = [...this.folded].reduce(
+      (sum, loop) => sum + this.schedule.loops[loop].items.length, 0);
+    return [
+      folded && `${count(folded)} folded into ${counted(this.folded.size, "loop")}`,
+      drawn < rows.length && `${count(drawn)} of ${count(rows.length)} rows drawn: scroll for more`,
+    ];
+  }
+
+  packedNotes() {
+    const { drawn, items } = this.packedRows;
+    const isFull = this.rows.some((row) => row.hasSlack === false);
+    return [
+      drawn < items && `${count(items)} in view, drawn as ${counted(drawn, "bar")}: zoom in`,
+      isFull && "no room for slack: it is told of each item",
+    ];
+  }
+
   present() {
     const { items, dependencies } = this.schedule;
-    const both = this.isMeasured ? ["estimated", "measured"] : [];
+    const both = this.isMeasured && !this.isPacked ? ["estimated", "measured"] : [];
+    const hasSlack = this.arrangement !== "cores";
     return {
       kinds: new Set(items.map((it) => it.op)),
       edges: new Set(dependencies.map(([, , kind]) => kind)),
       marks: new Set([...both, ...["critical", "slack"].filter((mark) =>
-        items.some((it) => (mark === "slack" ? this.when(it).slack > 0
+        items.some((it) => (mark === "slack" ? hasSlack && this.when(it).slack > 0
           : this.when(it).critical)))]),
     };
   }
-}
-
-/** A round step that divides `end` into at most `most` parts. */
-export function niceStep(end, most) {
-  const rough = end / most;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
 }

@@ -21,6 +21,14 @@ export function labelWidth(schedule, row) {
 }
 
 /**
+ * Pixels that the name of a packed lane takes beside its tracks.
+ * @param {{name?: string}} row
+ */
+export function laneWidth({ name = "" }) {
+  return 26 + name.length * WIDE;
+}
+
+/**
  * "kernel k0 · 2 tasks", "transfer copy from CPU:1", "step × 3: i = 0, 1, 2", "i = 0".
  * @param {Schedule} schedule @param {Row} row
  */

@@ -1,11 +1,18 @@
-// Above the timeline: whose critical path and slack are drawn, and the button that measures.
+// Above the timeline: how items are arranged, zoom, sums, whose critical path and slack are drawn,
+// and the button that measures.
 
 import { button, counted, h, nanoseconds } from "../../kit/dom.js";
+import { steer } from "./timelinemoves.js";
 
 const WAYS = [["estimated", "by estimate"], ["measured", "by measurement"]];
+const ARRANGEMENTS = [
+  ["items", "Items", "a row for each item"],
+  ["lanes", "Devices", "a lane for each device, its items beside each other"],
+  ["cores", "Cores", "a lane for each core: items one after the other, their tasks over the cores"],
+];
 
 export class TimelineTools {
-  /** @param store @param view the timeline: `by`, and `followPath` to change it */
+  /** @param store @param view the timeline: what is drawn of what, and the steps to change it */
   constructor(store, view) {
     this.store = store;
     this.view = view;
@@ -14,32 +21,52 @@ export class TimelineTools {
       { title: `Draws critical path, slack and arrows ${words}` })]));
     this.choice = h("div", { class: "segmented", role: "group", "aria-label": "Critical path by" },
       ...this.ways.values());
+    this.rows = new Map(ARRANGEMENTS.map(([id, words, title]) => [id, button(
+      words, () => view.arrangeBy(id), { title: `Rows: ${title}` })]));
+    this.arrangement = h("div", { class: "segmented", role: "group", "aria-label": "Rows" },
+      ...this.rows.values());
+    this.whole = button("All", () => view.fit(), {
+      title: "The program from start to end (Space)", "aria-label": "Show all of the time" });
+    this.zoom = h("div", { class: "segmented", role: "group", "aria-label": "Zoom" },
+      button("−", () => steer(view, "s"), { title: "Zoom out (s)", "aria-label": "Zoom out" }),
+      button("+", () => steer(view, "w"), {
+        title: "Zoom in (w, or Ctrl and the wheel)", "aria-label": "Zoom in" }), this.whole);
+    this.sums = button("Sums", () => view.markWindow(), {
+      title: "What the time in view is spent on. For a stretch of it: drag along the axis",
+    });
     this.measure = button("Measure", () => store.measured.ask(), {
       title: "Runs the program for about a second; data that it writes in place stay as they are",
     });
     this.words = h("span", { class: "timeline-words", role: "status" });
-    this.root = h("div", { class: "timeline-tools" }, this.choice, this.measure, this.words);
+    this.root = h("div", { class: "timeline-tools" }, this.arrangement, this.zoom, this.sums,
+      this.choice, this.measure, this.words);
   }
 
   show() {
     const { measured } = this.store;
     const { isKnown, isLive, state } = measured;
+    this.rows.forEach((node, id) =>
+      node.setAttribute("aria-pressed", String(id === this.view.arrangement)));
+    this.whole.disabled = this.view.window.isWhole;
     this.choice.hidden = !isKnown;
     this.ways.forEach((node, by) =>
       node.setAttribute("aria-pressed", String(by === this.view.by)));
     this.measure.hidden = !isLive;
     this.measure.disabled = state === "asking";
     this.measure.textContent = isKnown ? "Measure again" : "Measure";
-    const isSaid = !isKnown && state !== "none";
+    const isSaid = measured.isPossible && !isKnown && state !== "none";
     this.words.textContent = isSaid ? measured.words : "";
-    this.root.hidden = !measured.isPossible || (!isKnown && !isLive && !isSaid);
   }
 }
 
 /** The kind of the times on screen, in words. */
-export function timeWords({ hasTimes, isMeasured, store }) {
+export function timeWords({ hasTimes, isMeasured, store, arrangement, by }) {
   const { measured } = store;
   if (!hasTimes) return "no estimates of time";
+  if (arrangement === "cores") {
+    return `items one after the other, ${by}; their tasks as the thread pool deals them out where `
+      + "all take equally long";
+  }
   if (isMeasured) return "bars are placed as if any number of items could run at once";
   return measured.isPossible ? `times are estimates; measured: ${measured.words}`
     : "times are estimates";

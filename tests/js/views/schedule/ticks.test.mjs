@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { addressTicks } from "../../../../svodviz/js/views/schedule/memory.js";
-import { niceStep } from "../../../../svodviz/js/views/schedule/timeline.js";
+import { niceStep } from "../../../../svodviz/js/views/schedule/window.js";
 
 test("ticks of the axis are round", () => {
   const wishes = [[17600, 7], [1, 4], [99, 10]];

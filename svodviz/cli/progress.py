@@ -1,0 +1,49 @@
+"""What takes the command line longer than a second is said on standard error, on a terminal."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+PATIENCE = 1.0
+"""Seconds after which something is said, and from then on between two times. A choice."""
+_ERASE = "\r\x1b[K"
+
+
+@contextmanager
+def told(words: str, *, is_alone: bool = True, stream: TextIO | None = None) -> Iterator[None]:
+    """Says `words` while the block runs, with the seconds that it took so far.
+
+    They are one line that changes and is gone in the end; where others write too (`is_alone`
+    False) they are said once, as a line of their own. Files and pipes get nothing.
+    """
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield
+        return
+    ended = threading.Event()
+    teller = threading.Thread(target=_tell, args=(words, is_alone, stream, ended), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _tell(words: str, is_alone: bool, stream: TextIO, ended: threading.Event) -> None:
+    begun = time.monotonic()
+    is_said = False
+    while not ended.wait(PATIENCE):
+        if not is_alone:
+            stream.write(f"{words} …\n")
+            stream.flush()
+            return
+        stream.write(f"{_ERASE}{words} … {time.monotonic() - begun:.0f} s")
+        stream.flush()
+        is_said = True
+    if is_said:
+        stream.write(_ERASE)
+        stream.flush()

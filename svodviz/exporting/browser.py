@@ -1,0 +1,32 @@
+"""Shows a page in the reader's browser, where there is one to show it in."""
+
+import os
+import sys
+import webbrowser
+from pathlib import Path
+
+SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+"""Variables that say where there is a screen, or which browser to ask for."""
+
+
+def has_screen() -> bool:
+    """Whether a window could be opened from here."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(it) for it in SCREENS)
+
+
+def open_page(path: Path) -> bool:
+    """Asks for a browser with the page at `path`; False where nobody would see one.
+
+    A browser within the terminal is asked only by who chose it: it would take the terminal over.
+    """
+    if not has_screen():
+        return False
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    is_text = isinstance(found, webbrowser.GenericBrowser)
+    is_text = is_text and not isinstance(found, webbrowser.BackgroundBrowser)
+    if is_text and not os.environ.get("BROWSER"):
+        return False
+    return bool(found.open(path.resolve().as_uri()))
