@@ -33,7 +33,7 @@ from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline import asked, naming
-from compiler.pipeline.costing import figures
+from compiler.pipeline.costing import figures, shares
 from compiler.pipeline.kernels import CompiledKernel, machine_of
 from compiler.pipeline.scheduling import Scheduled
 from compiler.program import codegen
@@ -176,10 +176,12 @@ class Compilation:
         made = self._scheduled
         loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
+        found = shares(made, self.provenance.numbers)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
             results=made.results, parents=parents,
+            shares=tuple(tuple((self.entity(n), own) for n, own in row) for row in found),
             **figures(made, made.results, loops, machine_of(self.options)),
         )  # fmt: skip
 

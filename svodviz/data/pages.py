@@ -53,7 +53,7 @@ class Wire(TypedDict):
     """One compilation."""
 
     format: Literal["svodviz"]
-    version: Literal[4]
+    version: Literal[5]
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""

@@ -341,6 +341,18 @@ class LoopItems(TypedDict):
     items: list[Position]
 
 
+ShareRow: TypeAlias = tuple[Position, Position, Position, Position, Position]
+"""Node, and its weights within its items: of the time, the operations, the bytes read, written."""
+
+
+class SharedWork(TypedDict):
+    """The nodes that do the work of items which run one call: a node's part of a cost is the
+    item's, times the node's weight, divided by the sum of the weights."""
+
+    items: list[Position]
+    nodes: list[ShareRow]
+
+
 class PlanSizes(TypedDict):
     """The bytes of a memory plan."""
 
@@ -416,6 +428,7 @@ class ScheduleRows(TypedDict):
     """The critical path by position; an item on another one as long is critical too."""
     dependencies: list[DependencyRow]
     loops: list[LoopItems]
+    shares: list[SharedWork]
     memory: Memory
     fusions: list[FusionRow]
     buffers: list[BufferRow]

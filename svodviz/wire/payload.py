@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 4
+VERSION: Final = 5
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -169,3 +169,4 @@ def place(source: str) -> str:
 #      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
 #      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
 #      numbers that were looked at; "plain", "unseen".
+#   5  the schedule has "shares": what each node does of an item's work.

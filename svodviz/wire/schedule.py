@@ -12,7 +12,15 @@ from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 from svodviz.foundation.stages import printed
 from svodviz.wire.fusions import fusion_rows
-from svodviz.wire.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
+from svodviz.wire.items import (
+    Buffers,
+    dependency_rows,
+    item_row,
+    lanes_of,
+    loop_rows,
+    share_rows,
+    word_of,
+)
 from svodviz.wire.kernels import tasks_of
 from svodviz.wire.memory_rows import memory_row
 
@@ -44,6 +52,7 @@ def schedule_row(compilation: "Compilation", entities: Entities) -> "records.Sch
         "path": [place[it] for it in schedule.critical_path],
         "dependencies": dependency_rows(schedule, buffers),
         "loops": loop_rows(schedule),
+        "shares": share_rows(schedule, entities),
         "memory": memory_row(schedule, buffers),
         "fusions": fusion_rows(schedule, entities),
         "buffers": buffers.rows,

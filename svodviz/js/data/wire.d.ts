@@ -274,6 +274,18 @@ export interface LoopItems {
   items: Position[];
 }
 
+/** Node, and its weights within its items: of the time, the operations, the bytes read, written */
+export type ShareRow = [Position, Position, Position, Position, Position];
+
+/**
+ * The nodes that do the work of items which run one call: a node's part of a cost is the item's,
+ * times the node's weight, divided by the sum of the weights
+ */
+export interface SharedWork {
+  items: Position[];
+  nodes: ShareRow[];
+}
+
 /** The bytes of a memory plan */
 export interface PlanSizes {
   unshared: Position;
@@ -337,6 +349,7 @@ export interface ScheduleRows {
   path: Position[];
   dependencies: DependencyRow[];
   loops: LoopItems[];
+  shares: SharedWork[];
   memory: Memory;
   fusions: FusionRow[];
   buffers: BufferRow[];
@@ -557,7 +570,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 4;
+  version: 5;
   name: string;
   stages: Stage[];
   films: Film[];

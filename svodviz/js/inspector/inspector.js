@@ -4,6 +4,7 @@ import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
+import { partSection } from "./partsheet.js";
 import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
@@ -105,6 +106,7 @@ export class Inspector {
       row?.text && h("pre", { class: "block", tabindex: "0" }, row.text.join("\n")),
       valueSection(this, entity),
       this.cost(row),
+      partSection(this, place),
       this.operands(entity, place),
       this.rest(entity),
     ].flat();

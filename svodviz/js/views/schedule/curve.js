@@ -1,6 +1,7 @@
 // Bytes alive while each item runs, in the order they run in, with the planner's figures as lines.
 
 import { bytes, count as many, h, s } from "../../kit/dom.js";
+import { scaleOf } from "./curvescale.js";
 
 const [HIGH, LOW] = [74, 40]; // the lower one where the timeline has little room
 const ROOM = 440;
@@ -32,26 +33,29 @@ export class MemoryCurve {
   draw(left, width) {
     const { alive, inputs, peak, plan } = this.schedule.memory;
     const lines = this.lines();
-    const most = Math.max(1, ...lines.map((it) => it[2]), alive[peak] ?? 0);
+    const scale = scaleOf(alive, lines.map((it) => it[2]));
+    const { from, to, isBroken, beyond } = scale;
     const count = Math.max(1, alive.length);
     this.x = (item) => left + (item / count) * width;
     const room = this.root.parentElement?.clientHeight || ROOM;
     const high = room < ROOM ? LOW : HIGH;
-    this.y = (size) => TOP + high - 3 - (size / most) * (high - 8);
-    this.showWords(lines, inputs, peak, plan);
+    this.y = (size) => TOP + high - 3 - ((size - from) / (to - from)) * (high - 8);
+    this.showWords(lines, inputs, peak, plan, scale);
     this.svg.setAttribute("width", left + width + 82);
     this.svg.setAttribute("height", high + TOP);
     this.mark = s("rect", { class: "curve-mark", y: TOP, height: high, visibility: "hidden" });
-    const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}`;
+    const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}; ${axisWords(scale)}`;
     this.svg.setAttribute("aria-label", label);
     this.svg.replaceChildren(...[
-      this.mark, ...this.area(alive),
-      ...lines.map(([name, , size]) => s("path", {
+      this.mark, ...this.area(alive, from),
+      ...lines.filter((it) => !beyond.includes(it[2])).map(([name, , size]) => s("path", {
         class: `curve-line ${name}`, d: `M${left} ${this.y(size)}H${left + width}`,
       })),
       ...this.peakMark(peak, alive[peak] ?? 0),
-      s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
-      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(to)),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 },
+        from ? bytes(from) : "0"),
+      isBroken && breakMark(left, TOP + high),
       s("text", { class: "curve-scale first", x: left, y: 10 }, "item 0"),
       count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
         `item ${many(count - 1)}`),
@@ -60,9 +64,9 @@ export class MemoryCurve {
     this.light();
   }
 
-  area(alive) {
+  area(alive, from) {
     if (!alive.length) return [];
-    const bottom = this.y(0);
+    const bottom = this.y(from);
     const steps = alive.map((size, item) => `V${this.y(size)}H${this.x(item + 1)}`).join("");
     return [
       s("path", { class: "curve-area", d: `M${this.x(0)} ${bottom}${steps}V${bottom}z` }),
@@ -91,7 +95,7 @@ export class MemoryCurve {
     });
   }
 
-  showWords(lines, inputs, peak, plan) {
+  showWords(lines, inputs, peak, plan, scale) {
     const { alive } = this.schedule.memory;
     const item = this.schedule.items[peak];
     const entry = (name, words) => h("span", { class: "curve-entry" },
@@ -101,7 +105,9 @@ export class MemoryCurve {
       h("span", {}, "Bytes alive while each item runs, in order, without inputs"
         + (inputs ? ` (${bytes(inputs)})` : "")),
       h("span", {}, `▼ peak ${bytes(alive[peak] ?? 0)} at ${item ? item.name : "no item"}`),
-      ...lines.map(([name, words, size]) => entry(name, `${words} ${bytes(size)}`)),
+      ...lines.map(([name, words, size]) =>
+        entry(name, `${words} ${bytes(size)}${placeOf(size, scale)}`)),
+      scale.isBroken ? h("span", { class: "curve-broken" }, `≈ ${axisWords(scale)}`) : "",
       ...(plan ? [] : [h("span", {}, "no memory plan")]),
     );
   }
@@ -116,4 +122,22 @@ export class MemoryCurve {
     this.mark.setAttribute("x", this.x(item.position));
     this.mark.setAttribute("width", Math.max(2, this.x(item.position + 1) - this.x(item.position)));
   }
+}
+
+/** Where a size stands that is not on the scale, in words. */
+function placeOf(size, { to, beyond }) {
+  if (!beyond.includes(size)) return "";
+  return size > to ? ", above the scale" : ", below the scale";
+}
+
+/** What the axis shows, in words. */
+function axisWords({ from, to, isBroken }) {
+  return isBroken ? `axis broken: from ${bytes(from)}, not 0, to ${bytes(to)}`
+    : `axis from 0 to ${bytes(to)}`;
+}
+
+/** Two strokes across the foot of an axis that does not begin at 0. */
+function breakMark(x, bottom) {
+  const stroke = (y) => `M${x - 5} ${y + 3}l10 -5`;
+  return s("path", { class: "curve-break", d: stroke(bottom - 8) + stroke(bottom - 12) });
 }
