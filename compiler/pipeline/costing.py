@@ -42,7 +42,7 @@ def figures(
         "itemwise_bytes": footprint.itemwise_bytes(items),
         "memory_plan": plan,
         "opportunities": (
-            *opportunities(items, analysis, results, _reasons(made), model),
+            *opportunities(items, analysis, results, _reasons(made), model, works),
             *taken(items, computed, [*made.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),

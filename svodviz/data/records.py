@@ -409,7 +409,9 @@ class FusionRow(_Ends):
     e: Position
     type: str
     score: float
-    """Share of the program's time."""
+    """Share of the program's estimated time that is saved; negative where fusion costs."""
+    change: float
+    """What fusion would change, or did, in estimated nanoseconds: negative where it saves."""
     saved: Position
     taken: bool
     value: str

@@ -135,16 +135,18 @@ def _offset(place: "records.PlaceRow") -> str:
     return "alone" if place["offset"] is None else f"at {place['offset']:,}"
 
 
-def _share(score: float) -> str:
-    return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
+def _change(row: "records.FusionRow") -> str:
+    from compiler.schedule.analysis.opportunities import signed, signed_percent
+
+    return f"{signed(row['change'])} ({signed_percent(-row['score'])} of the time)"
 
 
 def _fusions(row: "records.ScheduleRows") -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
          it["value"] or _named(row, it["to"]),
-         it["type"], _share(it["score"]),
-         f"{it['saved']:,} bytes saved", it["reason"])
+         it["type"], _change(it),
+         f"{it['saved']:,} bytes not moved", it["reason"])
         for it in row["fusions"]
     ]  # fmt: skip
     return _table("fusion opportunities", rows)

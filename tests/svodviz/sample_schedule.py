@@ -191,10 +191,14 @@ def rich(suffix: str = "") -> Schedule:
         Place(result, None, 1024, 6, 7, "a result: never shared"),
     )  # fmt: skip
     opportunities = (
-        FusionOpportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too"),
-        FusionOpportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between"),
-        FusionOpportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True),
-        FusionOpportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel"),
+        FusionOpportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too",
+                          change=-10_750),
+        FusionOpportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between",
+                          change=-5_375),
+        FusionOpportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True,
+                          change=-21_500),
+        FusionOpportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel",
+                          change=-1_333),
     )
     return _stage(
         "schedule", operations, edges, rows, parents,

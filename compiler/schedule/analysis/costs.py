@@ -55,7 +55,7 @@ def analyse(
     `works` has, for the bodies whose loops are known, what running them takes.
     """
     by_body: dict[Sink, int] = {}
-    resident = sum({b: b.nbytes for i in items for b in _touched(i)}.values())
+    resident = resident_bytes(items)
     result = []
     for item in items:
         operation, count, known = item.operation, 0, None
@@ -72,6 +72,11 @@ def analyse(
         )  # fmt: skip
         result.append(row if known is None else _refined(row, known, model, resident))
     return tuple(result)
+
+
+def resident_bytes(items: Sequence[ScheduleItem]) -> int:
+    """The bytes of all buffers of a program, which runs again and again."""
+    return sum({b: b.nbytes for i in items for b in _touched(i)}.values())
 
 
 def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:

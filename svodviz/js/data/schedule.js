@@ -1,6 +1,6 @@
 // The schedule, decoded from the wire (see schedule.py) and indexed for its views. Pure: no page.
 
-import { bytes, count } from "../kit/words.js";
+import { bytes, count, nanoseconds } from "../kit/words.js";
 import { slackOf } from "./measured.js";
 
 /**
@@ -164,11 +164,11 @@ function positions(items) {
 }
 
 /**
- * A score, which is the share of the program's estimated time that is saved.
- * @param {number} score
+ * What a fusion changes, by the estimates: "−210 ns (−0.28 %)", "+41 µs (+410 %)".
+ * @param {{change: number, score: number}} row
  */
-export function share(score) {
-  const percent = Number((100 * Math.abs(score)).toPrecision(2));
-  const words = `${percent >= 1000 ? count(percent) : percent} %`;
-  return score < 0 ? `costs ${words}` : words;
+export function changeWords({ change, score }) {
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+  const share = Number((100 * Math.abs(score)).toPrecision(2));
+  return `${sign}${nanoseconds(Math.abs(change))} (${sign}${count(share)} %)`;
 }

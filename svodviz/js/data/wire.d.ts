@@ -334,6 +334,7 @@ export interface FusionRow extends _Ends {
   e: Position;
   type: string;
   score: number;
+  change: number;
   saved: Position;
   taken: boolean;
   value: string;

@@ -172,17 +172,19 @@ def test_what_would_cost_time_is_not_called_saved(
 ) -> None:
     made = stencil()
     (found,) = (it for it in made.schedule.opportunities if not it.taken)
-    assert found.score < 0  # each value would be computed four times
+    assert found.score < 0 < found.change  # each value would be computed four times
     page = shown(made, open_page, tmp_path, width=width, scheme=scheme)
     set_state(page, stage="schedule", view="fusion")
     cells = page.locator(".fusion-row").first.locator("td.figure").all_inner_texts()
-    assert cells[0] == f"costs {float(f'{-100 * found.score:.2g}'):g} %"
+    assert cells[0].startswith("+") and cells[0].endswith(
+        f" (+{float(f'{-100 * found.score:.2g}'):,.0f} %)"), cells
     page.locator(".fusion-row").first.locator("td").first.click()
-    assert f"time saved\n{cells[0]}" in page.locator(".inspector").inner_text()
+    assert f"change of time\n{cells[0]}" in page.locator(".inspector").inner_text()
     status = page.locator(".status").inner_text()
     assert "1 not taken: 0 of these would save time" in status, status
-    assert f"costs {-100 * found.score:.1f} % of the time" in text_of(made, "schedule")
-    assert f"bytes costs {-100 * found.score:.1f} %" in str(made.schedule)
+    assert f"(+{-100 * found.score:,.1f} % of the time)" in text_of(made, "schedule")
+    assert f"+{found.change / 1000:,.2f} µs  +{-100 * found.score:,.1f} %" in " ".join(
+        str(made.schedule).split(" ")), str(made.schedule)
 
 
 def test_what_is_counted_is_said_beside_it(open_page: Open, compiled_page: Path) -> None:
