@@ -22,6 +22,7 @@ from compiler.core.stage import Stage
 from compiler.core.trace import Line, Numbering, PassRecord, Provenance
 from compiler.core.user_source import UserSource, user_source
 from compiler.device.program import Program
+from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -414,6 +415,17 @@ class Compilation:
         view = found.view()  # it may be the memory of an input
         view.flags.writeable = False
         return view
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the program could do better, in the order of what it would bring.
+
+        Each has its rule, its numbers, the line of the program and what to write instead; they rest
+        on estimates, and what was compiled so far. `print` explains them.
+        """
+        from compiler.findings.rules import findings  # only who looks loads it
+
+        return findings(self)
 
     # -- text ----------------------------------------------------------------------------------
 

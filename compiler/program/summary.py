@@ -7,10 +7,10 @@ from compiler.core.node import Node, toposort
 from compiler.core.printable import printout
 from compiler.core.text import counted
 from compiler.core.trace import PassRecord
+from compiler.findings.widening import warnings
 from compiler.graph.nodes import Sink
 from compiler.llvm.level import Level
 from compiler.pipeline.scheduling import Scheduled
-from compiler.program.widening import warnings
 from compiler.run.sharding import traffic
 from compiler.schedule.printer import Schedule, beside, path_of
 

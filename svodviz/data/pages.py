@@ -8,6 +8,7 @@ from svodviz.data.records import (
     DecisionRow,
     Digits,
     Film,
+    Findings,
     KernelRow,
     Number,
     Pass,
@@ -62,6 +63,7 @@ class Wire(TypedDict):
     rules: list[Rule]
     rulebook: list[RuleSet]
     checks: Checks | None
+    findings: Findings | None
     decisions: list[DecisionRow]
     plain: list[PlainRow]
     values: dict[Digits, Value]

@@ -253,6 +253,38 @@ class DecisionTables(TypedDict):
     plain: list[PlainRow]
 
 
+# -- findings --------------------------------------------------------------------------------------
+
+
+class FindingRow(TypedDict):
+    """Something that the program could do better."""
+
+    rule: str
+    words: str
+    instead: str
+    """What to write instead."""
+    gain: float
+    """What that would bring, in estimated nanoseconds of one run."""
+    e: Perhaps
+    """What shows it."""
+    stage: str
+    view: str
+    numbers: Numbers
+    place: str
+    """File and line of the program; empty where it is not known."""
+    text: str
+    """That line."""
+    line: Perhaps
+    """The line among those of the stage "source"."""
+
+
+class Findings(TypedDict):
+    """Those that would bring most first, and what was looked for."""
+
+    rows: list[FindingRow]
+    looked_for: list[str]
+
+
 # -- kernels ---------------------------------------------------------------------------------------
 
 ChoiceRow: TypeAlias = tuple[str, str, str, Numbers]

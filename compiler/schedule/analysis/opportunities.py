@@ -7,7 +7,8 @@
 A pair is a kernel and one that reads what it wrote, or two independent kernels that read the same
 buffer. What it would change is the cost model's time of the one kernel (`fused_work.py`: the work
 of both, the first's as often as its values would be computed, without what passes through memory)
-minus that of the kernels as they are. Where loops are not known it is a launch and the time of the
+minus that of the kernels as they are. Where the partition compared both ways it is the difference
+that it found. Where loops are not known it is a launch and the time of the
 bytes, less the first kernel's work where that would be done again.
 
 The fusions that were taken are listed like those that were not: values which the partition had a
@@ -38,8 +39,9 @@ from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
 from compiler.settings.machine import DEFAULT, MachineModel
 
-COMPUTED = "computed where it is read"
-"""The name of what the partition compares with a value in memory, see `schedule/repeating.py`."""
+COMPARED = ("computed where it is read", "asked by each load")
+"""The names of what the partition compares with a value in memory, see `schedule/repeating.py` and
+`schedule/padding.py`."""
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
 
@@ -110,7 +112,9 @@ def opportunities(
         pair = _Pair(a, b, shared, is_sibling, shared not in results and readers[shared] == 1,
                      is_sibling or readers[shared] > 1)  # fmt: skip
         separate = second if pair.is_first_kept else first + second
-        fused = _fused_ns(pair, why, works or {}, model, resident)
+        fused = _as_compared(why, separate, readers[shared])
+        if fused is None:
+            fused = _fused_ns(pair, why, works or {}, model, resident)
         if fused is None:
             launches, done = (0, 0) if pair.is_first_kept else (1, 1)
             time = launches * model.launch_ns + saved / model.read[model.level(saved)]
@@ -146,6 +150,14 @@ class _Pair:
     @property
     def is_first_kept(self) -> bool:
         return self.others_read and not self.is_sibling
+
+
+def _as_compared(why: str, separate: float, readers: int) -> float | None:
+    """The time of the one kernel where the partition compared both ways; None where it did not."""
+    for number in numbers_of(why):
+        if number.name in COMPARED and number.limit is not None:
+            return max(separate + (number.value - number.limit) / max(readers, 1), 0.0)
+    return None
 
 
 def _fused_ns(
@@ -212,7 +224,7 @@ def _compared(nbytes: int, fused: float, separate: float) -> tuple[Number, Numbe
 def _change(choice: Choice, inside: int, saved: int, model: MachineModel) -> float:
     """What fusing a value into one of its kernels changed, nanoseconds."""
     for number in numbers_of(choice.reason):
-        if number.name == COMPUTED and number.limit is not None:
+        if number.name in COMPARED and number.limit is not None:
             return (number.value - number.limit) / inside
     return -model.launch_ns / inside - saved / model.read[model.level(saved)]
 

@@ -207,6 +207,27 @@ export interface DecisionTables {
   plain: PlainRow[];
 }
 
+/** Something that the program could do better */
+export interface FindingRow {
+  rule: string;
+  words: string;
+  instead: string;
+  gain: number;
+  e: Perhaps;
+  stage: string;
+  view: string;
+  numbers: Numbers;
+  place: string;
+  text: string;
+  line: Perhaps;
+}
+
+/** Those that would bring most first, and what was looked for */
+export interface Findings {
+  rows: FindingRow[];
+  looked_for: string[];
+}
+
 /** Pass, choice, reason, what was looked at */
 export type ChoiceRow = [string, string, string, Numbers];
 
@@ -579,6 +600,7 @@ export interface Wire {
   rules: Rule[];
   rulebook: RuleSet[];
   checks: Checks | null;
+  findings: Findings | null;
   decisions: DecisionRow[];
   plain: PlainRow[];
   values: Record<string, Value>;

@@ -1,6 +1,7 @@
 // Everything known about the selection: facts, value, decisions, its rule, and its biography.
 
 import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
+import { findingSection } from "./findingsheet.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
@@ -63,6 +64,7 @@ export class Inspector {
     ];
     return [
       h("h3", {}, model.name),
+      findingSection(this),
       this.facts(facts),
       stage.missing && h("p", { class: "note" }, stage.missing),
       ...kernelSections(this, kernelOnScreen(this.store)),
