@@ -23,10 +23,10 @@ from compiler.schedule.analysis.work import LINE, Access, Stretch
 def crosswise(subject: Subject) -> Iterator[Finding]:
     """Kernels that fold along an axis whose neighbours are far apart in memory."""
     for loops in subject.program.loops:
-        part, work = subject.parts.get(loops.name), subject.works[loops.name]
-        slots = crossed(loops.body)
-        if part is None or not slots:
+        part, work = subject.parts.get(loops.name), subject.works.get(loops.name)
+        if part is None or work is None or not subject.is_worth(part.ns):
             continue
+        slots = crossed(loops.body)
         rows = [
             (_lost(subject, stretch, access), access)
             for stretch in work.stretches

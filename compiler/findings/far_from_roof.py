@@ -29,13 +29,14 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
     """Kernels that take much longer than their operations and bytes have to."""
     for name, part in subject.parts.items():
         work, loops = subject.works.get(name), subject.loops.get(name)
-        if work is None or loops is None or crossed(loops.body) or _updates(loops):
+        if work is None or loops is None or not subject.is_worth(part.ns):
             continue
         launch = subject.model.launch_ns
         took = estimate(work, subject.model, subject.resident) - launch
         roof = estimate(at_best(work), subject.model, subject.resident) - launch
         gain = (took - roof) * len(part.items)
-        if took >= FAR * max(roof, 1.0) and subject.is_worth(gain):
+        is_far = took >= FAR * max(roof, 1.0) and subject.is_worth(gain)
+        if is_far and not crossed(loops.body) and not _updates(loops):
             yield _finding(subject, part, work, (took, roof), gain)
 
 

@@ -15,7 +15,6 @@ from compiler.core.user_source import UserSource
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.loops.choices import Choices
-from compiler.loops.count import count
 from compiler.loops.printer import Loops
 from compiler.pipeline.kernels import machine_of
 from compiler.schedule.analysis.costs import resident_bytes
@@ -123,7 +122,8 @@ class Subject:
     @cached_property
     def works(self) -> Mapping[str, Work]:
         """What running each kernel once takes."""
-        return {name: count(loops.body) for name, loops in self.loops.items()}
+        known = zip(self.schedule.items, self.schedule.works, strict=True)
+        return {it.operation.name: work for it, work in known if work is not None}
 
     @cached_property
     def loops(self) -> Mapping[str, Loops]:

@@ -46,6 +46,7 @@ def figures(
             *taken(items, computed, [*made.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
+        "works": tuple(works.get(_body(item)) for item in items),
         "buffers": buffer_infos(_inputs(items), results, plan),
     }
 

@@ -19,6 +19,7 @@ from compiler.schedule.analysis.iteration_space import KernelSpace
 from compiler.schedule.analysis.opportunities import FusionOpportunity
 from compiler.schedule.analysis.own_work import OwnWork
 from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.analysis.work import Work
 from compiler.schedule.items import (
     WORDS,
     Dependency,
@@ -68,6 +69,8 @@ class Schedule(Stage):
     that were taken."""
     spaces: tuple[KernelSpace | None, ...] = ()
     """For each item its loops and where they run; None for what is no kernel."""
+    works: tuple[Work | None, ...] = ()
+    """For each item what running it takes, whatever the machine; None where no loops are known."""
     buffers: tuple[BufferInfo, ...] = ()
     """Layout and lifetime of every buffer."""
     shares: tuple[tuple[tuple[str, OwnWork], ...], ...] = ()
