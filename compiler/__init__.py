@@ -16,6 +16,7 @@ In order: each imports only what stands before it.
     tune/        a search, by measurement, over the loop choices of each kernel of a program
     run/         programs that run: inputs, memory, steps, execution plans, tensors as data
     ask/         questions to a compilation: is it right, where not, why not
+    findings/    what a program could do better: rules, each with its numbers and what to write
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program

@@ -19,9 +19,9 @@ import numpy as np
 from compiler.core.stage import Stage
 from compiler.core.text import aligned, counted, microseconds
 from compiler.core.trace import Line
-from compiler.schedule.analysis.costs import critical_path, timings
+from compiler.schedule.analysis.costs import critical_items, critical_path, timings
 from compiler.schedule.items import WORDS, HostCallback, ItemAnalysis, ItemTiming, Kernel
-from compiler.schedule.printer import Schedule, path_of
+from compiler.schedule.printer import Schedule, beside, path_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -109,6 +109,11 @@ class Measurement(Stage):
         """The items of the longest chain by the times."""
         return critical_path(self.schedule.items, self.timings)
 
+    @property
+    def critical_items(self) -> tuple[int, ...]:
+        """The items without slack by the times: of every path as long as the longest."""
+        return critical_items(self.timings)
+
     def ratio(self, time: ItemTime) -> float:
         """How many times as long as estimated an item takes."""
         return time.ns / self.schedule.analysis[time.item_id].cost
@@ -141,7 +146,7 @@ class Measurement(Stage):
         cost = self.schedule.analysis[time.item_id]
         counters = operation.fixed if isinstance(operation, Kernel | HostCallback) else ()
         words = [f"{WORDS[type(operation)]} {operation.name}", *(f"{n} = {v}" for n, v in counters)]
-        sign = " " if self.timings[time.item_id].slack else "◆"
+        sign = "◆" if self.timings[time.item_id].is_critical else " "
         return (
             f"{sign} {time.item_id}",
             " ".join(words),
@@ -162,9 +167,12 @@ class Measurement(Stage):
             sums.append(f"one run() {microseconds(self.whole)}, with what Python does")
         yield "; ".join([*sums, f"an empty call {microseconds(self.call)}"])
         length = sum(self.timings[i].cost for i in self.critical_path)
-        yield f"critical path by time      {path_of(self.critical_path)}   {microseconds(length)}"
+        path = path_of(self.critical_path) + beside(self.critical_path, self.critical_items)
+        yield f"critical path by time      {path}   {microseconds(length)}"
         estimated = microseconds(schedule.estimated_ns)
-        yield f"critical path by estimate  {path_of(schedule.critical_path)}   {estimated}"
+        path = path_of(schedule.critical_path)
+        path += beside(schedule.critical_path, schedule.critical_items)
+        yield f"critical path by estimate  {path}   {estimated}"
         yield f"the median of {counted(self.rounds, 'round')} on {self.machine}"
         yield from self.notes
         for number, array in enumerate(self.results):
@@ -177,7 +185,7 @@ class Measurement(Stage):
             facts = graph.nodes[self.schedule.entity(time.item_id)]
             facts["cost"] = facts["cost"] | self._measured(time.item_id)
             facts |= {
-                "critical": not when.slack,
+                "critical": when.is_critical,
                 "slack": when.slack,
                 "start": when.earliest_start,
                 "finish": when.finish,

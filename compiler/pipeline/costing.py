@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler.graph.nodes import Buffer, Sink
+from compiler.core.trace import Numbering
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops.count import count
 from compiler.loops.nodes import Body
 from compiler.loops.space import iteration_space
@@ -11,6 +12,7 @@ from compiler.pipeline.scheduling import Scheduled
 from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.analysis.buffer_layout import buffer_infos
 from compiler.schedule.analysis.opportunities import opportunities, taken
+from compiler.schedule.analysis.own_work import OwnWork, own_work
 from compiler.schedule.analysis.share import share
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.items import ScheduleItem
@@ -40,12 +42,27 @@ def figures(
         "itemwise_bytes": footprint.itemwise_bytes(items),
         "memory_plan": plan,
         "opportunities": (
-            *opportunities(items, analysis, results, _reasons(made), model),
+            *opportunities(items, analysis, results, _reasons(made), model, works),
             *taken(items, computed, [*made.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
+        "works": tuple(works.get(_body(item)) for item in items),
         "buffers": buffer_infos(_inputs(items), results, plan),
     }
+
+
+def shares(
+    made: Scheduled, numbers: Numbering
+) -> tuple[tuple[tuple[TensorNode, OwnWork], ...], ...]:
+    """For each item which nodes of the graph do how much of its work, by their numbers."""
+    held = made.outlined.buffers
+    by_call: dict[Any, tuple[tuple[TensorNode, OwnWork], ...]] = {}
+    for call in made.calls:
+        if call not in by_call:
+            nodes = sorted(made.outlined.origins.of(call), key=numbers.__getitem__)
+            rows = own_work(nodes, held)
+            by_call[call] = tuple((node, rows[node]) for node in nodes if node in rows)
+    return tuple(by_call[call] for call in made.calls)
 
 
 def _body(item: ScheduleItem) -> Any:

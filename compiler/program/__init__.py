@@ -3,7 +3,6 @@
 In order: each imports only what stands before it.
 
     codegen.py      what LLVM makes of a program's kernels
-    widening.py     where a float32 program becomes float64 without being asked to
     decisions.py    every choice the compiler made about a program, in words
     running.py      runs a program once, as machine code, on its own data or on others
     summary.py      a few lines that say what was compiled

@@ -22,6 +22,7 @@ from compiler.core.stage import Stage
 from compiler.core.trace import Line, Numbering, PassRecord, Provenance
 from compiler.core.user_source import UserSource, user_source
 from compiler.device.program import Program
+from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -33,7 +34,7 @@ from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline import asked, naming
-from compiler.pipeline.costing import figures
+from compiler.pipeline.costing import figures, shares
 from compiler.pipeline.kernels import CompiledKernel, machine_of
 from compiler.pipeline.scheduling import Scheduled
 from compiler.program import codegen
@@ -176,10 +177,12 @@ class Compilation:
         made = self._scheduled
         loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
         parents = tuple((self.kernels.entity(call),) for call in made.calls)
+        found = shares(made, self.provenance.numbers)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
             results=made.results, parents=parents,
+            shares=tuple(tuple((self.entity(n), own) for n, own in row) for row in found),
             **figures(made, made.results, loops, machine_of(self.options)),
         )  # fmt: skip
 
@@ -412,6 +415,17 @@ class Compilation:
         view = found.view()  # it may be the memory of an input
         view.flags.writeable = False
         return view
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the program could do better, in the order of what it would bring.
+
+        Each has its rule, its numbers, the line of the program and what to write instead; they rest
+        on estimates, and what was compiled so far. `print` explains them.
+        """
+        from compiler.findings.rules import findings  # only who looks loads it
+
+        return findings(self)
 
     # -- text ----------------------------------------------------------------------------------
 

@@ -8,12 +8,12 @@ from typing import TypeAlias
 from compiler.core.node import Node, toposort
 from compiler.core.reason import Decision, Reason, numbers_of
 from compiler.core.trace import PassRecord
+from compiler.findings.widening import widenings
 from compiler.graph import two_stage
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.words import describe_argument, operation, short
 from compiler.pipeline.scheduling import Scheduled
-from compiler.program.widening import widenings
 from compiler.run import sharding
 from compiler.schedule.analysis.alive_together import alive_together
 from compiler.schedule.analysis.places import shares

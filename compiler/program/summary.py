@@ -7,12 +7,12 @@ from compiler.core.node import Node, toposort
 from compiler.core.printable import printout
 from compiler.core.text import counted
 from compiler.core.trace import PassRecord
+from compiler.findings.widening import warnings
 from compiler.graph.nodes import Sink
 from compiler.llvm.level import Level
 from compiler.pipeline.scheduling import Scheduled
-from compiler.program.widening import warnings
 from compiler.run.sharding import traffic
-from compiler.schedule.printer import Schedule, path_of
+from compiler.schedule.printer import Schedule, beside, path_of
 
 
 def summary(
@@ -32,7 +32,8 @@ def summary(
         f"{after if changed else ', which no pass on the graph changed'}",
         f"{counted(len(scheduled.items), 'schedule item')}, "
         f"{counted(len(scheduled.outlined.bodies), 'distinct kernel')}, "
-        f"critical path {path_of(schedule.critical_path)}, "
+        f"critical path {path_of(schedule.critical_path)}"
+        f"{beside(schedule.critical_path, schedule.critical_items)}, "
         f"peak {schedule.peak_bytes:,} bytes",
         f"{sum(count for count, _, _ in kernels)} lowered instructions, "
         f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",

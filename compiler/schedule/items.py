@@ -252,6 +252,11 @@ class ItemTiming:
         return self.latest_start - self.earliest_start
 
     @property
+    def is_critical(self) -> bool:
+        """Whether a delay of it would delay the end; so are all items of every longest path."""
+        return self.slack == 0
+
+    @property
     def finish(self) -> int:
         """The earliest end."""
         return self.earliest_start + self.cost

@@ -13,11 +13,13 @@ from compiler.core.text import aligned, microseconds
 from compiler.core.trace import Line, empty_graph
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.buffer_layout import BufferInfo
-from compiler.schedule.analysis.costs import is_critical
+from compiler.schedule.analysis.costs import critical_items, is_critical
 from compiler.schedule.analysis.footprint import Lifetime
 from compiler.schedule.analysis.iteration_space import KernelSpace
 from compiler.schedule.analysis.opportunities import FusionOpportunity
+from compiler.schedule.analysis.own_work import OwnWork
 from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.analysis.work import Work
 from compiler.schedule.items import (
     WORDS,
     Dependency,
@@ -67,13 +69,22 @@ class Schedule(Stage):
     that were taken."""
     spaces: tuple[KernelSpace | None, ...] = ()
     """For each item its loops and where they run; None for what is no kernel."""
+    works: tuple[Work | None, ...] = ()
+    """For each item what running it takes, whatever the machine; None where no loops are known."""
     buffers: tuple[BufferInfo, ...] = ()
     """Layout and lifetime of every buffer."""
+    shares: tuple[tuple[tuple[str, OwnWork], ...], ...] = ()
+    """For each item the tensor nodes that do its work, as entities, with their weights."""
 
     @property
     def estimated_ns(self) -> int:
         """The length of the critical path."""
         return sum(self.analysis[i].cost for i in self.critical_path)
+
+    @property
+    def critical_items(self) -> tuple[int, ...]:
+        """The items without slack: those of every path that is as long as the critical path."""
+        return critical_items(self.times)
 
     def entity(self, item_id: int) -> str:
         """The entity string of an item."""
@@ -89,7 +100,8 @@ class Schedule(Stage):
         ]
         path = path_of(self.critical_path)
         total = microseconds(self.estimated_ns, 1)
-        totals = [f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"]
+        ties = beside(self.critical_path, self.critical_items)
+        totals = [f"critical path {path}{ties}   {total}   peak {self.peak_bytes:,} bytes"]
         missed = [n for n, each in enumerate(self.opportunities) if not each.taken]
         fusions = [self._fusion(number) for number in missed[:SHOWN]]
         more = len(missed) - SHOWN
@@ -122,7 +134,7 @@ class Schedule(Stage):
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
         """The columns that are printed of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
-        slack = self.times[item.item_id].slack
+        time = self.times[item.item_id]
         return (
             f"{item.item_id:>3}",
             f"{WORDS[type(operation)]} {_title(operation)}",
@@ -131,7 +143,8 @@ class Schedule(Stage):
             f"{cost.flops:,} flops",
             f"{cost.bytes_read + cost.bytes_written:,} bytes",
             microseconds(cost.estimated_ns, 1),
-            f"slack {microseconds(slack, 1 if slack >= 50 else 3)}" if slack else "critical",
+            "critical" if time.is_critical
+            else f"slack {microseconds(time.slack, 1 if time.slack >= 50 else 3)}",
             _variables(operation),
         )
 
@@ -175,7 +188,7 @@ class Schedule(Stage):
                 "bytes": cost.bytes_read + cost.bytes_written,
                 "est_ns": cost.estimated_ns,
             },
-            "critical": not time.slack,
+            "critical": time.is_critical,
             "slack": time.slack,
             "start": time.earliest_start,
             "finish": time.finish,
@@ -188,6 +201,16 @@ def path_of(items: tuple[int, ...]) -> str:
     if len(words) > LONGEST_PATH:
         words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
     return " → ".join(words)
+
+
+def beside(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
+    """` (as long through 3, 4)`: critical items that are not on the path, if there are any."""
+    others = sorted(set(critical) - set(path))
+    if not others:
+        return ""
+    shown = ", ".join(map(str, others[:LONGEST_PATH]))
+    more = f" and {len(others) - LONGEST_PATH} more" if len(others) > LONGEST_PATH else ""
+    return f" (as long through {shown}{more})"
 
 
 def _variables(operation: Operation) -> str:

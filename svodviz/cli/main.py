@@ -2,6 +2,7 @@
 
     svodviz explore program.py -o page.html     one HTML page, zero requests; --open shows it
     svodviz show program.py --stage lowered     a stage as text; also summary, decisions
+    svodviz show program.py --findings          what it could do better, and what to write
     svodviz show program.py --stage run         what each item of one run takes, measured now
     svodviz export program.py -o graph.png      a stage in a file, its format by the ending
     svodviz diff a.py b.py                      what differs between two programs
@@ -148,9 +149,11 @@ def _parser() -> argparse.ArgumentParser:
                          help="run the program, and show what each item takes")  # fmt: skip
     explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
-    stages = [*BY_ID, "decisions", "summary"]
+    stages = [*BY_ID, "decisions", "findings", "summary"]
     show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
                       help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
+    show.add_argument("--findings", action="store_const", dest="stage", const="findings",
+                      help="what the program could do better, and how")  # fmt: skip
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     export = commands.add_parser("export", help="write a stage in another format")
     export.add_argument("--stage", choices=EXPORTED, default="graph", metavar="STAGE",
@@ -230,12 +233,14 @@ def _show(found: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
-    if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions"):
+    if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions", "findings"):
         return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
     if chosen.stage == "summary":
         return full_summary(compilation)
     if chosen.stage == "decisions":
         return decision_text(compilation)
+    if chosen.stage == "findings":
+        return str(compilation.findings)
     return text_of(compilation, chosen.stage)
 
 

@@ -8,6 +8,7 @@ from svodviz.data.records import (
     DecisionRow,
     Digits,
     Film,
+    Findings,
     KernelRow,
     Number,
     Pass,
@@ -53,7 +54,7 @@ class Wire(TypedDict):
     """One compilation."""
 
     format: Literal["svodviz"]
-    version: Literal[4]
+    version: Literal[5]
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""
@@ -62,6 +63,7 @@ class Wire(TypedDict):
     rules: list[Rule]
     rulebook: list[RuleSet]
     checks: Checks | None
+    findings: Findings | None
     decisions: list[DecisionRow]
     plain: list[PlainRow]
     values: dict[Digits, Value]

@@ -253,6 +253,38 @@ class DecisionTables(TypedDict):
     plain: list[PlainRow]
 
 
+# -- findings --------------------------------------------------------------------------------------
+
+
+class FindingRow(TypedDict):
+    """Something that the program could do better."""
+
+    rule: str
+    words: str
+    instead: str
+    """What to write instead."""
+    gain: float
+    """What that would bring, in estimated nanoseconds of one run."""
+    e: Perhaps
+    """What shows it."""
+    stage: str
+    view: str
+    numbers: Numbers
+    place: str
+    """File and line of the program; empty where it is not known."""
+    text: str
+    """That line."""
+    line: Perhaps
+    """The line among those of the stage "source"."""
+
+
+class Findings(TypedDict):
+    """Those that would bring most first, and what was looked for."""
+
+    rows: list[FindingRow]
+    looked_for: list[str]
+
+
 # -- kernels ---------------------------------------------------------------------------------------
 
 ChoiceRow: TypeAlias = tuple[str, str, str, Numbers]
@@ -341,6 +373,18 @@ class LoopItems(TypedDict):
     items: list[Position]
 
 
+ShareRow: TypeAlias = tuple[Position, Position, Position, Position, Position]
+"""Node, and its weights within its items: of the time, the operations, the bytes read, written."""
+
+
+class SharedWork(TypedDict):
+    """The nodes that do the work of items which run one call: a node's part of a cost is the
+    item's, times the node's weight, divided by the sum of the weights."""
+
+    items: list[Position]
+    nodes: list[ShareRow]
+
+
 class PlanSizes(TypedDict):
     """The bytes of a memory plan."""
 
@@ -397,7 +441,9 @@ class FusionRow(_Ends):
     e: Position
     type: str
     score: float
-    """Share of the program's time."""
+    """Share of the program's estimated time that is saved; negative where fusion costs."""
+    change: float
+    """What fusion would change, or did, in estimated nanoseconds: negative where it saves."""
     saved: Position
     taken: bool
     value: str
@@ -416,6 +462,7 @@ class ScheduleRows(TypedDict):
     """The critical path by position; an item on another one as long is critical too."""
     dependencies: list[DependencyRow]
     loops: list[LoopItems]
+    shares: list[SharedWork]
     memory: Memory
     fusions: list[FusionRow]
     buffers: list[BufferRow]

@@ -226,7 +226,7 @@ def _critical(compilation: "Compilation", random: Random) -> Iterator[Question]:
     critical = [place for place, it in enumerate(items) if it.item_id in on_path]
     times = schedule.times
     # An item without slack beside the path, on one as long, would be right as well.
-    others = [place for place in range(len(items)) if _slack(times[place]) > 0]
+    others = [place for place in range(len(items)) if not times[place].is_critical]
     if not critical or not others:
         return
     # The last item is always critical: one that others run beside asks for more.

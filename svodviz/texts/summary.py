@@ -29,6 +29,7 @@ class _Sizes:
     kernels: list[str]
     items: int
     on_path: int
+    critical: int
     loops: list[int]
     lowered: list[int]
     source: list[int]
@@ -56,6 +57,7 @@ def summary_of_page(data: "pages.Wire", compilation: "Compilation") -> str:
         [unit["name"] for unit in units["loops"]],
         len(schedule["scene"]["nodes"]),
         len(compilation.schedule.critical_path),
+        len(compilation.schedule.critical_items),
         *_line_counts(compilation),
     ))  # fmt: skip
 
@@ -70,6 +72,7 @@ def _counted(compilation: "Compilation") -> _Sizes:
         [visible(stage.name) for stage in compilation.loops],
         len(items),
         len(compilation.schedule.critical_path),
+        len(compilation.schedule.critical_items),
         *_line_counts(compilation),
     )
 
@@ -86,6 +89,11 @@ def _line_counts(compilation: "Compilation") -> list[list[int]]:
     return [[it.line_count for it in kernels] for kernels in stages]
 
 
+def _ties(count: int) -> str:
+    """What is critical beside the critical path, in words."""
+    return f", {count:,} more on paths as long" if count else ""
+
+
 def _words(it: _Sizes) -> str:
     lines = [
         f"compilation {it.name}",
@@ -93,7 +101,8 @@ def _words(it: _Sizes) -> str:
         f"  passes     {sum(it.changed)} changed the program,"
         f" {'rewrites not recorded' if it.rewrites is None else counted(it.rewrites, 'rewrite')}",
         f"  kernels    {len(it.kernels)}: {_listed(it.kernels)}".removesuffix(": "),
-        f"  schedule   {counted(it.items, 'item')}, {it.on_path} on the critical path",
+        f"  schedule   {counted(it.items, 'item')}, {it.on_path} on the critical path"
+        f"{_ties(it.critical - it.on_path)}",
         f"  loops      {_lines(it.loops)}",
         f"  lowered    {_lines(it.lowered, 'instruction')}",
         f"  LLVM IR    {_lines(it.source)}",

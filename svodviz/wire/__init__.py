@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     frames.py        the frames of passes as a film
     items.py         the items of a schedule as data for the page
     reasons.py       why something was chosen, as data for the page
+    findings.py      what the program could do better, as data for the page
     fusions.py       which items could be one kernel, as data for the page
     playpoints.py    a kernel's playground as data for the page
     grounds.py       playgrounds of a compilation, and what a search over loop choices tried

@@ -1,9 +1,9 @@
 """Which items could be one kernel, as data for the page: taken, or the reason why not.
 
 One that was taken has its value computed in the one item that both are. Items are referred to by
-position, `saved` is bytes, the score is a share of the program's time. A fusion descends from both
-of its items, so selecting it lights both. What every iteration of a loop repeats is one row, that
-of the first one; `times` says how often.
+position, `saved` is bytes, `change` nanoseconds, the score is a share of the program's time. A
+fusion descends from both of its items, so selecting it lights both. What every iteration of a loop
+repeats is one row, that of the first one; `times` says how often.
 """
 
 from typing import TYPE_CHECKING
@@ -53,6 +53,7 @@ def _row(
         "to": place[ends[1]],
         "type": visible(found.fusion_type),
         "score": rounded(found.score),
+        "change": rounded(found.change),
         "saved": found.bytes_saved,
         "taken": found.taken,
         "value": visible(found.value),

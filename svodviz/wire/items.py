@@ -15,7 +15,8 @@ from svodviz.wire.scene import rounded
 if TYPE_CHECKING:
     from compiler.core.node import Node
     from compiler.graph.nodes import Buffer
-    from compiler.schedule.items import Fixed, ItemAnalysis, ItemTiming, Operation, ScheduleItem
+    from compiler.schedule.analysis.own_work import OwnWork
+    from compiler.schedule.items import Fixed, ItemAnalysis, Operation, ScheduleItem
     from compiler.schedule.printer import Schedule
     from svodviz.data import records
 
@@ -111,14 +112,9 @@ def item_row(
         "cost": rounded(time.cost),
         "start": rounded(time.earliest_start),
         "late": rounded(time.latest_start),
-        "critical": is_tight(time),
+        "critical": time.is_critical,
         "tasks": tasks,
     }
-
-
-def is_tight(time: "ItemTiming") -> bool:
-    """Whether an item is critical: on the critical path, or on another one as long."""
-    return time.earliest_start == time.latest_start
 
 
 def fixed_of(operation: "Operation") -> "Fixed":
@@ -204,17 +200,16 @@ def _words(value: Fact) -> str:
 
 def dependency_rows(schedule: "Schedule", buffers: Buffers) -> "list[records.DependencyRow]":
     """The table of dependencies; critical are those along which no time is to spare."""
+    from compiler.schedule.analysis.costs import is_critical
+
     place = {item.item_id: position for position, item in enumerate(schedule.items)}
     times = schedule.times
-    tight = [is_tight(it) for it in times]
     rows = []
     for edge in schedule.dependencies:
         source, target = place[edge.producer], place[edge.consumer]
-        ends = times[source].earliest_start + times[source].cost
-        is_next = ends == times[target].earliest_start
-        is_critical = is_next and tight[source] and tight[target]
+        is_tight = is_critical(times[source], times[target])
         numbers = [buffers.number(it) for it in edge.buffers]
-        rows.append((source, target, visible(edge.kind), numbers, edge.nbytes, is_critical))
+        rows.append((source, target, visible(edge.kind), numbers, edge.nbytes, is_tight))
     return rows
 
 
@@ -231,6 +226,19 @@ def loop_rows(schedule: "Schedule") -> "list[records.LoopItems]":
         {"label": _label([fixed_of(schedule.items[it].operation) for it in positions]),
          "items": positions}
         for positions in found.values() if len(positions) > 1
+    ]  # fmt: skip
+
+
+def share_rows(schedule: "Schedule", entities: Entities) -> "list[records.SharedWork]":
+    """The nodes that do the work of each item, told once for items of one call."""
+    found: dict[tuple[tuple[str, OwnWork], ...], list[int]] = {}
+    for position, row in enumerate(schedule.shares):
+        found.setdefault(row, []).append(position)
+    return [
+        {"items": positions,
+         "nodes": [(entities.number(entity), own.time, own.operations, own.read, own.written)
+                   for entity, own in row]}
+        for row, positions in found.items()
     ]  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, key_of, request
 from svodviz.foundation.subject import compilation_of
 from svodviz.foundation.values import preview
-from svodviz.wire.items import is_tight
 from svodviz.wire.scene import number
 
 if TYPE_CHECKING:
@@ -82,6 +81,6 @@ def _item(found: "Measurement", position: int) -> "answers.Time | None":
         "start": when.earliest_start,
         "late": when.latest_start,
         "cost": when.cost,
-        "critical": is_tight(when),
+        "critical": when.is_critical,
         "bound": visible(found.bound(time)),
     }

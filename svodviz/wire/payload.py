@@ -18,6 +18,7 @@ from svodviz.foundation.stages import STAGES
 from svodviz.foundation.subject import name_of
 from svodviz.foundation.views import view_rows
 from svodviz.wire.checks import Checks, check_rows
+from svodviz.wire.findings import finding_rows
 from svodviz.wire.frames import Film
 from svodviz.wire.grounds import recorded
 from svodviz.wire.kernels import kernel_rows
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 4
+VERSION: Final = 5
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -76,6 +77,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "rules": rules,
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
+        "findings": finding_rows(compilation, entities),
         "decisions": reasons["decisions"],
         "plain": reasons["plain"],
         "values": {},
@@ -169,3 +171,5 @@ def place(source: str) -> str:
 #      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
 #      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
 #      numbers that were looked at; "plain", "unseen"; schedules have "cores".
+#   5  the schedule has "shares": what each node does of an item's work; fusions have "change";
+#      "findings".

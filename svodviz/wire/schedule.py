@@ -12,7 +12,15 @@ from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
 from svodviz.foundation.stages import printed
 from svodviz.wire.fusions import fusion_rows
-from svodviz.wire.items import Buffers, dependency_rows, item_row, lanes_of, loop_rows, word_of
+from svodviz.wire.items import (
+    Buffers,
+    dependency_rows,
+    item_row,
+    lanes_of,
+    loop_rows,
+    share_rows,
+    word_of,
+)
 from svodviz.wire.kernels import cores_of, tasks_of
 from svodviz.wire.memory_rows import memory_row
 
@@ -44,6 +52,7 @@ def schedule_row(compilation: "Compilation", entities: Entities) -> "records.Sch
         "path": [place[it] for it in schedule.critical_path],
         "dependencies": dependency_rows(schedule, buffers),
         "loops": loop_rows(schedule),
+        "shares": share_rows(schedule, entities),
         "memory": memory_row(schedule, buffers),
         "fusions": fusion_rows(schedule, entities),
         "buffers": buffers.rows,
@@ -127,16 +136,18 @@ def _offset(place: "records.PlaceRow") -> str:
     return "alone" if place["offset"] is None else f"at {place['offset']:,}"
 
 
-def _share(score: float) -> str:
-    return f"{'costs ' if score < 0 else ''}{100 * abs(score):.1f} % of the time"
+def _change(row: "records.FusionRow") -> str:
+    from compiler.schedule.analysis.opportunities import signed, signed_percent
+
+    return f"{signed(row['change'])} ({signed_percent(-row['score'])} of the time)"
 
 
 def _fusions(row: "records.ScheduleRows") -> list[str]:
     rows = [
         ("✓" if it["taken"] else "✗", _named(row, it["from"]), "+",
          it["value"] or _named(row, it["to"]),
-         it["type"], _share(it["score"]),
-         f"{it['saved']:,} bytes saved", it["reason"])
+         it["type"], _change(it),
+         f"{it['saved']:,} bytes not moved", it["reason"])
         for it in row["fusions"]
     ]  # fmt: skip
     return _table("fusion opportunities", rows)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler.core.reason import Decision
+from compiler.core.reason import Decision, Number
+from compiler.findings.finding import Finding, Findings
 from svodviz.foundation.escape import visible
 from tests.svodviz.sample import HOSTILE, hostile
 from tests.svodviz.sample_graph import Compilation, Line, PassRecord, Stage
@@ -46,8 +47,20 @@ def poisoned() -> Compilation:
         passes=tuple(_record(it, poison) for it in plain.passes),
         decisions=tuple(Decision(it.subject, next(poison), it.taken, next(poison))
                         for it in plain.decisions),
-        arrays=_odd_values(plain.arrays),
+        arrays=_odd_values(plain.arrays), findings=_findings(poison),
     )  # fmt: skip
+
+
+def _findings(poison: Iterator[str]) -> Findings:
+    """One of each view, all of whose words are poison."""
+    places = (("graph", "graph", "graph:11"), ("schedule", "timeline", "schedule:0"))
+    rows = tuple(
+        Finding(next(poison), next(poison), next(poison), 1e6, subject, stage, view,
+                (Number(next(poison), 3.0, next(poison), next(poison), 4.0),), next(poison),
+                next(poison))
+        for stage, view, subject in places
+    )  # fmt: skip
+    return Findings(rows, (next(poison),))
 
 
 def _stage(stage: Stage, poison: Iterator[str]) -> Stage:

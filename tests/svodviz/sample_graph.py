@@ -9,6 +9,7 @@ import numpy as np
 import compiler
 from compiler.core.passes import Passes
 from compiler.core.reason import Decision
+from compiler.findings.finding import Findings
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.looking.pass_changes import PassRun
 from compiler.loops.choices import PLAIN, Choices
@@ -177,6 +178,7 @@ class Compilation(compiler.Compilation):
     optimized: tuple[Stage, ...]
     assembly: tuple[Stage, ...]
     decisions: tuple[Decision, ...]
+    findings: Findings = field(default=Findings(()), kw_only=True)
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
 
     def begin_listings(self) -> None:

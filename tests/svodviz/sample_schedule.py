@@ -14,6 +14,7 @@ from compiler.graph.nodes import Buffer, Const, Param, Sink, Store
 from compiler.schedule import printer
 from compiler.schedule.analysis.footprint import Lifetime
 from compiler.schedule.analysis.opportunities import FusionOpportunity
+from compiler.schedule.analysis.own_work import OwnWork
 from compiler.schedule.analysis.places import Place
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.calls import KernelGraph
@@ -128,8 +129,22 @@ def plain() -> Schedule:
         "schedule", operations, [(0, 1, "data", (hidden,)), (1, 2, "data", (logits,))],
         [(0, 9100, 0), (9100, 4600, 0), (13700, 3900, 0), (0, 1500, 16100)],
         [(f"kernels:call_k{it}",) for it in range(4)],
-        lifetimes=tuple(Lifetime(*it) for it in lives),
+        lifetimes=tuple(Lifetime(*it) for it in lives), shares=SHARES,
     )  # fmt: skip
+
+
+SHARES = tuple(
+    tuple((f"graph:{node}", OwnWork(*weights)) for node, *weights in rows)
+    for rows in (
+        ((11, 40960, 40960, 7680, 0), (12, 40960, 40960, 0, 0), (13, 2048, 2048, 128, 0),
+         (15, 2048, 2048, 0, 8192)),
+        ((21, 20480, 20480, 9472, 0), (22, 20480, 20480, 0, 2560)),
+        ((25, 640, 640, 2560, 0), (27, 640, 640, 0, 0), (28, 7680, 7680, 0, 0),
+         (29, 640, 640, 0, 0), (38, 256, 256, 0, 0), (39, 640, 640, 0, 2560)),
+        ((32, 1280, 1280, 5120, 256),),
+    )
+)  # fmt: skip
+"""What the nodes of the sample's graph do of each item of `plain`."""
 
 
 def rich(suffix: str = "") -> Schedule:
@@ -176,10 +191,14 @@ def rich(suffix: str = "") -> Schedule:
         Place(result, None, 1024, 6, 7, "a result: never shared"),
     )  # fmt: skip
     opportunities = (
-        FusionOpportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too"),
-        FusionOpportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between"),
-        FusionOpportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True),
-        FusionOpportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel"),
+        FusionOpportunity(1, 5, "reduction", 0.25, size, f"scaled{suffix} is read by combine too",
+                          change=-10_750),
+        FusionOpportunity(7, 8, "elementwise", 0.125, size, "a copy between devices comes between",
+                          change=-5_375),
+        FusionOpportunity(5, 8, "mixed", 0.5, 256, "one user, same extent 256", taken=True,
+                          change=-21_500),
+        FusionOpportunity(5, 9, "mixed", 0.031, 0, "a function on the host is no kernel",
+                          change=-1_333),
     )
     return _stage(
         "schedule", operations, edges, rows, parents,

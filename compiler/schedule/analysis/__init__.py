@@ -10,6 +10,8 @@ In order: each imports only what stands before it.
     buffer_layout.py    how the elements of a buffer lie in memory, and when it is needed
     work.py             what running one kernel takes, whatever the machine, and `estimate`
     costs.py            what each item costs, and the critical path
+    own_work.py         what each tensor node does of a kernel's work
     iteration_space.py  the iteration space of a kernel, and what surrounds it
+    fused_work.py       the work of one kernel in place of two
     opportunities.py    pairs of kernels that could be one, what that would save
 """

@@ -8,6 +8,7 @@ The roofline orders kernels by cost and is far from a measurement. Extents that 
 count as their maxima.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +39,10 @@ BYTES_PER_NS = 20.0
 """Of one core: 18 to 20 were read from arrays past the caches (same machine)."""
 LAUNCH_NS = 500
 """A foreign call: 460 ns by ctypes (same machine)."""
+TOLERANCE = 1e-9
+"""The share of the program's time that counts as no slack. Times are whole nanoseconds, whose sums
+are exact; of schedules by hand they may be fractions, whose sums along two paths as long as each
+other differ in their last bits: by 1e-13 for a thousand items."""
 
 
 def analyse(
@@ -50,7 +55,7 @@ def analyse(
     `works` has, for the bodies whose loops are known, what running them takes.
     """
     by_body: dict[Sink, int] = {}
-    resident = sum({b: b.nbytes for i in items for b in _touched(i)}.values())
+    resident = resident_bytes(items)
     result = []
     for item in items:
         operation, count, known = item.operation, 0, None
@@ -67,6 +72,11 @@ def analyse(
         )  # fmt: skip
         result.append(row if known is None else _refined(row, known, model, resident))
     return tuple(result)
+
+
+def resident_bytes(items: Sequence[ScheduleItem]) -> int:
+    """The bytes of all buffers of a program, which runs again and again."""
+    return sum({b: b.nbytes for i in items for b in _touched(i)}.values())
 
 
 def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
@@ -113,10 +123,11 @@ def _parts_of(kernel: Kernel) -> dict[Buffer, int]:
 
 def operations(body: Sink) -> int:
     """Elementary operations of a kernel body, weighted by `Op.cost`."""
-    return sum(_operations_of(node) for node in toposort([body]))
+    return sum(operations_of(node) for node in toposort([body]))
 
 
-def _operations_of(node: TensorNode) -> int:
+def operations_of(node: TensorNode) -> int:
+    """Elementary operations of one node, weighted by `Op.cost`; 0 of what only moves."""
     if isinstance(node, Elementwise):
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
@@ -132,7 +143,8 @@ def timings(
 ) -> tuple[ItemTiming, ...]:
     """Earliest and latest start of each item if any number could run at once.
 
-    An item without analysis costs 1 ns. Two rows for one item are refused (`InternalError`).
+    An item without analysis costs 1 ns. Slack of up to `TOLERANCE` is none. Two rows for one item
+    are refused (`InternalError`).
     """
     costs = {a.item_id: a.cost for a in analysis}
     if len(costs) != len(analysis):
@@ -147,14 +159,19 @@ def timings(
     for item in reversed(items):
         i = item.item_id
         latest[i] = min((latest[d] for d in item.dependents), default=end) - cost[i]
+    starts = zip(earliest, latest, strict=True)
+    latest = [early if late - early <= TOLERANCE * end else late for early, late in starts]
     return tuple(ItemTiming(i, earliest[i], latest[i], cost[i]) for i in range(len(items)))
 
 
 def critical_path(items: Sequence[ScheduleItem], times: Sequence[ItemTiming]) -> tuple[int, ...]:
-    """Item ids of the longest chain; among equal ones the lexicographically smallest."""
+    """Item ids of the longest chain; among equal ones the lexicographically smallest.
+
+    Items of the others are critical too: `critical_items` has all.
+    """
     if not items:
         return ()
-    path = [min(t.item_id for t in times if t.slack == 0 and t.earliest_start == 0)]
+    path = [min(t.item_id for t in times if t.is_critical and t.earliest_start == 0)]
     while True:
         last = times[path[-1]]
         following = [d for d in items[last.item_id].dependents if is_critical(last, times[d])]
@@ -163,7 +180,12 @@ def critical_path(items: Sequence[ScheduleItem], times: Sequence[ItemTiming]) ->
         path.append(min(following))
 
 
+def critical_items(times: Sequence[ItemTiming]) -> tuple[int, ...]:
+    """The ids of all items without slack: of every path that is as long as the longest."""
+    return tuple(time.item_id for time in times if time.is_critical)
+
+
 def is_critical(producer: ItemTiming, consumer: ItemTiming) -> bool:
     """Whether an edge is critical: both ends are, and the one starts when the other ends."""
-    both = producer.slack == 0 and consumer.slack == 0
-    return both and producer.finish == consumer.earliest_start
+    both = producer.is_critical and consumer.is_critical
+    return both and math.isclose(producer.finish, consumer.earliest_start, rel_tol=TOLERANCE)

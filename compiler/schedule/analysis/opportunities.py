@@ -1,16 +1,19 @@
 """opportunities: pairs of kernels that could be one, what that would save, and why they are two.
 
-    0 + 2  mixed        saves   32,768 bytes costs 412.7 %   it would be computed 128 times: …
-    1 + 2  elementwise  saves    8,192 bytes   3.1 %   tmp1 is a result of the program, so …
-    1      reduction    saves      512 bytes   1.0 %   ✓ reduce sum: computed once per 64, …
+    0 + 2  mixed        +41.27 µs  +412.7 %   32,768 bytes less   it would be computed 128 times: …
+    1 + 2  elementwise   −0.31 µs    −3.1 %    8,192 bytes less   tmp1 is a result of the program, …
+    1      reduction     −0.10 µs    −1.0 %      512 bytes less   ✓ reduce sum: computed once per 64
 
 A pair is a kernel and one that reads what it wrote, or two independent kernels that read the same
-buffer. The score is the share of the program's estimated time that one kernel would save: a
-launch, and the bytes that would stay in registers, less the first kernel's work where that would be
-done again. It is negative where that takes longer than what is saved.
+buffer. What it would change is the cost model's time of the one kernel (`fused_work.py`: the work
+of both, the first's as often as its values would be computed, without what passes through memory)
+minus that of the kernels as they are. Where the partition compared both ways it is the difference
+that it found. Where loops are not known it is a launch and the time of the
+bytes, less the first kernel's work where that would be done again.
 
 The fusions that were taken are listed like those that were not: values which the partition had a
-choice about, computed inside the kernel that reads them.
+choice about, computed inside the kernel that reads them. What these changed is the costs of both
+ways as the partition compared them, else a launch and the time of the bytes.
 
 Relies on: items are in order; `reasons` says why a buffer's value was not fused into its readers.
 Ensures: each pair once, the greatest score first; among equal ones in order of items.
@@ -26,12 +29,19 @@ from typing import Literal
 from compiler.core.node import toposort
 from compiler.core.printable import printable
 from compiler.core.reason import Number, Reason, numbers_of
-from compiler.graph.nodes import Buffer, Reduce, TensorNode
+from compiler.core.text import microseconds
+from compiler.graph.nodes import Buffer, Reduce, Sink, TensorNode
 from compiler.graph.words import operation, short
+from compiler.schedule.analysis.costs import resident_bytes
+from compiler.schedule.analysis.fused_work import fused_work
+from compiler.schedule.analysis.work import Work, estimate
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
 from compiler.settings.machine import DEFAULT, MachineModel
 
+COMPARED = ("computed where it is read", "asked by each load")
+"""The names of what the partition compares with a value in memory, see `schedule/repeating.py` and
+`schedule/padding.py`."""
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
 
@@ -39,10 +49,11 @@ FusionType = Literal["elementwise", "reduction", "mixed"]
 class FusionOpportunity:
     """Items `first` and `second` could be one kernel; `reason` says why they are not.
 
-    `score` is the share of the program's estimated time that would be saved, at most 1; negative
-    where one kernel would take longer than two, as it repeats what the first computes. If it was
-    `taken` the items are one, in which `value` is computed, `reason` says why, and the share is
-    of the time that the program would take without.
+    `change` is what fusion would change in the program's estimated nanoseconds: the one kernel
+    less the two, negative where it saves. `score` is what is saved as a share of the program's
+    time, at most 1; negative where fusion costs. If it was `taken` the items are one, in which
+    `value` is computed, `reason` says why, `change` is what that changed, and the share is of the
+    time that the program would take without.
     """
 
     first: int
@@ -53,13 +64,28 @@ class FusionOpportunity:
     reason: str
     taken: bool = False
     value: str = ""
+    change: float = 0.0
 
     def __str__(self) -> str:
         pair = str(self.first) if self.taken else f"{self.first} + {self.second}"
-        share = f"{'costs ' if self.score < 0 else ''}{100 * abs(self.score):.1f} %"
-        saved = f"saves {self.bytes_saved:>11,} bytes {share:>7}"
+        time, share = signed(self.change), signed_percent(-self.score)
+        saved = f"{time:>10}  {share:>8}  {self.bytes_saved:>11,} bytes less"
         reason = f"✓ {self.value}: {self.reason}" if self.taken else self.reason
         return f"{pair:<9} {self.fusion_type:<11} {saved}   {printable(reason)}"
+
+
+def signed(nanoseconds: float) -> str:
+    """`−1.23 µs`, `+41.27 µs`: a change of time with its sign."""
+    return f"{_sign(nanoseconds)}{microseconds(abs(nanoseconds))}"
+
+
+def signed_percent(share: float) -> str:
+    """`−3.1 %`, `+412.7 %`: a change as a share."""
+    return f"{_sign(round(share, 3))}{100 * abs(share):,.1f} %"
+
+
+def _sign(value: float) -> str:
+    return "+" if value > 0 else "−" if value < 0 else "±"
 
 
 def opportunities(
@@ -68,24 +94,92 @@ def opportunities(
     results: Collection[Buffer] = (),
     reasons: Mapping[Buffer, str] | None = None,
     model: MachineModel = DEFAULT,
+    works: Mapping[Sink, Work] | None = None,
 ) -> tuple[FusionOpportunity, ...]:
-    """Every pair of kernels that shares a buffer and could be fused."""
+    """Every pair of kernels that shares a buffer and could be fused.
+
+    `works` has, for the bodies whose loops are known, what running them takes.
+    """
     total = max(sum(row.cost for row in analysis), 1)
     results = frozenset(results)
     readers = Counter(buffer for item in items for buffer in item.operation.reads)
+    resident = resident_bytes(items)
     found: dict[tuple[int, int], FusionOpportunity] = {}
     for a, b, shared, is_sibling in _pairs(items):
         saved = _bytes_saved(shared, readers, results, is_sibling)
-        time = model.launch_ns + saved / model.read[model.level(saved)]
-        kind = _fusion_type(a, b)
         why = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
-        again = _times_again(why) * max(analysis[a.item_id].cost - model.launch_ns, 0.0)
-        reason = Reason(why, *numbers_of(why), *_saved(saved, time, total, again))
+        first, second = (analysis[it.item_id].cost for it in (a, b))
+        pair = _Pair(a, b, shared, is_sibling, shared not in results and readers[shared] == 1,
+                     is_sibling or readers[shared] > 1)  # fmt: skip
+        separate = second if pair.is_first_kept else first + second
+        fused = _as_compared(why, separate, readers[shared])
+        if fused is None:
+            fused = _fused_ns(pair, why, works or {}, model, resident)
+        if fused is None:
+            launches, done = (0, 0) if pair.is_first_kept else (1, 1)
+            time = launches * model.launch_ns + saved / model.read[model.level(saved)]
+            again = (_times(why) - done) * max(first - model.launch_ns, 0.0)
+            fused = max(separate - time + again, 0.0)
+        change = fused - separate
+        reason = Reason(why, *numbers_of(why), *_compared(saved, fused, separate))
         ids = a.item_id, b.item_id
-        made = FusionOpportunity(*ids, kind, min((time - again) / total, 1.0), saved, reason)
+        score = min(-change / total, 1.0)
+        made = FusionOpportunity(
+            *ids, _fusion_type(a, b), score, saved, reason, change=change
+        )
         if ids not in found or made.score > found[ids].score:
             found[ids] = made
     return tuple(sorted(found.values(), key=lambda o: (-o.score, o.first, o.second)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two kernels and the buffer that they share.
+
+    `is_dropped`: the buffer would be in memory no more. `is_first_kept`: the first kernel stays,
+    since others read what it writes; the second does its work as well.
+    """
+
+    first: ScheduleItem
+    second: ScheduleItem
+    shared: Buffer
+    is_sibling: bool
+    is_dropped: bool
+    others_read: bool
+
+    @property
+    def is_first_kept(self) -> bool:
+        return self.others_read and not self.is_sibling
+
+
+def _as_compared(why: str, separate: float, readers: int) -> float | None:
+    """The time of the one kernel where the partition compared both ways; None where it did not."""
+    for number in numbers_of(why):
+        if number.name in COMPARED and number.limit is not None:
+            return max(separate + (number.value - number.limit) / max(readers, 1), 0.0)
+    return None
+
+
+def _fused_ns(
+    pair: _Pair, why: str, works: Mapping[Sink, Work], model: MachineModel, resident: int
+) -> float | None:
+    """The estimate of the one kernel; None where the loops of one of the two are not known."""
+    kernels = [pair.first.operation, pair.second.operation]
+    found = [works.get(it.body) for it in kernels if isinstance(it, Kernel)]
+    first, second = found
+    if first is None or second is None:
+        return None
+    inputs, outputs = (_slots(it, pair.shared) for it in (pair.second, pair.first))
+    is_unwritten = not pair.is_sibling and (pair.is_dropped or pair.is_first_kept)
+    work = fused_work(
+        first, second, _times(why), outputs if is_unwritten else (), inputs
+    )  # fmt: skip
+    return estimate(work, model, resident - (pair.shared.nbytes if pair.is_dropped else 0))
+
+
+def _slots(item: ScheduleItem, buffer: Buffer) -> frozenset[int]:
+    arguments = enumerate(item.operation.arguments)
+    return frozenset(slot for slot, argument in arguments if argument is buffer)
 
 
 def taken(
@@ -107,37 +201,46 @@ def taken(
         inside = [i for i, nodes in zip(items, computed, strict=True) if node in nodes]
         for item in inside:
             saved = node.nbytes + node.nbytes // len(inside)
-            time = model.launch_ns / len(inside) + saved / model.read[model.level(saved)]
+            change = _change(choice, len(inside), saved, model)
             kind: FusionType = "reduction" if isinstance(node, Reduce) else "elementwise"
             why = choice.reason.partition("; saves")[0]
             looked_at = (n for n in numbers_of(choice.reason) if n.name != "never written")
-            reason = Reason(why, *looked_at, *_saved(saved, time, total + time))
+            reason = Reason(why, *looked_at, *_compared(saved, total, total - change))
             word = f"{operation(node)} {short(node)}"
             ids = item.item_id, item.item_id
-            score = time / (total + time)
-            found.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word))
+            score = -change / max(total - change, 1)
+            found.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word, change))
     return tuple(sorted(found, key=lambda o: (-o.score, o.first, o.value)))
 
 
-def _saved(nbytes: int, time: float, total: float, again: float = 0.0) -> tuple[Number, Number]:
-    """The savings of one kernel in place of two, beside the work that it repeats if it does."""
-    against = ("work repeated", again) if again else ("the program without", total)
-    return Number("bytes not moved", nbytes, "bytes"), Number("time saved", time, "ns", *against)
+def _compared(nbytes: int, fused: float, separate: float) -> tuple[Number, Number]:
+    """What is not moved, and the time of one kernel beside that of what it is in place of."""
+    return (
+        Number("bytes not moved", nbytes, "bytes"),
+        Number("as one kernel", fused, "ns", "as they are", separate),
+    )
 
 
-def _times_again(reason: str) -> float:
-    """How many more times one kernel would do the work of the first, as the reason says."""
+def _change(choice: Choice, inside: int, saved: int, model: MachineModel) -> float:
+    """What fusing a value into one of its kernels changed, nanoseconds."""
+    for number in numbers_of(choice.reason):
+        if number.name in COMPARED and number.limit is not None:
+            return (number.value - number.limit) / inside
+    return -model.launch_ns / inside - saved / model.read[model.level(saved)]
+
+
+def _times(reason: str) -> float:
+    """How many times one kernel would do the work of the first, as the reason says."""
     found = {number.name: number for number in numbers_of(reason)}
     for name in ("times each element is computed", "evaluations", "reads"):
         if name in found:
             number = found[name]
-            return max(number.value / max(number.limit or 1, 1) - 1, 0.0)
+            return max(number.value / max(number.limit or 1, 1), 1.0)
     if "indices under which it is read" not in found:
-        return 0.0
-    indices = found["indices under which it is read"].value
-    kernels = found["kernels that read it"].value
-    # Where others read it too the first kernel stays, and all that is done elsewhere is done again.
-    return indices / kernels if kernels > 1 else indices - 1
+        return 1.0
+    indices, kernels = found["indices under which it is read"], found["kernels that read it"]
+    # Where others read it too, each of them does its part of these.
+    return max(indices.value / max(kernels.value, 1), 1.0)
 
 
 def _pairs(

@@ -11,6 +11,7 @@ computes and moves data at the same time, so the stretches of one loop take as l
 the core that they keep busy longest.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from compiler.settings.machine import LEVELS, MachineModel
@@ -77,11 +78,14 @@ class Stretch:
 
         All data are in the first cache, but for columns, which are where they are.
         """
+        # Written-out loops have few kinds of operations and accesses, each many times.
         arithmetic = sum(
-            model.operation_ns(o.name, o.itemsize, self.is_vector, o.cost) for o in self.operations
+            times * model.operation_ns(o.name, o.itemsize, self.is_vector, o.cost)
+            for o, times in Counter(self.operations).items()
         )
-        near = sum(self._near_ns(a, model) for a in self.accesses if a.is_contiguous)
-        far = sum(self._far_ns(a, model) for a in self.accesses if not a.is_contiguous)
+        accesses = Counter(self.accesses).items()
+        near = sum(n * self._near_ns(a, model) for a, n in accesses if a.is_contiguous)
+        far = sum(n * self._far_ns(a, model) for a, n in accesses if not a.is_contiguous)
         return self.trips * arithmetic, self.trips * near, self.trips * far
 
     def _near_ns(self, access: Access, model: MachineModel) -> float:

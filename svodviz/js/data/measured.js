@@ -23,6 +23,14 @@ const NO_KERNEL = "the program was not run when this page was made, and no Pytho
   + "run the notebook's cell again, or make the page with explore(x, measure=True)";
 
 /**
+ * How much later an item may start; nothing where it is critical, whatever rounding leaves.
+ * @param {{start: number, late: number, critical: boolean}} row
+ */
+export function slackOf({ start, late, critical }) {
+  return critical ? 0 : late - start;
+}
+
+/**
  * Writes `measured` (nanoseconds) and `run` (when it ran, see `schedule.js`) into the items.
  * @param {Schedule} schedule
  * @param {{items: (Time | null)[], path?: number[]}} answer
@@ -31,7 +39,7 @@ export function takeTimes(schedule, { items: rows, path }) {
   schedule.items.forEach((item, position) => {
     const row = rows[position] ?? null;
     item.measured = row && row.ns;
-    item.run = row && { ...row, finish: row.start + row.cost, slack: row.late - row.start };
+    item.run = row && { ...row, finish: row.start + row.cost, slack: slackOf(row) };
   });
   schedule.measuredPath = path
     ?? rows.flatMap((row, position) => (row?.critical ? [position] : []));

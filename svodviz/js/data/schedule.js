@@ -1,6 +1,7 @@
 // The schedule, decoded from the wire (see schedule.py) and indexed for its views. Pure: no page.
 
-import { bytes, count } from "../kit/words.js";
+import { bytes, count, nanoseconds } from "../kit/words.js";
+import { slackOf } from "./measured.js";
 
 /**
  * @typedef {import("./wire.js").ScheduleRows} ScheduleRows
@@ -18,7 +19,7 @@ export class ScheduleData {
     this.fusions = wire.fusions;
     /** @type {Item[]} */
     this.items = wire.items.map((row, position) => ({
-      ...row, position, kind: row.op, finish: row.start + row.cost, slack: row.late - row.start,
+      ...row, position, kind: row.op, finish: row.start + row.cost, slack: slackOf(row),
     }));
     this.itemOf = new Map(this.items.map((row) => [row.e, row]));
     this.bufferOf = new Map(wire.buffers.map((row, number) => [row.e, { ...row, number }]));
@@ -57,7 +58,7 @@ export class ScheduleData {
   isCritical(edge, by) {
     const [a, b] = [edge.from, edge.to].map((it) => this.items[it]);
     if (by !== "measured" || !a.run || !b.run) return edge.critical;
-    return !a.run.slack && !b.run.slack && a.run.finish === b.run.start;
+    return !a.run.slack && !b.run.slack && isSameTime(a.run.finish, b.run.start);
   }
 
   /**
@@ -147,6 +148,13 @@ export class ScheduleData {
   }
 }
 
+const TOLERANCE = 1e-9; // of times that are sums; as in compiler/schedule/analysis/costs.py
+
+/** @param {number} one @param {number} other */
+function isSameTime(one, other) {
+  return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other));
+}
+
 /**
  * The items that were marked: pages of old did so on the path alone.
  * @param {{position: number, critical: boolean}[]} items
@@ -156,11 +164,11 @@ function positions(items) {
 }
 
 /**
- * A score, which is the share of the program's estimated time that is saved.
- * @param {number} score
+ * What a fusion changes, by the estimates: "−210 ns (−0.28 %)", "+41 µs (+410 %)".
+ * @param {{change: number, score: number}} row
  */
-export function share(score) {
-  const percent = Number((100 * Math.abs(score)).toPrecision(2));
-  const words = `${percent >= 1000 ? count(percent) : percent} %`;
-  return score < 0 ? `costs ${words}` : words;
+export function changeWords({ change, score }) {
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+  const share = Number((100 * Math.abs(score)).toPrecision(2));
+  return `${sign}${nanoseconds(Math.abs(change))} (${sign}${count(share)} %)`;
 }

@@ -207,6 +207,27 @@ export interface DecisionTables {
   plain: PlainRow[];
 }
 
+/** Something that the program could do better */
+export interface FindingRow {
+  rule: string;
+  words: string;
+  instead: string;
+  gain: number;
+  e: Perhaps;
+  stage: string;
+  view: string;
+  numbers: Numbers;
+  place: string;
+  text: string;
+  line: Perhaps;
+}
+
+/** Those that would bring most first, and what was looked for */
+export interface Findings {
+  rows: FindingRow[];
+  looked_for: string[];
+}
+
 /** Pass, choice, reason, what was looked at */
 export type ChoiceRow = [string, string, string, Numbers];
 
@@ -274,6 +295,18 @@ export interface LoopItems {
   items: Position[];
 }
 
+/** Node, and its weights within its items: of the time, the operations, the bytes read, written */
+export type ShareRow = [Position, Position, Position, Position, Position];
+
+/**
+ * The nodes that do the work of items which run one call: a node's part of a cost is the item's,
+ * times the node's weight, divided by the sum of the weights
+ */
+export interface SharedWork {
+  items: Position[];
+  nodes: ShareRow[];
+}
+
 /** The bytes of a memory plan */
 export interface PlanSizes {
   unshared: Position;
@@ -322,6 +355,7 @@ export interface FusionRow extends _Ends {
   e: Position;
   type: string;
   score: number;
+  change: number;
   saved: Position;
   taken: boolean;
   value: string;
@@ -337,6 +371,7 @@ export interface ScheduleRows {
   path: Position[];
   dependencies: DependencyRow[];
   loops: LoopItems[];
+  shares: SharedWork[];
   memory: Memory;
   fusions: FusionRow[];
   buffers: BufferRow[];
@@ -558,7 +593,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 4;
+  version: 5;
   name: string;
   stages: Stage[];
   films: Film[];
@@ -566,6 +601,7 @@ export interface Wire {
   rules: Rule[];
   rulebook: RuleSet[];
   checks: Checks | null;
+  findings: Findings | null;
   decisions: DecisionRow[];
   plain: PlainRow[];
   values: Record<string, Value>;

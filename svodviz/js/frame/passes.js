@@ -64,7 +64,7 @@ export class Passes {
       h("span", { class: "pass-mark", "aria-hidden": "true" }, record.changed ? "●" : "○"),
       h("span", { class: "pass-name" }, record.name),
       h("span", { class: "pass-count", title: isKnown ? null : UNTRACED },
-        isKnown ? String(record.rewrites.length) : "–"),
+        isKnown ? String(record.rewrites.length) : "not recorded"),
       checkMark(check) ?? "",
     );
     const item = h("li", {}, node);

@@ -1,8 +1,12 @@
-// The stages in order, each with its size and time; the chosen one is marked.
+// The stages in order, each with its size and time; the chosen one is marked. Times are the
+// compiler's, of making a stage, and say so; that of the last stage is the program's, of running.
 
 import { button, count, counted, duration, h, nanoseconds } from "../kit/dom.js";
 import { checkMark, checkWords } from "./checks.js";
 import { keyOfStage } from "./keys.js";
+
+const COMPILER = "compiler";
+const PROGRAM = "program";
 
 export class Ribbon {
   constructor(store) {
@@ -29,7 +33,7 @@ export class Ribbon {
       const parts = node.disabled ? [this.reason(stage)] : this.measure(stage);
       words.replaceChildren(...parts.map((text) => h("span", {}, text)));
       node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
-        + `${parts.join(" · ")}${checkWords(check)}`;
+        + `${parts.join(" · ")}${checkWords(check)}${this.whose(stage, parts)}`;
     };
     measure();
     const mark = node.disabled ? null : checkMark(check);
@@ -67,7 +71,15 @@ export class Ribbon {
       graph: counted(size.nodes, "node"),
     };
     const text = words[stage.id] || counted(size.lines, "line");
-    return time > 0 ? [text, `made in ${duration(time)}`] : [text];
+    return time > 0 ? [text, `${COMPILER} ${duration(time)}`] : [text];
+  }
+
+  /** What is timed, as a sentence. */
+  whose(stage, parts) {
+    const time = parts[1] ?? "";
+    if (time.startsWith(COMPILER)) return "\nThe time is the compiler's, of making this stage.";
+    if (!time.startsWith(PROGRAM)) return "";
+    return "\nThe time is the program's, of one run: its items added up, as measured.";
   }
 
   /** How long the items of one run take together, if that was measured. */
@@ -77,7 +89,7 @@ export class Ribbon {
     const { items } = this.store.model.schedule;
     const sum = items.reduce((total, it) => total + (it.measured ?? 0), 0);
     return [counted(items.filter((it) => it.run).length, "item"),
-      `${nanoseconds(sum)} in all`];
+      `${PROGRAM} ${nanoseconds(sum)}`];
   }
 
   update() {

@@ -3,9 +3,11 @@
 import { wordList } from "../glossary/words.js";
 import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
 import { languageOf } from "../kit/tokens.js";
+import { findingSection } from "./findingsheet.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
+import { partSection } from "./partsheet.js";
 import { decisionSection } from "./reasons.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
@@ -64,6 +66,7 @@ export class Inspector {
     ];
     return [
       h("h3", {}, model.name),
+      findingSection(this),
       this.facts(facts),
       stage.missing && h("p", { class: "note" }, stage.missing),
       ...kernelSections(this, kernelOnScreen(this.store)),
@@ -108,6 +111,7 @@ export class Inspector {
       valueSection(this, entity),
       this.cost(row),
       this.words(entity),
+      partSection(this, place),
       this.operands(entity, place),
       this.rest(entity),
     ].flat();

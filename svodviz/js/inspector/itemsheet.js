@@ -1,7 +1,7 @@
 // The inspector's sections on items, buffers and fusion opportunities of the schedule.
 
 import { rateOf, ratioOf } from "../data/measured.js";
-import { share } from "../data/schedule.js";
+import { changeWords } from "../data/schedule.js";
 import { bytes, count, h, nanoseconds } from "../kit/dom.js";
 import { kernelSections } from "./kernelsheet.js";
 import { numbersTable } from "./reasons.js";
@@ -160,7 +160,8 @@ function plan(inspector, schedule, { number }) {
 
 function fusion(inspector, schedule, row) {
   const facts = [
-    ["type", row.type], ["time saved", share(row.score)], ["saves", `${count(row.saved)} bytes`],
+    ["type", row.type], ["change of time", changeWords(row)],
+    ["not moved", `${count(row.saved)} bytes`],
   ];
   const ends = [row.from, row.to].map((it) => inspector.link(schedule.items[it].e));
   return [

@@ -47,6 +47,15 @@ export function nanoseconds(time) {
   return duration(time * 1e-9);
 }
 
+/**
+ * A share in words: 0.123 as "12 %", 0.00071 as "0.071 %".
+ * @param {number} share
+ */
+export function percent(share) {
+  return share >= 0.0995 ? `${Math.round(share * 100)} %`
+    : `${Number((share * 100).toPrecision(2))} %`;
+}
+
 /** @param {number} number */
 function precise(number) {
   return number >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(2)));

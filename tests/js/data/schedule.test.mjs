@@ -9,6 +9,7 @@ import {
 } from "../../../svodviz/js/data/graph/groupings.js";
 import { Model } from "../../../svodviz/js/data/model.js";
 import { OVERLAYS, overlayOn, overlaysOf } from "../../../svodviz/js/data/graph/overlay.js";
+import { partsOfWork } from "../../../svodviz/js/data/graph/shares.js";
 import { stagePicture } from "../../../svodviz/js/data/graph/picture.js";
 import { ScheduleData } from "../../../svodviz/js/data/schedule.js";
 
@@ -62,8 +63,9 @@ test("the nodes of an item carry all of its cost, and no more", () => {
   const made = model();
   const scene = sceneOf(made, "schedule");
   const picture = stagePicture(scene, "schedule");
-  for (const [id, , value] of OVERLAYS.filter(([, , it]) => it)) {
-    if (!made.schedule.items.some((item) => value(item) !== null)) continue;
+  for (const [id, , cost] of OVERLAYS.filter(([, , it]) => it)) {
+    const value = (item) => cost(item).reduce((all, it) => all + it, 0);
+    if (!made.schedule.items.some((item) => cost(item).length)) continue;
     assert.ok(overlaysOf(made).some(([it]) => it === id));
     const { costs, words } = overlayOn(made, scene, picture, id);
     const sum = [...costs.values()].reduce((all, it) => all + it.value, 0);
@@ -74,21 +76,46 @@ test("the nodes of an item carry all of its cost, and no more", () => {
   }
 });
 
-test("the nodes of a graph share the cost of their kernel, folded ones have its sum", () => {
-  const made = model();
-  const scene = sceneOf(made, "graph");
-  const single = { nodes: scene.nodes.map((row) => ({ row, members: [row] })) };
-  const folded = { nodes: [{ row: scene.nodes[0], members: scene.nodes }] };
-  const sum = (picture) => [...overlayOn(made, scene, picture, "bytes").costs.values()]
-    .reduce((all, it) => all + it.value, 0);
-  const items = new Set(scene.nodes.flatMap((row) => [...itemsOf(made, row.e)]));
-  const whole = [...items].map((it) => made.schedule.items[it])
-    .reduce((all, it) => all + it.read + it.written, 0);
-  assert.ok(scene.nodes.filter((row) => itemsOf(made, row.e).size).length > items.size);
-  for (const picture of [single, folded]) {
-    assert.ok(Math.abs(sum(picture) - whole) <= 1e-6 * whole, `${sum(picture)} of ${whole}`);
-  }
-});
+for (const unit of [0, 1]) {
+  test(`the nodes of a graph share their kernel's cost by their own work, graph ${unit}`, () => {
+    const made = model();
+    const { scene } = made.stageById.get("graph").units[unit];
+    const { items } = made.schedule;
+    items.forEach((item, place) => { item.measured = 1234.5 + place / 3; });
+    const single = { nodes: scene.nodes.map((row) => ({ row, members: [row] })) };
+    const folded = { nodes: [{ row: scene.nodes[0], members: scene.nodes }] };
+    for (const [id, , cost] of OVERLAYS.filter(([, , it]) => it)) {
+      const whole = items.reduce((all, item) => all + cost(item).reduce((a, b) => a + b, 0), 0);
+      for (const picture of [single, folded]) {
+        const { costs } = overlayOn(made, scene, picture, id);
+        const sum = [...costs.values()].reduce((all, it) => all + it.value, 0);
+        assert.ok(Math.abs(sum - whole) <= 1e-12 * whole, `${id}: ${sum} of ${whole}`);
+      }
+      for (const [{ row }] of overlayOn(made, scene, single, id).costs) {
+        assert.ok(!["const", "buffer", "movement"].includes(row.kind), `${id}: ${row.label}`);
+      }
+    }
+  });
+}
+
+test("each kernel's nodes take its time as their operations are, a rewritten one its successor's",
+  () => {
+    const made = model();
+    const { scene } = made.stageById.get("graph").units[0]; // as written
+    const parts = partsOfWork(made, scene);
+    assert.equal(parts.size, made.schedule.items.length);
+    const ofNode = (item, number) => parts.get(item).get(made.entity(`graph:${number}`));
+    assert.equal(ofNode(0, 11)[0] / ofNode(0, 13)[0], 20);
+    assert.deepEqual(ofNode(0, 15).slice(2), [0, 1]);
+    assert.deepEqual([ofNode(2, 38), ofNode(2, 39)], [undefined, undefined]);
+    assert.equal(ofNode(2, 31)[3], 1); // the division became both
+    for (const each of parts.values()) {
+      for (const kind of [0, 1, 2, 3]) {
+        const sum = [...each.values()].reduce((all, it) => all + it[kind], 0);
+        assert.ok(Math.abs(sum - 1) < 1e-12);
+      }
+    }
+  });
 
 test("a node that computes twice as much for each byte has twice the intensity", () => {
   const made = model();

@@ -12,6 +12,7 @@ from compiler.schedule.analysis.costs import (
     LAUNCH_NS,
     OPERATIONS_PER_NS,
     analyse,
+    critical_items,
     critical_path,
     is_critical,
     operations,
@@ -44,6 +45,30 @@ def test_start_finish_and_slack() -> None:
     assert [t.slack for t in times] == [0, 15, 0, 0]
     assert [t.finish for t in times] == [10, 15, 30, 31]
     assert critical_path(items, times) == (0, 2, 3)
+
+
+def test_items_of_every_path_as_long_are_critical() -> None:
+    items = schedule(DIAMOND, 4)
+    times = timings(items, costs(1, 7, 7, 1))
+    assert critical_items(times) == (0, 1, 2, 3)
+    assert len(critical_path(items, times)) == 3
+    assert critical_items(timings(items, costs(1, 7, 8, 1))) == (0, 2, 3)
+
+
+def test_ties_of_fractions_are_ties_and_a_real_delay_is_none() -> None:
+    # Two chains of a thousand items whose fractions sum to the same time, in other orders.
+    count = 1000
+    first = [1.1 + number / 7 for number in range(count)]
+    chains = [*first, *reversed(first)]
+    edges = [(n, n + 1) for n in range(2 * count - 1) if n != count - 1]
+    items = schedule(edges, 2 * count)
+    times = timings(items, costs(*chains))
+    assert sum(first) != sum(reversed(first)), "the sums do not differ: nothing is shown"
+    assert critical_items(times) == tuple(range(2 * count))
+    assert len(critical_path(items, times)) == count
+    assert all(is_critical(times[n], times[n + 1]) for n in range(count - 1))
+    slower = timings(items, costs(*first, *reversed([first[0] + 0.01, *first[1:]])))
+    assert critical_items(slower) == tuple(range(count, 2 * count))
 
 
 def test_among_equal_paths_the_smallest_numbers() -> None:

@@ -71,6 +71,20 @@ def written(folder: Path, text: str) -> str:
     return str(folder / "program.py")
 
 
+def test_show_prints_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.py"
+    path.write_text(
+        "import numpy as np\nfrom compiler import Tensor\n"
+        "x = Tensor(np.ones((512, 512), np.float32), name='x')\ny = (x * np.float64(2)) @ x\n"
+    )
+    assert main(["show", str(path), "--findings"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("1  float64   wide.py:4  y = (x * np.float64(2)) @ x")
+    assert "instead: a Python number or np.float32(…)" in text
+    assert main(["show", str(path), "--stage", "findings"]) == 0
+    assert capsys.readouterr().out == text
+
+
 def test_show_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--check", written(tmp_path, RIGHT)]) == 0
     lines = capsys.readouterr().out.splitlines()

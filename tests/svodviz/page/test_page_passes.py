@@ -16,7 +16,7 @@ from tests.svodviz.page.test_page_large import press
 from tests.svodviz.wire.test_checks import wrong
 
 pytestmark = pytest.mark.browser
-TIME = r"(made in [\d.]+ (ns|µs|ms|s)|[\d.]+ (ns|µs|ms|s) in all)"
+TIME = r"(compiler|program) [\d.]+ (ns|µs|ms|s)"
 SIZE = re.compile(rf"[\d,]+ (node|line|pass|item)(e?s)?(\n{TIME})?")
 
 

@@ -53,7 +53,7 @@ def test_items_stand_in_order_of_time(page: Any) -> None:
         assert words in shown, words
     assert page.locator(".run-view .value-picture").count() == 1
     assert page.get_by_role("button", name="Measure").count() == 0  # nobody would answer
-    assert "10 items\n28 µs in all" in page.locator('[data-stage="run"].stage').inner_text()
+    assert "10 items\nprogram 28 µs" in page.locator('[data-stage="run"].stage').inner_text()
 
 
 def test_a_row_is_selected_everywhere(page: Any) -> None:
@@ -183,9 +183,10 @@ def test_measured_times_lie_over_graphs(page: Any, stage: str) -> None:
     page.get_by_label("Cost laid over the graph").select_option("measured")
     assert state(page)["overlay"] == "measured"
     words = page.locator(".status-text").inner_text()
-    assert "measured time: full bar = " in words
+    assert "measured time of each kernel, inside it by" in words
     set_state(page, overlay="ns")
-    assert "estimated time: full bar = " in page.locator(".status-text").inner_text()
+    words = page.locator(".status-text").inner_text()
+    assert "estimated time of each kernel" in words and "full bar = " in words
 
 
 def test_a_key_leads_there(page: Any) -> None:
@@ -279,7 +280,7 @@ def test_the_overlay_measures_when_it_is_chosen(live: Any) -> None:
     set_state(page, stage="graph", view="graph")
     page.get_by_label("Cost laid over the graph").select_option("measured")
     page.wait_for_function(
-        "document.querySelector('.status-text').textContent.includes('measured time: full bar')",
+        "document.querySelector('.status-text').textContent.includes('measured time of each')",
         timeout=30_000,
     )
     assert explorer.recorded

@@ -152,8 +152,10 @@ def test_fusions_are_listed_with_reasons(page: Any) -> None:
     rows = page.locator(".fusion-table").first.locator("tbody tr")
     assert rows.count() == 4
     first = rows.first.inner_text().split("\t")
-    assert [it.strip() for it in first] == ["✓ taken", "5 kernel mean", "8 kernel combine", "mixed",
-                                            "50 %", "256 bytes", "one user, same extent 256"]
+    assert [it.strip() for it in first] == [
+        "✓ taken", "5 kernel mean", "8 kernel combine", "mixed", "−22 µs (−50 %)", "256 bytes",
+        "one user, same extent 256",
+    ]  # fmt: skip
     rows.nth(1).locator(".why").click()
     assert state(page)["selected"] == "schedule:fusion 0"
     page.mouse.move(2, 2)

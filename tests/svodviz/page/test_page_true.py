@@ -49,6 +49,53 @@ def test_constants_and_inputs_take_no_time(open_page: Open, tmp_path: Path) -> N
         assert page.locator(AT_REST).locator(".cost").count() == 0
 
 
+@pytest.mark.parametrize("width, scheme", WIDTHS)
+def test_a_node_says_its_part_of_its_kernels_time(
+    open_page: Open, tmp_path: Path, width: int, scheme: str
+) -> None:
+    x = Tensor(np.ones((64, 32), np.float32), name="x")
+    made = compile((x @ x.T).exp() + 1.0)
+    (row,), (item,) = made.schedule.shares, made.schedule.analysis
+    page = shown(made, open_page, tmp_path, width=width, scheme=scheme)
+    set_state(page, stage="graph", unit=1, view="graph")
+    parts = []
+    for entity, own in row:
+        set_state(page, selected=entity)
+        words = page.locator(".inspector-sheet").inner_text()
+        part = own.time / sum(it.time for _, it in row)
+        assert "PART OF ITS KERNELS" in words.upper()
+        assert f" of {item.estimated_ns / 1e3:.2g} µs" in words
+        if own.time:
+            assert f"{part:.0%}".replace("%", " %") in words or part < 0.0995
+        parts.append(part)
+    assert sum(parts) == pytest.approx(1)
+    inputs = next(e for e, facts in made.optimized_graph.to_networkx().nodes(data=True)
+                  if facts["kind"] == "buffer")  # fmt: skip
+    set_state(page, selected=inputs)
+    assert "PART OF ITS KERNELS" not in page.locator(".inspector-sheet").inner_text().upper()
+
+
+@pytest.mark.parametrize("width, scheme", WIDTHS)
+def test_what_is_always_alive_does_not_flatten_the_memory_curve(
+    open_page: Open, tmp_path: Path, width: int, scheme: str
+) -> None:
+    x = Tensor(np.ones((256, 256), np.float32), name="x")
+    kept = (x * 2).contiguous()
+    rows = kept[:4]
+    for _ in range(6):
+        rows = (rows.cumsum(0).contiguous() @ x).contiguous()
+    made = compile([rows, kept])
+    page = shown(made, open_page, tmp_path, width=width, scheme=scheme)
+    set_state(page, stage="schedule", view="timeline")
+    words = page.locator(".curve-words").inner_text()
+    assert "axis broken: from " in words and ", not 0, to " in words
+    assert "axis broken" in page.locator(".curve-picture").get_attribute("aria-label")
+    assert page.locator(".curve-break").count() == 1
+    box = page.locator(".curve-edge").bounding_box()
+    frame = page.locator(".curve-picture").bounding_box()
+    assert box["height"] > frame["height"] / 3
+
+
 def test_views_cost_nothing_beside_work(open_page: Open, compiled_page: Path) -> None:
     page = open_page(compiled_page)
     set_state(page, stage="graph", view="graph", overlay="ns")
@@ -72,7 +119,7 @@ def test_what_has_no_slack_is_critical(
     assert not any("slack 0" in it for it in words)
     total = made.schedule.estimated_ns
     status = page.locator(".status").inner_text()
-    assert f"critical path 2 items, {total} ns" in status, status
+    assert f"critical path 2 items (and 1 on paths as long), {total} ns" in status, status
     (other,) = {0, 1, 2} - set(path)
     set_state(page, selected=f"schedule:{other}")
     assert "none: ◆ on a path as long" in page.locator(".inspector").inner_text()
@@ -90,7 +137,7 @@ def test_a_pass_whose_rewrites_were_not_recorded_has_no_count(
     page = shown(made, open_page, tmp_path)
     counts = page.locator(".pass").evaluate_all("""(all) => all.map((it) =>
         [it.matches(".changed"), it.querySelector(".pass-count").innerText, it.ariaLabel])""")
-    assert {number for changed, number, _ in counts if changed} == {"–"}
+    assert {number for changed, number, _ in counts if changed} == {"not recorded"}
     assert {number for changed, number, _ in counts if not changed} == {"0"}
     assert all(("not recorded" in label) == changed for changed, _, label in counts)
     place = [changed for changed, *_ in counts].index(True)
@@ -110,9 +157,11 @@ def test_stages_say_that_their_time_is_the_compilers(
         [it.dataset.stage, [it.querySelector(".stage-size").innerText, it.title]]))""")
     for stage in ("schedule", "graph", "passes", "loops", "lowered", "asm"):
         text, title = words[stage]
-        assert re.search(r"\nmade in [\d.]+ (ns|µs|ms|s)$", text), text
-        assert text.replace("\n", " · ") in title
-    assert words["run"][0].endswith(" in all") and "made in" not in words["run"][0]
+        assert re.search(r"\ncompiler [\d.]+ (ns|µs|ms|s)$", text), text
+        assert text.replace("\n", " · ") in title and "the compiler's, of making" in title
+    text, title = words["run"]
+    assert re.search(r"\nprogram [\d.]+ (ns|µs|ms|s)$", text) and "compiler" not in text
+    assert "the program's, of one run" in title
     cut = "(all) => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText)"
     assert page.locator(".stage-size span").evaluate_all(cut) == []
 
@@ -123,17 +172,19 @@ def test_what_would_cost_time_is_not_called_saved(
 ) -> None:
     made = stencil()
     (found,) = (it for it in made.schedule.opportunities if not it.taken)
-    assert found.score < 0  # each value would be computed four times
+    assert found.score < 0 < found.change  # each value would be computed four times
     page = shown(made, open_page, tmp_path, width=width, scheme=scheme)
     set_state(page, stage="schedule", view="fusion")
     cells = page.locator(".fusion-row").first.locator("td.figure").all_inner_texts()
-    assert cells[0] == f"costs {float(f'{-100 * found.score:.2g}'):g} %"
+    assert cells[0].startswith("+") and cells[0].endswith(
+        f" (+{float(f'{-100 * found.score:.2g}'):,.0f} %)"), cells
     page.locator(".fusion-row").first.locator("td").first.click()
-    assert f"time saved\n{cells[0]}" in page.locator(".inspector").inner_text()
+    assert f"change of time\n{cells[0]}" in page.locator(".inspector").inner_text()
     status = page.locator(".status").inner_text()
     assert "1 not taken: 0 of these would save time" in status, status
-    assert f"costs {-100 * found.score:.1f} % of the time" in text_of(made, "schedule")
-    assert f"bytes costs {-100 * found.score:.1f} %" in str(made.schedule)
+    assert f"(+{-100 * found.score:,.1f} % of the time)" in text_of(made, "schedule")
+    assert f"+{found.change / 1000:,.2f} µs  +{-100 * found.score:,.1f} %" in " ".join(
+        str(made.schedule).split(" ")), str(made.schedule)
 
 
 def test_what_is_counted_is_said_beside_it(open_page: Open, compiled_page: Path) -> None:

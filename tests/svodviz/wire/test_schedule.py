@@ -144,7 +144,7 @@ def test_the_text_says_what_the_pictures_show() -> None:
         "made by the program: peak 196,864 bytes at item 7 copy back",
         "plan: peak 197,888 bytes; without sharing 263,424, lower bound 197,888 over 8 levels",
         "dead since level 3", "  result      alone  ",
-        "  ✓  5 mean       +  8 combine  mixed        50.0 % of the time",
+        "  ✓  5 mean       +  8 combine  mixed        −21.50 µs (−50.0 % of the time)",
     ):  # fmt: skip
         assert words in text, words
 

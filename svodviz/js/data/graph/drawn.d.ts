@@ -104,7 +104,7 @@ declare module "../wire.js" {
     picture?: Picture;
     pictures?: Map<string, Picture>;
     marks?: Map<number, string>;
-    workers?: Map<number, Set<number>>;
+    work?: Map<number, Map<number, [number, number, number, number]>>; // see shares.js
   }
 
   interface Film {

@@ -1,14 +1,15 @@
-// Costs on a graph: each schedule item's cost shared by the nodes that do its work, summed over
-// groups. Pure.
+// Costs on a graph: each kernel's cost, inside it by what each node does of its work, summed over
+// groups. The parts of a kernel sum to its cost. Pure.
 
-import { bytes, nanoseconds } from "../../kit/words.js";
-import { itemsOf } from "./groupings.js";
+import { bytes, nanoseconds, percent } from "../../kit/words.js";
+import { entitiesOf, partsOfWork } from "./shares.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
  * @typedef {import("../wire.js").Scene} Scene
  * @typedef {import("./drawn.js").Picture} Picture
- * @typedef {(item: import("../schedule.js").Item) => number | null} Cost
+ * @typedef {import("../schedule.js").Item} Item
+ * @typedef {(item: Item) => number[]} Cost by kind of weight, see shares.js; [] where not known
  * @typedef {[string, string, Cost | null, (sum: number) => string]} Overlay
  */
 
@@ -17,15 +18,23 @@ const flops = (number) => `${scaled(number)} flop`;
 /** @param {number} number */
 const perByte = (number) => `${Number(number.toPrecision(3))} flop/B`;
 
+/** @type {Record<string, string>} */
+const INSIDE = {
+  ns: "by the operations of each node", measured: "by the operations of each node",
+  bytes: "by what each node reads from memory or writes to it",
+  flops: "by the operations of each node", intensity: "the same for all its nodes",
+};
+
 /**
- * Measures to lay over a graph: [id, words, value of an item or null, how a sum is written].
+ * Measures to lay over a graph: [id, words, cost of an item or null, how a sum is written].
  * @type {Overlay[]}
  */
 export const OVERLAYS = [
-  ["ns", "estimated time", (item) => item.ns, nanoseconds],
-  ["measured", "measured time", (item) => item.measured ?? null, nanoseconds],
-  ["bytes", "bytes moved", (item) => item.read + item.written, (sum) => bytes(sum)],
-  ["flops", "operations", (item) => item.flops, flops],
+  ["ns", "estimated time", (item) => [item.ns], nanoseconds],
+  ["measured", "measured time", ({ measured }) => (measured == null ? [] : [measured]),
+    nanoseconds],
+  ["bytes", "bytes moved", (item) => [0, 0, item.read, item.written], (sum) => bytes(sum)],
+  ["flops", "operations", (item) => [0, item.flops], flops],
   ["intensity", "operations per byte", null, perByte],
 ];
 
@@ -45,7 +54,7 @@ export function overlaysOf(model) {
   const items = model.schedule?.items ?? [];
   const canRun = Boolean(model.stageById.get("run")?.units.length);
   /** @param {Overlay} row */
-  const isThere = ([id, , value]) => !value || items.some((item) => value(item) !== null)
+  const isThere = ([id, , cost]) => !cost || items.some((item) => cost(item).length)
     || (id === "measured" && canRun);
   return items.length ? OVERLAYS.filter(isThere) : [];
 }
@@ -59,8 +68,8 @@ export function overlaysOf(model) {
 export function overlayOn(model, scene, picture, id, missing = "not known") {
   const row = overlaysOf(model).find(([it]) => it === id);
   if (!row || !scene) return { costs: new Map(), words: "" };
-  const [, words, value, write] = row;
-  if (value && !model.schedule?.items.some((item) => value(item) !== null)) {
+  const [, words, cost, write] = row;
+  if (cost && !model.schedule?.items.some((item) => cost(item).length)) {
     return { costs: new Map(), words: `${words}: ${missing}` };
   }
   const sums = sumsOf(model, scene, picture, id);
@@ -72,70 +81,50 @@ export function overlayOn(model, scene, picture, id, missing = "not known") {
   }));
   if (!costs.size) return { costs, words: `${words}: not known of this graph's nodes` };
   const sum = id === "intensity" ? "" : `, ${write(whole)} in all`;
-  return { costs, words: `${words}: full bar = ${write(greatest)}${sum}` };
+  const inside = `of each kernel, inside it ${INSIDE[id]}`;
+  return { costs, words: `${words} ${inside}: full bar = ${write(greatest)}${sum}` };
 }
-
-/** @param {number} share */
-const percent = (share) => (share >= 0.0995 ? `${Math.round(share * 100)} %`
-  : `${Number((share * 100).toPrecision(2))} %`);
 
 /** @param {Model} model @param {Scene} scene @param {Picture} picture @param {string} id */
 function sumsOf(model, scene, picture, id) {
-  /** @param {Cost} value */
-  const of = (value) => sumOver(model, scene, picture, value);
-  const known = OVERLAYS.find(([it]) => it === id)?.[2];
-  if (known) return of(known);
-  const [work, moved] = [of((item) => item.flops), of((item) => item.read + item.written)];
-  return new Map([...work].flatMap(([node, value]) => {
-    const nbytes = moved.get(node) ?? 0;
-    return nbytes > 0 ? [[node, value / nbytes]] : [];
+  const cost = OVERLAYS.find(([it]) => it === id)?.[2];
+  return cost ? sumOver(model, scene, picture, cost) : intensities(model, scene, picture);
+}
+
+/**
+ * Every item's cost, in parts on those nodes of the scene that do its work, summed.
+ * @param {Model} model @param {Scene} scene @param {Picture} picture @param {Cost} cost
+ */
+function sumOver(model, scene, picture, cost) {
+  const costs = model.schedule?.items.map(cost) ?? [];
+  /** @type {Map<number, number>} */
+  const byEntity = new Map();
+  for (const [item, parts] of partsOfWork(model, scene)) {
+    for (const [entity, part] of parts) {
+      const own = costs[item].reduce((sum, value, kind) => sum + value * part[kind], 0);
+      byEntity.set(entity, (byEntity.get(entity) ?? 0) + own);
+    }
+  }
+  return new Map(picture.nodes.map((node) => [node, node.members.flatMap(entitiesOf)
+    .reduce((sum, entity) => sum + (byEntity.get(entity) ?? 0), 0)]));
+}
+
+/**
+ * Operations per byte of the kernels that a node does work in: of all they do, since what a
+ * kernel reads serves all its nodes.
+ * @param {Model} model @param {Scene} scene @param {Picture} picture
+ */
+function intensities(model, scene, picture) {
+  /** @type {Map<number, Set<number>>} */
+  const byEntity = new Map();
+  partsOfWork(model, scene).forEach((parts, item) => parts.forEach((_, entity) =>
+    byEntity.set(entity, (byEntity.get(entity) ?? new Set()).add(item))));
+  return new Map(picture.nodes.map((node) => {
+    const found = new Set(node.members.flatMap(entitiesOf)
+      .flatMap((entity) => [...byEntity.get(entity) ?? []]));
+    const items = [...found].map((item) => /** @type {Item} */ (model.schedule?.items[item]));
+    const [work, moved] = items.reduce(([flop, size], it) =>
+      [flop + it.flops, size + it.read + it.written], [0, 0]);
+    return [node, moved > 0 ? work / moved : 0];
   }));
-}
-
-/** Kinds that take no time by themselves: there before anything runs, or a place in memory. */
-const AT_REST = new Set(["buffer", "const", "variable"]);
-/** Kinds that only say where elements are found; they cost where nothing else is done. */
-const IN_PLACE = new Set(["movement", "control", "order", "index"]);
-
-/** @param {string} kind */
-const effort = (kind) => (AT_REST.has(kind) ? 0 : IN_PLACE.has(kind) ? 1 : 2);
-
-/**
- * Every item's cost, in equal parts on those nodes of the scene that do its work, summed.
- * @param {Model} model @param {Scene} scene @param {Picture} picture @param {Cost} value
- */
-function sumOver(model, scene, picture, value) {
-  const items = model.schedule?.items ?? [];
-  scene.workers ??= workersOf(model, scene);
-  /** @type {Map<import("./drawn.js").PictureNode, number>} */
-  const sums = new Map();
-  for (const node of picture.nodes) {
-    let sum = 0;
-    for (const row of node.members) {
-      for (const item of itemsOf(model, row.e)) {
-        const workers = scene.workers.get(item);
-        if (workers?.has(row.e)) sum += (value(items[item]) ?? 0) / workers.size;
-      }
-    }
-    sums.set(node, sum);
-  }
-  return sums;
-}
-
-/**
- * The nodes of a scene that do the work of each item: those of its nodes that do most.
- * @param {Model} model @param {Scene} scene
- */
-function workersOf(model, scene) {
-  /** @type {Map<number, {most: number, found: Set<number>}>} */
-  const workers = new Map();
-  for (const { e, kind } of scene.nodes) {
-    const own = effort(kind);
-    for (const item of itemsOf(model, e)) {
-      const known = workers.get(item);
-      if (!known || known.most < own) workers.set(item, { most: own, found: new Set([e]) });
-      else if (known.most === own) known.found.add(e);
-    }
-  }
-  return new Map([...workers].map(([item, { found }]) => [item, found]));
 }

@@ -1,6 +1,7 @@
 // Bytes alive while each item runs, in the order they run in, with the planner's figures as lines.
 
 import { bytes, count as many, h, s } from "../../kit/dom.js";
+import { scaleOf } from "./curvescale.js";
 
 const [HIGH, LOW] = [74, 40]; // the lower one where the timeline has little room
 const ROOM = 440;
@@ -34,27 +35,30 @@ export class MemoryCurve {
     const { alive, inputs, peak, plan } = this.schedule.memory;
     const [first, last] = range;
     const lines = this.lines();
-    const most = Math.max(1, ...lines.map((it) => it[2]), alive[peak] ?? 0);
+    const scale = scaleOf(alive, lines.map((it) => it[2]));
+    const { from, to, isBroken, beyond } = scale;
     const count = Math.max(1, last + 1 - first);
     this.x = (item) =>
       left + (Math.max(0, Math.min(count, item - first)) / count) * width;
     const room = this.root.parentElement?.clientHeight || ROOM;
     const high = room < ROOM ? LOW : HIGH;
-    this.y = (size) => TOP + high - 3 - (size / most) * (high - 8);
-    this.showWords(lines, inputs, peak, plan);
+    this.y = (size) => TOP + high - 3 - ((size - from) / (to - from)) * (high - 8);
+    this.showWords(lines, inputs, peak, plan, scale);
     this.svg.setAttribute("width", left + width + 82);
     this.svg.setAttribute("height", high + TOP);
     this.mark = s("rect", { class: "curve-mark", y: TOP, height: high, visibility: "hidden" });
-    const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}`;
+    const label = `bytes alive, peak ${bytes(alive[peak] ?? 0)}; ${axisWords(scale)}`;
     this.svg.setAttribute("aria-label", label);
     this.svg.replaceChildren(...[
-      this.mark, ...this.area(thinned(alive, range, width)),
-      ...lines.map(([name, , size]) => s("path", {
+      this.mark, ...this.area(thinned(alive, range, width), from),
+      ...lines.filter((it) => !beyond.includes(it[2])).map(([name, , size]) => s("path", {
         class: `curve-line ${name}`, d: `M${left} ${this.y(size)}H${left + width}`,
       })),
       ...this.peakMark(peak < first || peak > last ? -1 : peak, alive[peak] ?? 0),
-      s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(most)),
-      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 }, "0"),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + 8 }, bytes(to)),
+      s("text", { class: "curve-scale", x: left - 6, y: TOP + high - 2 },
+        from ? bytes(from) : "0"),
+      isBroken && breakMark(left, TOP + high),
       s("text", { class: "curve-scale first", x: left, y: 10 },
         `item ${many(first)}`),
       count > 1 && s("text", { class: "curve-scale", x: left + width, y: 10 },
@@ -64,10 +68,10 @@ export class MemoryCurve {
     this.light();
   }
 
-  /** @param rows sizes, and where each ends */
-  area(rows) {
+  /** @param rows sizes, and where each ends @param from where the scale begins */
+  area(rows, from) {
     if (!rows.length) return [];
-    const bottom = this.y(0);
+    const bottom = this.y(from);
     const steps = rows.map(([size, end]) => `V${this.y(size)}H${this.x(end)}`).join("");
     return [
       s("path", { class: "curve-area", d: `M${this.x(0)} ${bottom}${steps}V${bottom}z` }),
@@ -96,7 +100,7 @@ export class MemoryCurve {
     });
   }
 
-  showWords(lines, inputs, peak, plan) {
+  showWords(lines, inputs, peak, plan, scale) {
     const { alive } = this.schedule.memory;
     const item = this.schedule.items[peak];
     const entry = (name, words) => h("span", { class: "curve-entry" },
@@ -106,7 +110,9 @@ export class MemoryCurve {
       h("span", {}, "Bytes alive while each item runs, in order, without inputs"
         + (inputs ? ` (${bytes(inputs)})` : "")),
       h("span", {}, `▼ peak ${bytes(alive[peak] ?? 0)} at ${item ? item.name : "no item"}`),
-      ...lines.map(([name, words, size]) => entry(name, `${words} ${bytes(size)}`)),
+      ...lines.map(([name, words, size]) =>
+        entry(name, `${words} ${bytes(size)}${placeOf(size, scale)}`)),
+      scale.isBroken ? h("span", { class: "curve-broken" }, `≈ ${axisWords(scale)}`) : "",
       ...(plan ? [] : [h("span", {}, "no memory plan")]),
     );
   }
@@ -132,4 +138,22 @@ function thinned(alive, [first, last], width) {
     rows.push([Math.max(...alive.slice(item, end)), end]);
   }
   return rows;
+}
+
+/** Where a size stands that is not on the scale, in words. */
+function placeOf(size, { to, beyond }) {
+  if (!beyond.includes(size)) return "";
+  return size > to ? ", above the scale" : ", below the scale";
+}
+
+/** What the axis shows, in words. */
+function axisWords({ from, to, isBroken }) {
+  return isBroken ? `axis broken: from ${bytes(from)}, not 0, to ${bytes(to)}`
+    : `axis from 0 to ${bytes(to)}`;
+}
+
+/** Two strokes across the foot of an axis that does not begin at 0. */
+function breakMark(x, bottom) {
+  const stroke = (y) => `M${x - 5} ${y + 3}l10 -5`;
+  return s("path", { class: "curve-break", d: stroke(bottom - 8) + stroke(bottom - 12) });
 }

@@ -1,6 +1,6 @@
 // Items that could be one kernel, taken or not and why, and how values were fused into kernels.
 
-import { share } from "../../data/schedule.js";
+import { changeWords } from "../../data/schedule.js";
 import { button, count, counted, h } from "../../kit/dom.js";
 
 const MOST_ROWS = 400; // of one table: a choice
@@ -11,9 +11,9 @@ const OPPORTUNITIES = [
   ["item", "as the schedule names it", WORDS],
   ["and item, or value", "what it could be one kernel with, or computes within itself", WORDS],
   ["type", "of what ends the first item", WORDS],
-  ["time saved", "of the program's estimated time; one kernel costs time where it repeats more "
-    + "work than it saves"],
-  ["bytes saved", "written and read again where the two are apart"],
+  ["change of time", "one kernel less the kernels it stands for, by the cost model: − is saved, + "
+    + "costs, as where work is repeated; in brackets the same of the program's estimated time"],
+  ["bytes not moved", "written and read again where the two are apart"],
   ["reason", "why, with the figures that decided", WORDS],
 ];
 const CHOICES = [["verdict", "what the compiler did", WORDS], ["value", "of the graph", WORDS],
@@ -79,7 +79,7 @@ export class FusionView {
       h("td", { class: WORDS }, this.item(it.from),
         it.times > 1 && `\u00a0×\u00a0${count(it.times)}`),
       h("td", { class: "words value" }, it.value ? `computes ${it.value}` : this.item(it.to)),
-      h("td", { class: WORDS }, it.type), h("td", { class: "figure" }, share(it.score)),
+      h("td", { class: WORDS }, it.type), h("td", { class: "figure" }, changeWords(it)),
       h("td", { class: "figure" }, `${count(it.saved)} bytes`),
       h("td", { class: "words why" }, it.reason.replace(UNITS, "\u00a0$1")),
     );

@@ -78,12 +78,17 @@ export function pathWords(schedule, isMeasured) {
     const path = by === "measured" ? schedule.measuredPath : schedule.path;
     const items = path.map((at) => schedule.items[at]);
     const times = by === "measured" ? items.map((it) => it.run) : items;
-    return [path.length, times.reduce((sum, it) => sum + (it ? it.finish - it.start : 0), 0)];
+    const all = schedule.items.filter((it) => (by === "measured" ? it.run : it)?.critical);
+    return [path.length, times.reduce((sum, it) => sum + (it ? it.finish - it.start : 0), 0),
+      ties(all.length - path.length)];
   };
-  const [items, length] = lengths("estimated");
+  const [items, length, more] = lengths("estimated");
   if (!items) return "";
-  const words = `critical path ${counted(items, "item")}, ${nanoseconds(length)}`;
+  const words = `critical path ${counted(items, "item")}${more}, ${nanoseconds(length)}`;
   if (!isMeasured) return words;
-  const [others, took] = lengths("measured");
-  return `${words} estimated; ${counted(others, "item")}, ${nanoseconds(took)} measured`;
+  const [others, took, beside] = lengths("measured");
+  return `${words} estimated; ${counted(others, "item")}${beside}, ${nanoseconds(took)} measured`;
 }
+
+/** Items that are critical beside those of the path that is drawn. */
+const ties = (more) => (more > 0 ? ` (and ${more} on paths as long)` : "");

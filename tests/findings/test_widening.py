@@ -7,8 +7,8 @@ import pytest
 
 import compiler
 from compiler import Tensor, compile
+from compiler.findings.widening import widenings
 from compiler.graph.nodes import Sink
-from compiler.program.widening import widenings
 
 
 def told(*results: Tensor) -> list[str]:

@@ -1,0 +1,88 @@
+"""float64: float64 by accident, and where it came in.
+
+Told where what follows a conversion that nobody asked for (`widening.py`) is worth it, or where a
+result of the program is float64 for it. In float32 the same loops have twice the lanes and half the
+bytes, so half of the time in float64 beyond launches is what it would bring.
+"""
+
+from collections.abc import Iterator
+
+from compiler.core.dtypes import float64
+from compiler.core.node import toposort
+from compiler.core.reason import Number
+from compiler.findings.finding import Finding
+from compiler.findings.subject import Subject
+from compiler.findings.widening import AT_MOST, Widening, widenings
+from compiler.graph.nodes import Buffer, Cast, Const, TensorNode
+
+HALF = 0.5
+"""Of the time in float64 is left in float32: twice the lanes, half the bytes."""
+
+
+def float64_by_accident(subject: Subject) -> Iterator[Finding]:
+    """The first places at which a float32 program becomes float64."""
+    for widening in widenings(subject.program.written)[:AT_MOST]:
+        inside = _time_behind(subject, widening)
+        gain = HALF * inside
+        if subject.is_worth(gain) or _is_result(subject, widening):
+            yield _finding(subject, widening, inside, gain)
+
+
+def _time_behind(subject: Subject, widening: Widening) -> float:
+    """Nanoseconds of the nodes that are float64 because of it, launches aside."""
+    behind = _behind(subject, widening)
+    found = 0.0
+    for row, shares in zip(subject.schedule.analysis, subject.schedule.shares, strict=True):
+        whole = sum(own.time for _, own in shares)
+        wide = sum(own.time for entity, own in shares if entity in behind)
+        found += max(row.cost - subject.model.launch_ns, 0.0) * wide / max(whole, 1)
+    return found
+
+
+def _behind(subject: Subject, widening: Widening) -> set[str]:
+    """The entities of the float64 nodes that follow the conversion; all, where it was rewritten."""
+    entity = subject.program.entity
+    nodes: list[TensorNode] = toposort([subject.program.simplest])
+    wide = [node for node in nodes if node.dtype is float64]
+    start = entity(widening.cast)
+    found = {entity(node) for node in wide if entity(node) == start}
+    for node in wide:
+        if found and any(entity(source) in found for source in node.sources):
+            found.add(entity(node))
+    return found or {entity(node) for node in wide}
+
+
+def _is_result(subject: Subject, widening: Widening) -> bool:
+    """Whether a result of the program is float64 because of the conversion."""
+    known: set[TensorNode] = {widening.cast}
+    for node in toposort([subject.program.written]):
+        if known.intersection(node.sources):
+            known.add(node)
+    results = subject.program.written.sources
+    return any(it in known and it.dtype is float64 for it in results)
+
+
+def _finding(subject: Subject, widening: Widening, inside: float, gain: float) -> Finding:
+    where, origin = str(widening).partition(" at ")[2], widening.origin
+    share = f"{100 * inside / subject.total:.0f} % of the program's time follows in float64"
+    return Finding(
+        "float64", f"float32 becomes float64 in {where.partition(' in ')[2]}: {share}.",
+        _instead(widening), gain, subject.program.entity(widening.cast), "graph", "graph",
+        (Number("time in float64", inside, "ns", "the whole program", subject.total),),
+        *subject.line_at(origin),
+    )  # fmt: skip
+
+
+def _instead(widening: Widening) -> str:
+    """How to write the line so that it stays float32."""
+    beside = widening.beside
+    if isinstance(beside, Const):
+        made = beside.origin
+        where = f" at {made.place}" if made and made.place != widening.origin.place else ""
+        return (f'a Python number or np.float32(…){where}, or zeros and ones with dtype="float32": '
+                "these keep float32 what it is")  # fmt: skip
+    while isinstance(beside, Cast):
+        beside = beside.sources[0]
+    if isinstance(beside, Buffer) and beside.name:
+        return f'{beside.name}.cast("float32"), or make {beside.name} float32 from the start'
+    return 'cast the other operand: .cast("float32"), or compiler.set_default_dtype("float32")'

@@ -1,0 +1,60 @@
+"""moved: copies and conversions that cost: kernels that only move elements or change their type.
+
+Told of a kernel without arithmetic that is worth it, writes no result of the program, and is there
+because the program says so: by a conversion, or by a method of `COPIES`. What the compiler copies
+by itself, to have zeros around a picture or rows beside each other, it does where that pays.
+"""
+
+from collections.abc import Iterator
+
+from compiler.core.reason import Number
+from compiler.findings.finding import Finding
+from compiler.findings.subject import Part, Subject
+from compiler.graph.nodes import Cast, Contiguous, TensorNode
+from compiler.graph.printer import origins_of
+
+COPIES = frozenset(("contiguous", "clone", "copy"))
+"""Methods that ask for a value in memory."""
+
+
+def moved_only(subject: Subject) -> Iterator[Finding]:
+    """Kernels that copy or convert."""
+    results = frozenset(subject.schedule.results)
+    for part in subject.parts.values():
+        items = [subject.schedule.items[it] for it in part.items]
+        rows = [subject.schedule.analysis[it] for it in part.items]
+        is_kept = any(buffer in results for it in items for buffer in it.operation.writes)
+        nodes = [it for it in subject.nodes_of(part.items[0]) if _is_asked(subject, it)]
+        is_idle = not any(row.flops for row in rows) and not is_kept
+        if nodes and is_idle and subject.is_worth(part.ns):
+            moved = sum(row.bytes_read + row.bytes_written for row in rows)
+            yield _finding(subject, part, nodes, moved)
+
+
+def _is_asked(subject: Subject, node: TensorNode) -> bool:
+    """Whether the program asks for a conversion or a copy."""
+    if isinstance(node, Cast):
+        return True
+    origins = origins_of(node, subject.program.provenance)
+    return isinstance(node, Contiguous) and any(it.method in COPIES for it in origins)
+
+
+def _finding(subject: Subject, part: Part, nodes: list[TensorNode], moved: int) -> Finding:
+    casts = [node for node in nodes if isinstance(node, Cast)]
+    what = (
+        f"converts {casts[0].sources[0].dtype} to {casts[0].dtype}" if casts else "copies elements"
+    )
+    return Finding(
+        "copy", f"Kernel {part.times}, computes nothing: it {what}.", _instead(casts),
+        part.ns, part.first, "schedule", "timeline",
+        (Number("time of it", part.ns, "ns", "the whole program", subject.total),
+         Number("bytes moved", moved, "bytes")),
+        *subject.line_of(casts or nodes),
+    )  # fmt: skip
+
+
+def _instead(casts: list[Cast]) -> str:
+    if casts:
+        return (f"data that are {casts[0].dtype} from the start, converted once before the program;"
+                " or both operands of one type")  # fmt: skip
+    return "leave the copy out: what reads the value can read through its movement"

@@ -1,0 +1,53 @@
+"""one_core: parallel loops that were refused though the kernel's work is worth several threads.
+
+A kernel whose work is too little to share out is right on one core and not told; nor is a program
+that has one core. Told where a loop around the work is missing that could be shared out.
+"""
+
+from collections.abc import Iterator
+
+from compiler.core.reason import Number, numbers_of
+from compiler.findings.finding import Finding
+from compiler.findings.subject import Part, Subject
+from compiler.loops.choices import Refused
+from compiler.loops.choosing.lanes import WORTH_THREADS
+
+KIND = "parallelize"
+
+
+def on_one_core(subject: Subject) -> Iterator[Finding]:
+    """Kernels that one core runs while others have nothing to do."""
+    cores = subject.model.cores
+    for name, choices in subject.program.choices.items():
+        part = subject.parts.get(name)
+        refused = next((it for it in choices.refused if it.kind == KIND), None)
+        if part is None or refused is None or cores < 2:
+            continue
+        inside = part.ns - part.launches
+        gain = inside * (1 - 1 / cores)
+        is_enough = inside / len(part.items) >= WORTH_THREADS and not _is_little(refused)
+        if is_enough and subject.is_worth(gain):
+            yield _finding(subject, part, refused, inside, gain)
+
+
+def _is_little(refused: Refused) -> bool:
+    """Whether it was refused because there is too little work."""
+    found = (it for it in numbers_of(refused.because) if it.name == "work")
+    return any(it.limit is not None and it.value < it.limit for it in found)
+
+
+def _finding(
+    subject: Subject, part: Part, refused: Refused, inside: float, gain: float
+) -> Finding:
+    cores = subject.model.cores
+    return Finding(
+        "one core",
+        f"Kernel {part.times}, runs on one of {cores} cores: {refused.because}.",
+        subject.or_plain(
+            part.name, "a longer outer axis: more rows or a larger batch, which cores can share"
+        ),
+        gain, part.first, "schedule", "timeline",
+        (*numbers_of(refused.because), Number("on one core", inside, "ns", f"on {cores}",
+                                              inside / cores)),
+        *subject.line_of_item(part.items[0]),
+    )  # fmt: skip

@@ -1,0 +1,52 @@
+"""rules: the table of what is looked for, and `findings`, which looks.
+
+Each row is a rule: its name on findings, what it looks for in words, its function. A rule is a file
+of this folder; what it is told from, beyond `WORTH` and `LEAST`, stands in the file's docstring.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from compiler.findings.crosswise import crosswise
+from compiler.findings.far_from_roof import FAR, far_from_roof
+from compiler.findings.finding import Finding, Findings
+from compiler.findings.float64 import float64_by_accident
+from compiler.findings.moved import moved_only
+from compiler.findings.one_core import on_one_core
+from compiler.findings.recompiled import recompiled
+from compiler.findings.subject import LEAST, WORTH, Program, Subject
+from compiler.findings.unfused import unfused
+from compiler.run.recompiled import MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A row of the table; `find` gives what the rule finds in a program."""
+
+    name: str
+    looks_for: str
+    find: Callable[[Subject], Iterator[Finding]]
+
+
+RULES = (
+    Rule("float64", "float64 by accident, and where it came in", float64_by_accident),
+    Rule("copy", "kernels that only copy or convert", moved_only),
+    Rule("recompiled", f"lines that had {MANY} programs or more compiled", recompiled),
+    Rule("roofline", f"kernels that take {FAR:g} times as long as their roof", far_from_roof),
+    Rule("crosswise", "reductions that read memory crosswise", crosswise),
+    Rule("one core", "parallel loops that were refused", on_one_core),
+    Rule("fusion", "values that pass through memory and need not", unfused),
+)
+"""All rules."""
+TOLD_FROM = (
+    f"Each is told from {WORTH:.0%} of the program's estimated time and {LEAST / 1000:g} µs on."
+)
+"""What all rules have in common, in words."""
+
+
+def findings(program: Program) -> Findings:
+    """What the rules find in a program, in the order of what it would bring."""
+    subject = Subject(program)
+    found = [each for rule in RULES for each in rule.find(subject)]
+    rows = sorted(found, key=lambda each: (-each.gain, each.rule, each.subject))
+    return Findings(tuple(rows), (*(rule.looks_for for rule in RULES), TOLD_FROM))

@@ -1,0 +1,176 @@
+"""subject: a program as the rules look at it: its items by kernel, their times, nodes and lines.
+
+Times are the machine model's, of one run. Two thresholds keep findings to what is worth a change;
+each rule names any others that it has.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from compiler.core.origin import Origin
+from compiler.core.trace import Provenance
+from compiler.core.user_source import UserSource
+from compiler.graph.nodes import Sink, TensorNode
+from compiler.graph.printer import Graph, origins_of
+from compiler.loops.choices import Choices
+from compiler.loops.printer import Loops
+from compiler.pipeline.kernels import machine_of
+from compiler.schedule.analysis.costs import resident_bytes
+from compiler.schedule.analysis.work import Work
+from compiler.schedule.items import Kernel
+from compiler.schedule.printer import Schedule
+from compiler.settings.machine import MachineModel
+from compiler.settings.options import Options
+
+WORTH = 0.05
+"""The share of a program's estimated time from which a finding is told: less is within what the
+estimates may be off. A choice."""
+LEAST = 5000.0
+"""Nanoseconds from which it is told: one call of a program from Python takes longer. A choice."""
+
+
+class Program(Protocol):
+    """What is looked at of a compilation."""
+
+    options: Options
+    written: Sink
+    simplest: Sink
+    provenance: Provenance[Origin]
+
+    @property
+    def user_source(self) -> UserSource:
+        """The user's program, line by line."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The items, with costs and what fusion would change."""
+
+    @property
+    def optimized_graph(self) -> Graph:
+        """The graph after its passes."""
+
+    @property
+    def loops(self) -> tuple[Loops, ...]:
+        """The loops of each kernel, as chosen."""
+
+    @property
+    def choices(self) -> dict[str, Choices]:
+        """How they were chosen, and what was refused."""
+
+    def entity(self, node: TensorNode) -> str:
+        """The entity string of a tensor node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """All items that run one kernel: their positions, and what they take together."""
+
+    name: str
+    items: tuple[int, ...]
+    ns: float
+    launches: float
+
+    @property
+    def first(self) -> str:
+        """The entity of the first of them."""
+        return f"schedule:{self.items[0]}"
+
+    @property
+    def times(self) -> str:
+        """`k1`, `k1, which runs 10 times`"""
+        count = len(self.items)
+        return self.name if count == 1 else f"{self.name}, which runs {count:,} times"
+
+
+class Subject:
+    """One program, with what several rules need of it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.schedule = program.schedule
+        self.model: MachineModel = machine_of(program.options)
+
+    @cached_property
+    def total(self) -> float:
+        """The estimated time of all items."""
+        return float(max(sum(row.cost for row in self.schedule.analysis), 1))
+
+    def is_worth(self, gain: float) -> bool:
+        """Whether so many nanoseconds are worth telling."""
+        return gain >= max(WORTH * self.total, LEAST)
+
+    @cached_property
+    def resident(self) -> int:
+        """The bytes of all buffers."""
+        return resident_bytes(self.schedule.items)
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The kernels of the program by name."""
+        found: dict[str, list[int]] = {}
+        for item in self.schedule.items:
+            if isinstance(item.operation, Kernel):
+                found.setdefault(item.operation.name, []).append(item.item_id)
+        return {name: self._part(name, items) for name, items in found.items()}
+
+    def _part(self, name: str, items: Sequence[int]) -> Part:
+        ns = sum(self.schedule.analysis[it].cost for it in items)
+        return Part(name, tuple(items), float(ns), self.model.launch_ns * len(items))
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """What running each kernel once takes."""
+        known = zip(self.schedule.items, self.schedule.works, strict=True)
+        return {it.operation.name: work for it, work in known if work is not None}
+
+    @cached_property
+    def loops(self) -> Mapping[str, Loops]:
+        """The loops of each kernel, as chosen."""
+        return {loops.name: loops for loops in self.program.loops}
+
+    def or_plain(self, kernel: str, instead: str) -> str:
+        """What to write; where the program asks for these loops, not to ask for them."""
+        asked = self.program.options.loops
+        if asked == "plain":
+            return 'leave Options(loops="plain") out: the compiler then chooses tiles and lanes'
+        if isinstance(asked, Mapping) and kernel in asked:
+            return f"leave Options(loops=…) out for {kernel}, or tile what it reads"
+        return instead
+
+    # -- nodes and lines -----------------------------------------------------------------------
+
+    @cached_property
+    def nodes(self) -> dict[str, TensorNode]:
+        """The nodes of the graph after its passes, by entity."""
+        return {self.program.entity(node): node for node in self.program.optimized_graph.nodes}
+
+    def nodes_of(self, item: int) -> list[TensorNode]:
+        """The nodes that do an item's work, those with most of it first."""
+        rows = sorted(self.schedule.shares[item], key=lambda row: -row[1].time)
+        return [self.nodes[entity] for entity, _ in rows if entity in self.nodes]
+
+    def line_of(self, nodes: Iterable[TensorNode]) -> tuple[str, str, str]:
+        """Place, text and entity of the line that the first node that has one comes from."""
+        for node in nodes:
+            for origin in origins_of(node, self.program.provenance):
+                return self.line_at(origin)
+        return "", "", ""
+
+    def line_at(self, origin: Origin) -> tuple[str, str, str]:
+        """Place, text and entity of the line of an origin."""
+        entity = self.program.user_source.entities.get((origin.file, origin.line), "")
+        return origin.place, origin.text, entity
+
+    def line_of_item(self, item: int) -> tuple[str, str, str]:
+        """Place, text and entity of the line whose nodes do most of an item's work."""
+        return self.line_of(self.nodes_of(item))
+
+    def buffer_name(self, kernel: str, slot: int) -> str:
+        """What the argument of a kernel is called where it first runs."""
+        operation = self.schedule.items[self.parts[kernel].items[0]].operation
+        if not 0 <= slot < len(operation.arguments):
+            return "scratch memory"
+        buffer = operation.arguments[slot]
+        return buffer.name or f"an array of {' × '.join(map(str, buffer.shape))}"

@@ -1,0 +1,69 @@
+"""unfused: what fusion was refused for, and what it would bring.
+
+Told of values that pass through memory from one kernel to the next where one kernel would be worth
+it by the cost model (`schedule/analysis/opportunities.py`), and where the program has a say: a
+value that it asks for in memory, or that would be computed in its reader if `.fuse()` said so.
+Kernels that merely read the same, or that are two stages of one reduction, are not told.
+"""
+
+from collections.abc import Iterator
+
+from compiler.core.reason import numbers_of
+from compiler.findings.finding import Finding
+from compiler.findings.moved import COPIES
+from compiler.findings.subject import Subject
+from compiler.graph.printer import origins_of
+from compiler.schedule.analysis.opportunities import FusionOpportunity
+
+
+def unfused(subject: Subject) -> Iterator[Finding]:
+    """Pairs of kernels that would be faster as one; those of a loop's iterations once."""
+    told: set[tuple[str, str, str]] = set()
+    for number, found in enumerate(subject.schedule.opportunities):
+        names = _names(subject, found)
+        key = (*names, str(found.reason))
+        if found.taken or key in told or not (
+            _is_passed_on(subject, found) and _instead(subject, found)
+        ):
+            continue
+        told.add(key)
+        again = [it for it in subject.schedule.opportunities
+                 if (*_names(subject, it), str(it.reason)) == key and not it.taken]  # fmt: skip
+        gain = -sum(it.change for it in again)
+        if subject.is_worth(gain):
+            yield _finding(subject, number, found, names, gain)
+
+
+def _names(subject: Subject, found: FusionOpportunity) -> tuple[str, str]:
+    first, second = (subject.schedule.items[it].operation for it in (found.first, found.second))
+    return first.name, second.name
+
+
+def _is_passed_on(subject: Subject, found: FusionOpportunity) -> bool:
+    """Whether the second reads what the first writes."""
+    first, second = (subject.schedule.items[it].operation for it in (found.first, found.second))
+    return not set(first.writes).isdisjoint(second.reads)
+
+
+def _finding(
+    subject: Subject, number: int, found: FusionOpportunity, names: tuple[str, str], gain: float
+) -> Finding:
+    first, second = names
+    return Finding(
+        "fusion", f"Kernels {first} and {second} could be one: {found.reason}.",
+        _instead(subject, found), gain, f"schedule:fusion {number}", "schedule", "fusion",
+        numbers_of(found.reason), *subject.line_of_item(found.first),
+    )  # fmt: skip
+
+
+def _instead(subject: Subject, found: FusionOpportunity) -> str:
+    """What the program could say; "" where it has no say."""
+    nodes = subject.nodes_of(found.first)
+    origins = (it for node in nodes for it in origins_of(node, subject.program.provenance))
+    if any(it.method in COPIES for it in origins):
+        return "leave .contiguous() out: the value is then computed where it is read"
+    if "is a result of the program" in found.reason:
+        return "leave it out of the results where it is not needed: it can then stay in registers"
+    if "different iteration spaces" in found.reason:
+        return ""
+    return ".fuse() behind the value computes it where it is read, whatever it repeats"

@@ -1,0 +1,129 @@
+"""own_work: what each tensor node does of a kernel's work: shares of its time, operations, bytes.
+
+    Before:  k0 computes   %2 = expand %0        %4 = exp %3          %0, %1 in memory
+                           %3 = add %1 %2        %5 = reduce sum %4
+    After:   %2  time     0  operations     0  read    0  written  0     its bytes are read by %3
+             %3  time  1000  operations  1000  read 4040  written  0
+             %4  time 12000  operations 12000  read    0  written  0
+             %5  time  1000  operations  1000  read    0  written  4
+
+These are weights within the kernel: a node's part of a cost is the kernel's cost times the node's
+weight, divided by the sum of the weights, so that the parts are the kernel's cost again. Constants,
+inputs and movement have none. Where nothing in a kernel does any work, as where it only copies,
+what it writes has all.
+
+Relies on: `computed` are the nodes of one kernel; what a loop repeats stands for its iteration.
+Ensures: the weights of each kind sum to more than 0 wherever a kernel computes anything.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
+
+from compiler.graph.nodes import Bitcast, Buffer, Cast, TensorNode, Threefry
+from compiler.graph.words import kind
+from compiler.ops.table import OPS
+from compiler.schedule.analysis.costs import operations_of
+
+AT_REST = frozenset(("const", "buffer", "control"))
+"""Kinds that take no time by themselves: there before anything runs, or a place in memory."""
+MOVEMENT = "movement"
+"""The kind that only says where elements are found: what reads through it has its bytes."""
+RANDOM = 115
+"""Operations of a random word, `ops/random_bits.py`: 20 rounds of an addition, a rotation (three)
+and an exclusive or; five times three additions of keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWork:
+    """The weights of one node within its kernel: of the time, of what is counted, of the bytes."""
+
+    time: int = 0
+    operations: int = 0
+    read: int = 0
+    written: int = 0
+
+    @property
+    def is_any(self) -> bool:
+        """Whether the node does anything."""
+        return bool(self.time or self.operations or self.read or self.written)
+
+
+WHOLE = OwnWork(1, 1, 1, 1)
+"""Of a node that stands for all that a kernel does."""
+
+
+def own_work(
+    computed: Iterable[TensorNode], held: Collection[TensorNode]
+) -> dict[TensorNode, OwnWork]:
+    """The weights of the nodes that a kernel computes; `held` are those that are in memory."""
+    computed = _in_order(dict.fromkeys(computed))
+    if all(kind(node) in AT_REST for node in computed):
+        return dict.fromkeys(computed, WHOLE)
+    read = _read(computed, held)
+    rows = {
+        node: OwnWork(_time(node), operations_of(node), read.get(node, 0),
+                      node.nbytes if node in held and kind(node) not in AT_REST else 0)
+        for node in computed
+    }  # fmt: skip
+    rows = {node: row for node, row in rows.items() if kind(node) not in AT_REST}
+    ends = _ends(rows, held)
+    for field in ("time", "operations", "read", "written"):
+        if not any(getattr(row, field) for row in rows.values()):
+            rows |= {node: replace(rows[node], **{field: max(1, node.nbytes)}) for node in ends}
+    return {node: row for node, row in rows.items() if row.is_any}
+
+
+def _in_order(nodes: Mapping[TensorNode, None]) -> list[TensorNode]:
+    """Sources first."""
+    inside = {node: [s for s in node.sources if s in nodes] for node in nodes}
+    return list(TopologicalSorter(inside).static_order())
+
+
+def _ends(rows: Mapping[TensorNode, OwnWork], held: Collection[TensorNode]) -> list[TensorNode]:
+    """What a kernel writes; else what nothing in it reads."""
+    written = [node for node in rows if node in held]
+    if written:
+        return written
+    inside = {source for node in rows for source in node.sources}
+    return [node for node in rows if node not in inside]
+
+
+def _time(node: TensorNode) -> int:
+    """Elementary operations, those included that are no arithmetic: conversions, random bits."""
+    match node:
+        case Bitcast():
+            return 0
+        case Cast():
+            return node.size * OPS["add"].cost
+        case Threefry():
+            return node.size * RANDOM
+    return operations_of(node)
+
+
+def _read(
+    computed: Sequence[TensorNode], held: Collection[TensorNode]
+) -> dict[TensorNode, int]:
+    """The bytes that each node takes from memory, through movement too."""
+    known = frozenset(computed)
+    users: dict[TensorNode, list[TensorNode]] = {}
+    for node in computed:
+        for source in dict.fromkeys(node.sources):
+            users.setdefault(source, []).append(node)
+    found: dict[TensorNode, int] = {}
+    for node in computed:
+        outside = (s for s in dict.fromkeys(node.sources) if s not in known)
+        found[node] = found.get(node, 0) + sum(
+            s.nbytes for s in outside if isinstance(s, Buffer) or s in held
+        )
+        if kind(node) == MOVEMENT and node in users and found[node]:
+            _pass_on(node, users[node], found)
+    return found
+
+
+def _pass_on(node: TensorNode, users: list[TensorNode], found: dict[TensorNode, int]) -> None:
+    """Gives the bytes of a movement to those that read through it, in whole bytes."""
+    nbytes = found.pop(node)
+    each, rest = divmod(nbytes, len(users))
+    for place, user in enumerate(users):
+        found[user] = found.get(user, 0) + each + (place < rest)

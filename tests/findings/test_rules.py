@@ -1,0 +1,189 @@
+"""Each rule fires on a program made for it, with its numbers, its line, what to write instead."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Compilation, Options, Tensor
+from compiler.findings.finding import Finding, Findings
+from compiler.findings.rules import RULES, TOLD_FROM
+from compiler.findings.subject import LEAST, WORTH
+from compiler.run.recompiled import MANY
+from tests.findings.corpus import block, data, training
+
+
+def found(program: Any, rule: str, options: Options | None = None) -> tuple[Compilation, Finding]:
+    """The program and the first finding of a rule, which is there."""
+    made = compiler.compile(program, options or Options(threads=2))
+    rows = [each for each in made.findings if each.rule == rule]
+    assert rows, made.findings
+    (first, *_) = rows
+    assert first.instead and first.words.endswith(".") and first.gain > 0
+    assert first.place.startswith(("test_rules.py:", "corpus.py:")), first.place
+    assert first.line in made.user_source.entities.values()
+    return made, first
+
+
+def total(made: Compilation) -> float:
+    return sum(row.cost for row in made.schedule.analysis)
+
+
+# -- float64 ---------------------------------------------------------------------------------------
+
+
+def test_a_number_of_numpys_makes_a_program_float64() -> None:
+    made, row = found(block(np.sqrt(64)), "float64")
+    assert "beside a float64 constant" in row.words and "Python number" in row.instead
+    assert "/ scale" in row.text
+    (time,) = row.numbers
+    assert time.limit == total(made) and row.gain == pytest.approx(time.value / 2)
+    assert made.graph.to_networkx().nodes[row.subject]["op"] == "cast"
+
+
+def test_zeros_of_the_default_type_do_so_too() -> None:
+    _, row = found(training("float64"), "float64")
+    assert 'dtype="float32"' in row.instead and "b1" in row.text
+
+
+def test_a_named_operand_is_what_to_cast() -> None:
+    wide = data("wide", 512, 512, dtype=np.float64)
+    _, row = found((data("x", 512, 512) * wide).exp().sum(1), "float64")
+    assert row.instead.startswith('wide.cast("float32")')
+
+
+# -- copies ----------------------------------------------------------------------------------------
+
+
+def test_a_copy_that_is_no_result_is_told() -> None:
+    made, row = found(data("x", 2048, 2048).T.contiguous().exp().sum(1), "copy")
+    assert "copies elements" in row.words and row.stage == "schedule"
+    analysis = made.schedule.analysis[int(row.subject.partition(":")[2])]
+    assert row.gain == analysis.cost and analysis.flops == 0
+
+
+def test_a_conversion_in_a_kernel_of_its_own_is_told() -> None:
+    wide = Tensor(np.ones((1 << 20,), np.int32), name="wide").cast("float32").contiguous()
+    _, row = found((wide * 2).sum() + (wide + 1).max(), "copy")
+    assert "converts int32 to float32" in row.words
+
+
+def test_a_copy_that_is_asked_for_as_a_result_is_none() -> None:
+    made = compiler.compile(data("x", 2048, 2048).T.contiguous())
+    assert "copy" not in {each.rule for each in made.findings}
+
+
+# -- compiled anew ---------------------------------------------------------------------------------
+
+
+def test_a_line_that_compiles_at_every_call_is_told() -> None:
+    x = data("x", 40)
+    with pytest.warns(compiler.RecompiledWarning):
+        for count in range(1, MANY + 2):
+            made = x[:count].exp().sum()
+            made.numpy()
+    again, row = found(made, "recompiled")
+    assert f"had {MANY + 1} programs compiled" in row.words
+    assert "compiler.Variable" in row.instead
+    assert row.gain > total(again)
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+def test_a_reduction_inside_another_is_far_from_its_roof() -> None:
+    x = data("x", 256, 256)
+    _, row = found((x @ x).exp().sum(1), "roofline")
+    took, vectors = row.numbers
+    assert took.limit is not None and took.value >= 4 * took.limit
+    assert vectors.value < 100
+    assert "inside another" in row.words and ".contiguous()" in row.instead
+    assert compiler.compile((x @ x).contiguous().exp().sum(1)).findings.rows == ()
+
+
+def test_reads_that_ask_whether_they_are_inside_are_a_cause() -> None:
+    _, row = found(data("x", 256, 1024).pad(((0, 0), (64, 64))).unfold(1, 64).max(2), "roofline")
+    assert "asks whether it is inside" in row.words
+
+
+def test_a_column_alone_is_read_crosswise() -> None:
+    made, row = found(data("table", 65536, 64)[:, 3].sum(), "crosswise")
+    apart, lost = row.numbers
+    assert (apart.value, apart.limit) == (256, 64)
+    assert lost.limit is not None and lost.value <= lost.limit <= total(made)
+    assert "table" in row.words and "[:, 3]" in row.text
+    assert not compiler.compile(data("table", 64, 65536)[3].sum()).findings.rows
+
+
+def test_loops_as_they_are_asked_for_are_told_as_such() -> None:
+    _, row = found(data("a", 256, 256) @ data("b", 256, 256), "crosswise", Options(loops="plain"))
+    assert row.instead.startswith('leave Options(loops="plain") out')
+
+
+def test_a_kernel_that_cannot_be_shared_out_is_told() -> None:
+    many = Options(threads=16)
+    _, row = found(data("x", 4, 1 << 18).softmax(-1), "one core", many)
+    assert "16 cores" in row.words and "outer axis" in row.instead
+    assert row.numbers[-1].value > row.numbers[-1].limit * 15
+
+
+def test_little_work_is_right_on_one_core() -> None:
+    made = compiler.compile(data("x", 4, 64).softmax(-1), Options(threads=16))
+    assert not made.findings.rows
+
+
+# -- fusion ----------------------------------------------------------------------------------------
+
+
+def test_a_value_that_is_asked_for_in_memory_could_be_fused() -> None:
+    made, row = found(((data("x", 1 << 20) * 2).contiguous() + 1).exp(), "fusion")
+    number = int(row.subject.rpartition(" ")[2])
+    assert row.gain == -made.schedule.opportunities[number].change
+    assert "leave .contiguous() out" in row.instead and row.view == "fusion"
+    assert not compiler.compile(((data("x", 1 << 20) * 2) + 1).exp()).findings.rows
+
+
+# -- all of them -----------------------------------------------------------------------------------
+
+
+def test_findings_stand_in_the_order_of_what_they_would_bring() -> None:
+    x = data("x", 1024, 1024)
+    made = compiler.compile(((x * np.float64(2)).T.contiguous() + 1).exp().sum(1))
+    gains = [each.gain for each in made.findings]
+    assert len(gains) > 1 and gains == sorted(gains, reverse=True)
+    assert made.findings[0].gain == gains[0] and len(made.findings[:2]) == 2
+    text = str(made.findings)
+    assert text.startswith(f"1  {made.findings[0].rule}") and "\n2  " in text
+    assert text.count("instead: ") == len(gains)
+
+
+def test_where_nothing_is_found_it_says_what_was_looked_for() -> None:
+    text = str(compiler.compile(data("x", 8) + 1).findings)
+    assert text.startswith("no findings. Looked for:")
+    assert all(rule.looks_for in text for rule in RULES) and TOLD_FROM in text
+    assert f"{WORTH:.0%}" in TOLD_FROM and f"{LEAST / 1000:g} µs" in TOLD_FROM
+
+
+def test_what_a_program_is_called_cannot_speak_to_a_terminal() -> None:
+    row = Finding("float64", "a\x1b[31m", "b\n1  fake", 1.0, "graph:1", "graph", "graph",
+                  place="c\u202e.py:1", text="d\x07")  # fmt: skip
+    text = str(Findings((row,)))
+    assert text.isprintable() or set(text) - set("\n") == {c for c in text if c.isprintable()}
+    assert len(text.splitlines()) == 3
+
+
+RULE_TESTS: dict[str, Callable[[], None]] = {
+    "float64": test_a_number_of_numpys_makes_a_program_float64,
+    "copy": test_a_copy_that_is_no_result_is_told,
+    "recompiled": test_a_line_that_compiles_at_every_call_is_told,
+    "roofline": test_a_reduction_inside_another_is_far_from_its_roof,
+    "crosswise": test_a_column_alone_is_read_crosswise,
+    "one core": test_a_kernel_that_cannot_be_shared_out_is_told,
+    "fusion": test_a_value_that_is_asked_for_in_memory_could_be_fused,
+}
+
+
+def test_every_rule_has_its_program() -> None:
+    assert set(RULE_TESTS) == {rule.name for rule in RULES}

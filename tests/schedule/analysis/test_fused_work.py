@@ -1,0 +1,108 @@
+"""One kernel in place of two: its work, and what fusion changes by the estimates, sign included."""
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Compilation, Tensor
+from compiler.loops.count import count
+from compiler.schedule.analysis.fused_work import fused_work
+from compiler.schedule.analysis.opportunities import FusionOpportunity
+from compiler.schedule.analysis.work import Access, Footprint, Operation, Stretch, Work, estimate
+from compiler.schedule.items import Kernel
+from compiler.settings.machine import DEFAULT
+
+EXP, ADD = Operation("exp", 12, 4), Operation("add", 1, 4)
+WRITE, READ = Access(0, 4, True, 1, 400), Access(1, 4, False, 1, 400)
+
+
+def one(operation: Operation) -> Work:
+    """A loop of a hundred that reads argument 1 and writes argument 0."""
+    stretch = Stretch(100, True, 0, (operation,), (WRITE, READ), block=1)
+    return Work((stretch,), (Footprint(0, True, (400, 4), (1, 100)),
+                             Footprint(1, False, (400, 4), (1, 100))), 3)  # fmt: skip
+
+
+def test_what_passes_through_memory_is_neither_written_nor_read() -> None:
+    made = fused_work(one(EXP), one(ADD), unwritten=[0], unread=[1])
+    first, second = made.stretches
+    assert (first.operations, first.accesses) == ((EXP,), (READ,))
+    assert (second.operations, second.accesses) == ((ADD,), (WRITE,))
+    assert first.block != second.block
+    assert [(it.slot, it.is_write) for it in made.footprints] == [(1, False), (0, True)]
+
+
+def test_what_is_repeated_is_done_as_often() -> None:
+    made = fused_work(one(EXP), one(ADD), 4.0)
+    assert [it.trips for it in made.stretches] == [400, 100]
+    assert [it.repeats for it in made.footprints] == [(1, 400), (1, 400), (1, 100), (1, 100)]
+
+
+def test_loops_of_other_depths_go_together() -> None:
+    flat = Work(one(ADD).stretches, (Footprint(2, False, (800,), (1,)),), 1)
+    made = fused_work(one(EXP), flat)
+    assert {len(it.nbytes) for it in made.footprints} == {2}
+    assert estimate(made, DEFAULT, 1 << 40) > 0
+
+
+def test_one_launch_is_saved_where_nothing_is_repeated() -> None:
+    both = estimate(one(EXP), DEFAULT) + estimate(one(ADD), DEFAULT)
+    assert estimate(fused_work(one(EXP), one(ADD), 1, [0], [1]), DEFAULT) < both - 240
+
+
+def missed(program: object) -> tuple[Compilation, FusionOpportunity]:
+    made = compiler.compile(program)
+    found = [each for each in made.schedule.opportunities if not each.taken]
+    return made, found[0]
+
+
+def separately(made: Compilation, found: FusionOpportunity) -> int:
+    return sum(made.schedule.analysis[it].estimated_ns for it in (found.first, found.second))
+
+
+def rng(*shape: int) -> Tensor:
+    return Tensor(np.random.default_rng(0).standard_normal(shape, np.float32))
+
+
+def test_the_change_is_the_one_kernel_less_the_two() -> None:
+    made, found = missed((rng(64, 32).sum(1).contiguous() * 2).exp())
+    bodies = {loops.body: loops.body for loops in made.loops}
+    assert len(bodies) == 2
+    kernels = [made.schedule.items[it].operation for it in (found.first, found.second)]
+    works = [count(it.body) for it in made.loops]
+    assert all(isinstance(it, Kernel) for it in kernels)
+    passed = kernels[0].writes[0]
+    inside = fused_work(*works, 1.0, [kernels[0].arguments.index(passed)],
+                        [kernels[1].arguments.index(passed)])  # fmt: skip
+    expected = estimate(inside, DEFAULT) - separately(made, found)
+    assert found.change == pytest.approx(expected, abs=1.0)
+    assert found.change < 0 < found.score
+    assert str(found).split()[4:6] == [f"−{-found.change / 1000:.2f}", "µs"]
+
+
+def test_work_that_is_repeated_costs_and_says_so() -> None:
+    hidden = (rng(64, 32) @ rng(32, 16)).relu()
+    made, found = missed(hidden @ rng(16, 8))
+    assert found.change > 0 > found.score
+    (fused,) = (it for it in found.reason.numbers if it.name == "as one kernel")
+    assert fused.limit == separately(made, found)
+    assert fused.value - fused.limit == pytest.approx(found.change)
+    assert "+" in str(found)
+
+
+def test_a_kernel_that_others_read_stays_beside_the_fused_one() -> None:
+    x = rng(64, 64)
+    made = compiler.compile([(w := x.sum(1, keepdim=True).contiguous()) + 1, (x - w).exp()])
+    pairs = [it for it in made.schedule.opportunities if not it.taken and it.first == 0]
+    assert len(pairs) == 2
+    for each in pairs:
+        (fused,) = (it for it in each.reason.numbers if it.name == "as one kernel")
+        assert fused.limit == made.schedule.analysis[each.second].estimated_ns
+
+
+def test_what_was_taken_changed_what_the_partition_compared() -> None:
+    made = compiler.compile(rng(64, 32).softmax(1)).schedule
+    (exp,) = (it for it in made.opportunities if it.value.startswith("exp"))
+    (choice,) = (n for n in exp.reason.numbers if n.name == "computed where it is read")
+    assert choice.limit is not None
+    assert exp.change == pytest.approx(choice.value - choice.limit)
