@@ -26,6 +26,7 @@ from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
+from compiler.graph.scopes import Scopes, scopes_of
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
@@ -124,6 +125,7 @@ class Compilation:
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
             modules={n: origins[n][0].inside for n in nodes if origins[n]},
+            scopes=self.scopes.of if root is self.written else {},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -134,6 +136,11 @@ class Compilation:
     def graph(self) -> Graph:
         """The tensor graph as written."""
         return self._graph(self.written, "graph")
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The public calls that made the graph as written, in the functions that they stand in."""
+        return scopes_of(self.written)
 
     @cached_property
     def optimized_graph(self) -> Graph:

@@ -17,6 +17,7 @@ from svodviz.data.records import (
     Rule,
     RuleSet,
     ScheduleRows,
+    ScopeRow,
     Stage,
     Unseen,
     Value,
@@ -53,10 +54,12 @@ class Wire(TypedDict):
     """One compilation."""
 
     format: Literal["svodviz"]
-    version: Literal[4]
+    version: Literal[5]
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""
+    scopes: list[ScopeRow]
+    """The calls that made the graph, each after what holds it."""
     films: list[Film]
     passes: list[Pass]
     rules: list[Rule]

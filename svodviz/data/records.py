@@ -63,9 +63,19 @@ class NodeRow(TypedDict):
     variables: NotRequired[str]
     module: NotRequired[str]
     """The user's functions that made it."""
+    scope: NotRequired[Position]
+    """The call that made it, in `scopes`."""
     strides: NotRequired[str]
     text: NotRequired[list[str]]
     """Of a block of instructions."""
+
+
+ScopeRow: TypeAlias = tuple[
+    Literal["call", "function", "repeat", "iteration", "rest", "lines"], str, Perhaps,
+    list[Position], Position,
+]  # fmt: skip
+"""A public call, or what holds several: kind, name, the scope around it, its lines, and how many
+iterations it repeats."""
 
 
 class Layout(TypedDict):

@@ -114,7 +114,8 @@ def box_of(entity: str, attributes: Facts) -> Box:
 
 _WORDS = ("op", "kind", "argument", "dtype", "shape", "name", "group")
 _FACTS = (
-    "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "strides",
+    "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "scope",
+    "strides",
 )  # fmt: skip
 _NOTHING = (None, "")
 

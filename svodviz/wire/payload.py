@@ -27,6 +27,7 @@ from svodviz.wire.operations import operation_words
 from svodviz.wire.reasons import decision_rows
 from svodviz.wire.scene import Budget, number
 from svodviz.wire.schedule import schedule_row
+from svodviz.wire.scopes import scope_rows
 from svodviz.wire.stage_rows import later_row, stage_row
 from svodviz.wire.whynot import rulebook
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 4
+VERSION: Final = 5
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -71,6 +72,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "version": VERSION,
         "name": visible(name_of(compilation)),
         "stages": stages,
+        "scopes": scope_rows(compilation, entities),
         "films": films,
         "passes": passes,
         "rules": rules,
@@ -169,3 +171,4 @@ def place(source: str) -> str:
 #      graph have "module"; a graph too large to be drawn comes as stretches of its layers; items
 #      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
 #      numbers that were looked at; "plain", "unseen".
+#   5  "scopes", and "scope" of the graph's nodes.

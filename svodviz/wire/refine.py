@@ -90,6 +90,8 @@ def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
         facts = graph.nodes[stage.entity(node)]
         facts |= _places(node)
         facts["module"] = stage.modules.get(node, "")
+        if stage.scopes.get(node, -1) >= 0:
+            facts["scope"] = stage.scopes[node]
     return graph
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import compiler
 from compiler.core.passes import Passes
 from compiler.core.reason import Decision
+from compiler.graph.scopes import Scopes
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.looking.pass_changes import PassRun
 from compiler.loops.choices import PLAIN, Choices
@@ -161,6 +162,7 @@ class Compilation(compiler.Compilation):
     choices, levels = NoChoices(), {}
     transfers = tuning = ()
     can_run = False
+    scopes = Scopes((), {})
     options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]))  # none of those of the sample
 
     name: str

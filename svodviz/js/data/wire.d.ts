@@ -46,9 +46,16 @@ export interface NodeRow {
   device?: string;
   variables?: string;
   module?: string;
+  scope?: Position;
   strides?: string;
   text?: string[];
 }
+
+/**
+ * A public call, or what holds several: kind, name, the scope around it, its lines, and how many
+ * iterations it repeats
+ */
+export type ScopeRow = ["call" | "function" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position];
 
 /** Where the boxes and arrows of a drawing stand */
 export interface Layout {
@@ -557,9 +564,10 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 4;
+  version: 5;
   name: string;
   stages: Stage[];
+  scopes: ScopeRow[];
   films: Film[];
   passes: Pass[];
   rules: Rule[];
