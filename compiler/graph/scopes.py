@@ -94,6 +94,7 @@ def scopes_of(root: Sink) -> Scopes:
     whole = _tree(computing)
     _Folding(same).fold(whole)
     rows, of = _numbered(whole)
+    _give_back(computing, order, of)
     _hold(order, rows, of, inputs)
     return Scopes(tuple(rows), of)
 
@@ -336,6 +337,29 @@ def _base(node: TensorNode) -> TensorNode | None:
     while node.sources:
         node = node.sources[0]
     return node if isinstance(node, Buffer | Param) else None
+
+
+def _give_back(
+    computing: Sequence[Sequence[TensorNode]], order: list[TensorNode], of: dict[TensorNode, int]
+) -> None:
+    """Views of its operand that a call made and that others read again belong to who made that.
+
+    Else the first of three products would seem to feed the others.
+    """
+    results = {nodes[-1] for nodes in computing}
+    shared: set[TensorNode] = set()
+    readers: dict[TensorNode, set[int]] = {}
+    for node in reversed(order):
+        is_view = isinstance(node, MOVEMENT) and node in of and node not in results
+        if is_view and readers[node] - {of[node]}:
+            shared.add(node)
+        for source in node.sources:
+            readers.setdefault(source, set()).add(-1 if node in shared else of.get(node, -1))
+    for node in order:
+        if node in shared:
+            del of[node]
+            if node.sources[0] in of:
+                of[node] = of[node.sources[0]]
 
 
 def _hold(

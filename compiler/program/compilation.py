@@ -29,7 +29,7 @@ from compiler.graph.printer import Graph, origins_of
 from compiler.graph.scopes import Scopes, scopes_of
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import Listing
-from compiler.llvm.source import Source
+from compiler.llvm.source import Source, renamed
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
@@ -44,8 +44,10 @@ from compiler.run import bindings, execution, feeding, sharding
 from compiler.run.bindings import Values
 from compiler.run.building import Build
 from compiler.run.feeding import Given
-from compiler.schedule.calls import KernelGraph
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
+from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
@@ -175,6 +177,7 @@ class Compilation:
         return KernelGraph(
             title="kernels", name="kernels", seconds=self.seconds["kernels"],
             root=made.outlined.root, numbers=numbers, parents=parents,
+            titles={made.calls[position]: it for position, it in self.titles.items()},
         )  # fmt: skip
 
     @cached_property
@@ -186,9 +189,28 @@ class Compilation:
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
-            results=made.results, parents=parents,
+            results=made.results, parents=parents, titles=self.titles,
             **figures(made, made.results, loops, machine_of(self.options)),
         )  # fmt: skip
+
+    @cached_property
+    def titles(self) -> dict[int, KernelTitle]:
+        """What the kernels are called that the items of the schedule run, by position."""
+        made = self._scheduled
+        found: dict[int, KernelTitle] = {}
+        for position, (item, call) in enumerate(zip(made.items, made.calls, strict=True)):
+            if isinstance(item.operation, Kernel):
+                nodes = made.outlined.inside_iterations.get(call) or made.outlined.origins.of(call)
+                shape = buffer_of(call.sources[0]).shape
+                name = item.operation.name
+                found[position] = title(name, nodes, self._lines_of, shape)
+        return found
+
+    def _lines_of(self, node: TensorNode) -> list[Origin]:
+        """The user's lines of a node, of one in an iteration of a loop too."""
+        inner = self._scheduled.outlined.iterations.values()
+        known = (self.provenance, *(it.lines for it in inner))
+        return next((found for it in known if (found := origins_of(node, it))), [])
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
@@ -266,11 +288,18 @@ class Compilation:
 
     @cached_property
     def source(self) -> tuple[Source, ...]:
-        """The LLVM IR of each distinct kernel, as generated."""
+        """The LLVM IR of each distinct kernel, as generated; its symbol says what it does.
+
+        What runs was made of the same text under one symbol for all kernels: `llvm/jit.py`.
+        """
+        symbols: dict[str, str] = {}
+        for it in self.titles.values():
+            symbols.setdefault(it.name, it.symbol)
         return self._each(
             lambda number, kernel: Source(
                 title=f"LLVM {kernel.name}", name=kernel.name, seconds=kernel.seconds["llvm"],
-                rows=kernel.source, kernel=number,
+                rows=renamed(kernel.source, kernel.name, symbols.get(kernel.name, kernel.name)),
+                kernel=number,
             )
         )  # fmt: skip
 

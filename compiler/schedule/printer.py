@@ -4,7 +4,8 @@
     fusion 0 + 1     mixed       saves      32,768 bytes costs 412.7 %   it would be computed …
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from compiler.schedule.items import (
     ScheduleItem,
     Synchronization,
 )
+from compiler.schedule.titles import KernelTitle
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -69,6 +71,8 @@ class Schedule(Stage):
     """For each item its loops and where they run; None for what is no kernel."""
     buffers: tuple[BufferInfo, ...] = ()
     """Layout and lifetime of every buffer."""
+    titles: Mapping[int, KernelTitle] = field(default_factory=dict)
+    """What the kernels are called that items run, by position."""
 
     @property
     def estimated_ns(self) -> int:

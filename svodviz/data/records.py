@@ -271,7 +271,14 @@ RefusedRow: TypeAlias = tuple[str, str, Numbers]
 """Pass, reason, what was looked at."""
 
 
-class KernelRow(TypedDict):
+class Titled(TypedDict):
+    """What a kernel is called."""
+
+    title: NotRequired[str]
+    """Its name, what it does, the shape of its result, lines; of a kernel's first call."""
+
+
+class KernelRow(Titled):
     """How a kernel's loops were transformed, what LLVM did, and why."""
 
     name: str
@@ -311,7 +318,7 @@ class BufferRow(TypedDict):
     """Whether the program itself makes it."""
 
 
-class ItemRow(TypedDict):
+class ItemRow(Titled):
     """An item of the schedule; times are nanoseconds from the start of the program."""
 
     e: Position

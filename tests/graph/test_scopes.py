@@ -180,3 +180,16 @@ def test_scopes_are_the_same_each_time() -> None:
 def test_every_scope_comes_after_the_one_around_it() -> None:
     found = scopes(fft(tensor(16, name="x")))
     assert all(row.parent < position for position, row in enumerate(found.rows))
+
+
+def test_products_of_one_value_stand_side_by_side() -> None:
+    x = tensor(2, 4, 8, name="x").relu()
+    q, k = x @ tensor(8, 8), x @ tensor(8, 8)
+    found = scopes(q + k)
+    names = {scope: row.name for scope, row in enumerate(found.rows)}
+    read = {
+        (names[found.of[source]], names[scope], found.of[source] == scope)
+        for node, scope in found.of.items() if scope >= 0
+        for source in node.sources if found.of[source] >= 0
+    }  # fmt: skip
+    assert ("relu", "matmul", False) in read and ("matmul", "matmul", False) not in read

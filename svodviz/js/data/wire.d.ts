@@ -220,8 +220,13 @@ export type ChoiceRow = [string, string, string, Numbers];
 /** Pass, reason, what was looked at */
 export type RefusedRow = [string, string, Numbers];
 
+/** What a kernel is called */
+export interface Titled {
+  title?: string;
+}
+
 /** How a kernel's loops were transformed, what LLVM did, and why */
-export interface KernelRow {
+export interface KernelRow extends Titled {
   name: string;
   e: Perhaps;
   choices: ChoiceRow[];
@@ -255,7 +260,7 @@ export interface BufferRow {
 }
 
 /** An item of the schedule; times are nanoseconds from the start of the program */
-export interface ItemRow {
+export interface ItemRow extends Titled {
   e: Position;
   op: string;
   name: string;

@@ -123,7 +123,7 @@ export function edgesOf(scene, link, parts, nodes, markOf = () => "") {
  */
 function rowOf(scene, { nodes, group }, found, look) {
   const last = scene.nodes[nodes[nodes.length - 1]];
-  if (group < 0) return last;
+  if (group < 0) return look.words && last.op === "sink" ? results(last) : last;
   const words = wordsOn(scene, found, look);
   const rows = nodes.map((node) => scene.nodes[node]);
   const title = cut(words?.title ?? (look.name ?? String)(found.key));
@@ -138,6 +138,12 @@ function rowOf(scene, { nodes, group }, found, look) {
     critical: rows.some((row) => row.critical),
   };
 }
+
+/**
+ * The end of a program, in its user's words.
+ * @param {NodeRow} row
+ */
+const results = (row) => ({ ...row, label: ["results"] });
 
 /** @param {string} title @param {string} detail @param {number} room */
 const widthOf = (title, detail, room) => 2 * Math.ceil((MARGIN + Math.max(

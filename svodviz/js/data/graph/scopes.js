@@ -19,7 +19,8 @@ export const SCOPED = {
 };
 // Boxes that a graph opens with at most, where they can be read; less is tried where they cannot.
 export const BUDGETS = [40, 28, 20, 14, 10, 6];
-const FEW = 8; // boxes up to which a repetition opens too
+const SOME = 16; // boxes up to which functions open: what they are called says more
+const FEW = 5; // boxes up to which a repetition opens, too
 const FRAMELESS = ["lines"]; // what holds neighbours only so that they are not too many
 
 /**
@@ -64,29 +65,34 @@ export function scopeOf(model, row) {
 const rowsOfGraph = (model) => model.stageById.get("graph")?.units[0]?.scene?.nodes ?? [];
 
 /**
- * The groups that are open at first: functions and lines as long as the boxes are few enough to be
- * read, from the outside in; of few boxes repetitions too.
+ * The groups that are open at first, from the outside in: neighbours that were only taken together
+ * as long as boxes are few enough to be read, functions and repetitions where there are fewer.
  * @param {Model} model @param {Group[]} groups @param {number} count of nodes @param {number} most
  * @returns {string[]} names
  */
 export function openWithin(model, groups, count, most) {
   const { inner, own, loose } = contentsOf(groups, count);
-  const visible = groups.flatMap((group, i) => ((group.parent ?? -1) < 0 ? [i] : []));
-  let boxes = visible.length + loose;
-  /** @type {string[]} */
-  const open = [];
+  const outermost = groups.flatMap((group, i) => ((group.parent ?? -1) < 0 ? [i] : []));
+  let boxes = outermost.length + loose;
+  const open = new Set();
   /** @param {number} group */
-  const cost = (group) => inner[group].length + own[group] - 1;
-  for (const group of visible) {
-    const [kind] = model.scopes[groups[group].scope ?? 0];
-    const isTried = kind === "function" || kind === "lines" || kind === "iteration"
-      || (kind === "repeat" && boxes <= FEW);
-    if (!isTried || boxes + cost(group) > most) continue;
-    boxes += cost(group);
-    open.push(groups[group].name);
-    visible.push(...inner[group]);
+  const kindOf = (group) => model.scopes[groups[group].scope ?? 0][0];
+  for (const kinds of [["lines"], ["lines", "function", "repeat", "iteration"]]) {
+    const visible = [...outermost];
+    for (const group of visible) {
+      const kind = kindOf(group);
+      const limit = Math.min(most, kind === "lines" ? most : SOME);
+      const after = boxes + inner[group].length + own[group] - 1;
+      const isOpened = !open.has(group) && kinds.includes(kind) && after <= limit
+        && (kind !== "repeat" || boxes <= FEW);
+      if (isOpened) {
+        boxes = after;
+        open.add(group);
+      }
+      if (open.has(group)) visible.push(...inner[group]);
+    }
   }
-  return open;
+  return groups.flatMap(({ name }, i) => (open.has(i) ? [name] : []));
 }
 
 /**

@@ -106,17 +106,21 @@ export class GraphView {
   /** How the scene is folded, as the state says or as suits it. */
   foldedLook(scene) {
     const look = lookOf(this.store.model, scene, this.program, this.store.state,
-      (tried) => this.isReadable(tried));
+      (tried) => this.isReadable(tried, false));
     this.folding = look.by;
     this.opened = look.open;
     this.groups = look.groups ?? [];
     return look;
   }
 
-  /** Whether all of what is drawn under a look fits the pane, in letters that can be read. */
-  isReadable(look) {
+  /**
+   * Whether what is drawn under a look fits the pane in letters that can be read: `whole`, or from
+   * side to side, so that one scrolls down only.
+   */
+  isReadable(look, whole = true) {
     const drawn = this.pictureUnder(look);
-    return !drawn || fit(drawn.box, ...this.size(), true).scale >= READABLE;
+    const [width, height] = this.size();
+    return !drawn || fit(drawn.box, width, whole ? height : Infinity, true).scale >= READABLE;
   }
 
   /** The stage on screen, or the step of a pass, under a look. */
