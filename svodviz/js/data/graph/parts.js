@@ -116,7 +116,7 @@ export function edgesOf(scene, link, parts, nodes, markOf = () => "") {
 
 /**
  * The row of a part: a node's own, or one that says what is in a folded group. A group of a single
- * node is that node under the group's name.
+ * node is that node under the group's name; of a call that makes a loop, what the loop does is seen.
  * @param {Graph} scene @param {Part} part @param {Group} found where it is a folded group
  * @param {Look} look
  * @returns {NodeRow}
@@ -131,6 +131,8 @@ function rowOf(scene, { nodes, group }, found, look) {
     const label = [title, ...last.label.slice(1)];
     return { ...last, label, w: widthOf(title, label[1] ?? "", 0) };
   }
+  const loop = words?.isCall ? rows.find((row) => row.text) : undefined;
+  if (loop) return { ...loop, fold: found.name };
   const detail = words ? cut(words.detail) : inGroup(rows);
   return {
     e: last.e, op: title, kind: words?.kind ?? commonest(rows.map((row) => row.kind), last.kind),

@@ -129,7 +129,7 @@ export function openedWith(model, groups, name) {
 /**
  * What is written on the box of a group: title, what it gives, and the kind that colours it.
  * @param {Model} model @param {Group} group @param {NodeRow[]} rows its nodes
- * @returns {{title: string, detail: string, kind: string}}
+ * @returns {{title: string, detail: string, kind: string, isCall: boolean}}
  */
 export function scopeWords(model, group, rows) {
   const scope = group.scope ?? 0;
@@ -140,14 +140,16 @@ export function scopeWords(model, group, rows) {
   const operators = counted(calls, "operator");
   const colour = commonest(rows.map((row) => row.kind).filter((it) => !PLAIN.has(it)), "")
     || last.kind;
-  if (kind === "call") return { title: `${name} ${last.name ?? ""}`.trim(), detail: type,
-    kind: mainKind(rows) };
+  if (kind === "call") {
+    const title = `${name} ${last.name ?? ""}`.trim();
+    return { title, detail: type, kind: mainKind(rows), isCall: true };
+  }
   if (kind === "repeat") {
     const each = calls % count ? operators : `${counted(calls / count, "operator")} each`;
-    return { title: `${name} × ${count}`, detail: `${each} → ${type}`, kind: "loop" };
+    return { title: `${name} × ${count}`, detail: `${each} → ${type}`, kind: "loop", isCall: false };
   }
   const text = lines.length === 1 && kind === "lines" ? sourceText(model, lines[0]) : "";
-  return { title: name, detail: text || `${operators} → ${type}`, kind: colour };
+  return { title: name, detail: text || `${operators} → ${type}`, kind: colour, isCall: false };
 }
 
 const PLAIN = new Set(["buffer", "const", "movement", "cast"]);
