@@ -92,6 +92,8 @@ def scopes_of(root: Sink) -> Scopes:
         if call not in leaves or (inputs.isdisjoint(nodes) and not same.issuperset(nodes))
     ]  # fmt: skip
     whole = _tree(computing)
+    while len(whole.parts) == 1 and whole.parts[0].kind == "function":
+        whole = whole.parts[0]  # what holds everything tells nothing apart
     _Folding(same).fold(whole)
     rows, of = _numbered(whole)
     _give_back(computing, order, of)
@@ -173,7 +175,8 @@ class _Folding:
                 continue
             part.parts = self._repeated(part.parts)
             part.key = self.signatures.of(part.key, [it.key for it in part.parts])
-            if len(part.parts) == 1 and part.parts[0].kind == "repeat" and part.name:
+            is_whole = part is not whole and len(part.parts) == 1
+            if is_whole and part.parts[0].kind == "repeat":
                 inner = part.parts[0]
                 part.kind, part.count, part.parts = "repeat", inner.count, inner.parts
             part.parts = _chunked(part.parts)

@@ -95,7 +95,7 @@ def _defined(rows: tuple[SourceLine, ...]) -> list[tuple[str, range]]:
 
 
 def renamed(rows: tuple[SourceLine, ...], name: str, symbol: str) -> tuple[SourceLine, ...]:
-    """The lines of the kernel `name` with `symbol` as the name of its function, and of its tasks'."""
+    """The lines of the kernel `name` with `symbol` for its function, and for that of its tasks."""
     called = re.compile(rf"@{re.escape(name)}(?=[(.])")
     return tuple(
         replace(row, text=called.sub(f"@{symbol}", row.text)) if "@" in row.text else row

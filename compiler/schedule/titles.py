@@ -45,17 +45,21 @@ class KernelTitle:
         return "_".join((self.name, *filter(None, words)))
 
     @property
+    def place(self) -> str:
+        """`line 12`, `lines 9–12`, `model.py:12 … train.py:3`."""
+        return _in_words(self.lines)
+
+    @property
     def where(self) -> str:
         """`64×32, line 12`: what tells it from others that do the same."""
         extents = "×".join(str(it) for it in self.shape if it != 1) or "1"
-        return ", ".join(filter(None, (extents, _in_words(self.lines))))
+        return ", ".join(filter(None, (extents, self.place)))
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.name, self.work, self.where)))
 
 
 def _in_words(lines: tuple[str, ...]) -> str:
-    """`line 12`, `lines 9–12`, `model.py:12 … train.py:3`."""
     if not lines:
         return ""
     (file, _, first), (other, _, last) = (it.rpartition(":") for it in (lines[0], lines[-1]))

@@ -127,9 +127,12 @@ def _kernel_graph(graph: "Picture", stage: "KernelGraph") -> "Picture":
             graph.nodes[stage.entity(member)]["group"] = label
     for call, title in stage.titles.items():
         facts = graph.nodes[stage.entity(call)]
-        facts |= {"argument": f"{title.name} {title.work}".rstrip(), "note": title.where}
+        facts |= {"argument": f"{title.name} {title.work}".rstrip(), "note": title.place}
     _results_below(graph, stage)
     return graph
+
+
+_OF_BUFFERS = ("op", "kind", "argument", "dtype", "shape", "name")
 
 
 def _results_below(graph: "Picture", stage: "KernelGraph") -> None:
@@ -145,8 +148,7 @@ def _results_below(graph: "Picture", stage: "KernelGraph") -> None:
         first, below, end = (stage.entity(it) for it in (buffer, node, call))
         is_filled = isinstance(buffer, Buffer) and buffer.unique < 0
         if is_filled and set(graph.successors(first)) == {end, below}:
-            facts = graph.nodes[first]
-            graph.nodes[below].update(op=facts["op"], kind=facts["kind"], name=facts["name"])
+            graph.nodes[below].update({key: graph.nodes[first][key] for key in _OF_BUFFERS})
             graph.remove_node(first)
             graph.edges[stage.entity(run), below]["kind"] = "data"
 

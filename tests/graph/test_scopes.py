@@ -134,10 +134,14 @@ def test_iterations_that_read_each_other_otherwise_are_none() -> None:
 
 
 def test_recursion_is_scopes_in_each_other() -> None:
-    found = scopes(fft(tensor(8, name="x")))
-    assert outline(found, depth=1) == ["fft"]
+    found = scopes(fft(tensor(8, name="x")).exp())
+    assert outline(found, depth=1) == ["fft", "exp"]
     inner = [row.name for row in found.rows if row.parent == 0 and row.kind == "function"]
     assert inner == ["fft", "fft"]
+
+
+def test_a_function_that_makes_all_is_no_box() -> None:
+    assert outline(scopes(layernorm(tensor(4, 8))), depth=1)[:2] == ["mean", "sub"]
 
 
 def test_a_long_program_without_functions_is_taken_together_by_lines() -> None:

@@ -116,7 +116,7 @@ export function edgesOf(scene, link, parts, nodes, markOf = () => "") {
 
 /**
  * The row of a part: a node's own, or one that says what is in a folded group. A group of a single
- * node is that node under the group's name; of a call that makes a loop, what the loop does is seen.
+ * node is that node under the group's name; a call that makes a loop shows what the loop does.
  * @param {Graph} scene @param {Part} part @param {Group} found where it is a folded group
  * @param {Look} look
  * @returns {NodeRow}
@@ -129,7 +129,7 @@ function rowOf(scene, { nodes, group }, found, look) {
   const title = cut(words?.title ?? (look.name ?? String)(found.key));
   if (nodes.length === 1) {
     const label = [title, ...last.label.slice(1)];
-    return { ...last, label, w: widthOf(title, label[1] ?? "", 0) };
+    return { ...last, label, w: Math.max(last.w, widthOf(title, label[1] ?? "", 0)) };
   }
   const loop = words?.isCall ? rows.find((row) => row.text) : undefined;
   if (loop) return { ...loop, fold: found.name };

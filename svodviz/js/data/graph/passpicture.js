@@ -143,7 +143,9 @@ function foldedPicture(scene, frame, deltas, key, look) {
     if (!found.length) return;
     const all = found.map((node) => frame.row(node));
     const { w, h } = rows[i];
-    const shown = part.nodes.length === 1 ? { row: { ...all[0], w, h }, mark: frame.mark(found[0]) }
+    const isEnd = all[0].op === "sink";
+    const shown = part.nodes.length === 1
+      ? { row: isEnd ? rows[i] : { ...all[0], w, h }, mark: frame.mark(found[0]) }
       : groupNode(rows[i], all, found.map((node) => frame.mark(node)), rewrites.get(i) ?? 0);
     nodes[i] = { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all,
       hidden: 0 };

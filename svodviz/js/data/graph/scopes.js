@@ -20,7 +20,7 @@ export const SCOPED = {
 // Boxes that a graph opens with at most, where they can be read; less is tried where they cannot.
 export const BUDGETS = [40, 28, 20, 14, 10, 6];
 const SOME = 16; // boxes up to which functions open: what they are called says more
-const FEW = 5; // boxes up to which a repetition opens, too
+const FEW = 4; // boxes up to which a repetition opens, too
 const FRAMELESS = ["lines"]; // what holds neighbours only so that they are not too many
 
 /**
@@ -146,7 +146,8 @@ export function scopeWords(model, group, rows) {
   }
   if (kind === "repeat") {
     const each = calls % count ? operators : `${counted(calls / count, "operator")} each`;
-    return { title: `${name} × ${count}`, detail: `${each} → ${type}`, kind: "loop", isCall: false };
+    const title = `${name} × ${count}`;
+    return { title, detail: `${each} → ${type}`, kind: "loop", isCall: false };
   }
   const text = lines.length === 1 && kind === "lines" ? sourceText(model, lines[0]) : "";
   return { title: name, detail: text || `${operators} → ${type}`, kind: colour, isCall: false };

@@ -106,21 +106,17 @@ export class GraphView {
   /** How the scene is folded, as the state says or as suits it. */
   foldedLook(scene) {
     const look = lookOf(this.store.model, scene, this.program, this.store.state,
-      (tried) => this.isReadable(tried, false));
+      (tried) => this.isReadable(tried));
     this.folding = look.by;
     this.opened = look.open;
     this.groups = look.groups ?? [];
     return look;
   }
 
-  /**
-   * Whether what is drawn under a look fits the pane in letters that can be read: `whole`, or from
-   * side to side, so that one scrolls down only.
-   */
-  isReadable(look, whole = true) {
+  /** Whether what is drawn under a look fits from side to side in letters that can be read. */
+  isReadable(look) {
     const drawn = this.pictureUnder(look);
-    const [width, height] = this.size();
-    return !drawn || fit(drawn.box, width, whole ? height : Infinity, true).scale >= READABLE;
+    return !drawn || fit(drawn.box, this.size()[0], Infinity, true).scale >= READABLE;
   }
 
   /** The stage on screen, or the step of a pass, under a look. */
@@ -248,7 +244,10 @@ export class GraphView {
     this.moveTo(this.camera.zoomed(factor, width / 2, height / 2));
   }
 
-  /** Shows everything; what would be too small to be read is folded until it is not. */
+  /**
+   * Shows everything. What would be too small to be read is folded until one scrolls down only, and
+   * begins at its upper end.
+   */
   fit() {
     if (!this.picture) return;
     this.foldUntilReadable();
@@ -260,8 +259,9 @@ export class GraphView {
     const scene = state.only.length ? null : this.scene;
     if (!scene || !(this.folding in SCOPED)) return;
     const look = lookOf(model, scene, this.program, { folding: this.folding, open: this.opened });
-    if (this.isReadable(look)) return;
-    const open = firstOpen(model, look, scene.nodes.length, (tried) => this.isReadable(tried));
+    const isReadable = (tried) => this.isReadable(tried);
+    if (isReadable(look)) return;
+    const open = firstOpen(model, look, scene.nodes.length, isReadable);
     if (open.length < this.opened.length) this.openGroups(open);
   }
 

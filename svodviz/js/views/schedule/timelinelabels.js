@@ -4,8 +4,8 @@ import { count } from "../../kit/words.js";
 
 /**
  * @typedef {import("./rows.js").Row} Row
- * @typedef {{op: string, name: string, title?: string, position: number, tasks: number, fixed: [string, any][],
- *   facts: [string, any][]}} Item
+ * @typedef {{op: string, name: string, title?: string, position: number, tasks: number,
+ *   fixed: [string, any][], facts: [string, any][]}} Item
  * @typedef {{items: Item[], loops: {label: string, items: number[]}[]}} Schedule
  */
 
@@ -21,7 +21,8 @@ export function labelWidth(schedule, row) {
 }
 
 /**
- * "k0 matmul+relu 64×32, line 12 · 2 tasks", "transfer copy from CPU:1", "step × 3: i = 0, 1, 2", "i = 0".
+ * "k0 matmul+relu 64×32, line 12 · 2 tasks", "transfer copy from CPU:1",
+ * "step × 3: i = 0, 1, 2", "i = 0".
  * @param {Schedule} schedule @param {Row} row
  */
 export function labelOf(schedule, row) {
@@ -45,6 +46,7 @@ function caption({ op, name, title, tasks, facts }) {
   const ends = new Map(facts);
   const [from, to] = [ends.get("from device"), ends.get("to device")];
   // A title says by itself that it is a kernel's.
-  const words = [...(title ? [title] : [op, name]), from && from !== to && `from ${from}`].filter(Boolean).join(" ");
+  const called = title ?? `${op} ${name}`.trim();
+  const words = from && from !== to ? `${called} from ${from}` : called;
   return tasks > 1 ? `${words} · ${count(tasks)} tasks` : words;
 }
