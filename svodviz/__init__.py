@@ -30,7 +30,7 @@ In order: each imports only what stands before it.
 from typing import TYPE_CHECKING
 
 from compiler import roots
-from compiler.core.origin import count_as_ours
+from compiler.core.frames import count_as_ours
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

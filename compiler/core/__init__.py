@@ -6,6 +6,7 @@ In order: each imports only what stands before it.
     text.py         columns of text, and times, sizes and counts as people read them
     forking.py      what a process made by `fork` needs
     kept.py         tables of bounded size that forget what was used least recently
+    frames.py       call stacks: which of the user's lines were running
     origin.py       where a node comes from
     node.py         interned immutable nodes: structure-equal nodes are the same object
     trace.py        what the compiler reports about its own work, as frozen records

@@ -1,11 +1,12 @@
 """Where a node comes from: the user's file, line and the public call that made it.
 
-Every public `Tensor` call runs inside `user_call`, which finds the first stack frame outside this
-package. Nodes built during the call carry that `Origin`; later stages carry sets of them along.
+Every public `Tensor` call runs inside `user_call`, which finds the user's innermost stack frame
+and those around it. Nodes built during the call carry that `Origin`; later stages carry sets of
+them along.
 """
 
-import dataclasses
 import functools
+import itertools
 import linecache
 import os
 import sys
@@ -13,20 +14,16 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import CodeType, FrameType, TracebackType
+from types import TracebackType
 from typing import ParamSpec, TypeVar
+
+from compiler.core import frames
+from compiler.core.frames import Frame, Whose
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_packages: tuple[str, ...] = (str(Path(__file__).parents[1]),)
-
-
-def count_as_ours(file: str) -> None:
-    """The package whose `__init__` is `file` is no user's code: errors and nodes look beyond it."""
-    global _packages
-    _packages = tuple({*_packages, str(Path(file).parent)})
+_calls = itertools.count(1)
 
 
 def cell_number(file: str) -> int | None:
@@ -61,14 +58,34 @@ def reading_order(file: str) -> tuple[int, str]:
 class Origin:
     """A place in the user's program; `method` is the public call made there, e.g. "softmax".
 
-    `inside` are the user's functions that were running, from the outermost: "network/attention".
-    It groups nodes in pictures, and two places that differ in it alone are one.
+    `outer` is the line that called the function in which it is made, with those around that one:
+    what two calls of a helper make is made at two places. Places that differ only in `call` are
+    one: it numbers the public calls of a process in their order, and groups nodes in pictures.
     """
 
     file: str
     line: int
     method: str
-    inside: str = field(default="", compare=False)
+    outer: Frame | None = None
+    function: str = field(default="", compare=False)
+    call: int = field(default=0, compare=False)
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The lines that led to this one, from the outermost."""
+        return self.outer.stack() if self.outer else ()
+
+    @property
+    def inside(self) -> str:
+        """The user's functions that were running, from the outermost: "network/attention"."""
+        names = [*(frame.function for frame in self.frames), self.function]
+        return "/".join(name for name in names if name)
+
+    @property
+    def lines(self) -> tuple[tuple[str, int], ...]:
+        """File and line of this place, then of those that led to it, from the innermost."""
+        outer = ((frame.file, frame.line) for frame in reversed(self.frames))
+        return (self.file, self.line), *outer
 
     @property
     def text(self) -> str:
@@ -88,7 +105,10 @@ class Origin:
 
     def __lt__(self, other: "Origin") -> bool:
         mine = (reading_order(self.file), self.line, self.method)
-        return mine < (reading_order(other.file), other.line, other.method)
+        theirs = (reading_order(other.file), other.line, other.method)
+        if mine == theirs:
+            return (self.lines, self.call) < (other.lines, other.call)
+        return mine < theirs
 
 
 class _State(threading.local):
@@ -101,46 +121,18 @@ state = _State()
 
 
 def caller(method: str, depth: int = 2) -> Origin:
-    """The innermost frame outside this package, `depth` frames or more above this one."""
-    frame = sys._getframe(depth)
-    while frame.f_back is not None and _is_ours(frame.f_code):
-        frame = frame.f_back
-    return Origin(frame.f_code.co_filename, frame.f_lineno, method, _functions(frame))
-
-
-def _functions(frame: FrameType) -> str:
-    """The functions of the frame's file that led to it, "" at the top level of a program."""
-    names: list[str] = []
-    at: FrameType | None = frame
-    while at is not None and at.f_code.co_filename == frame.f_code.co_filename:
-        if not at.f_code.co_name.startswith("<"):
-            names.append(at.f_code.co_name)
-        at = at.f_back
-    return "/".join(reversed(names))
-
-
-def _is_ours(code: CodeType) -> bool:
-    """Whether code is ours; so are the constructors that dataclasses write, and their `replace`."""
-    is_written = code.co_filename == "<string>" and code.co_name == "__init__"
-    is_written = is_written or code.co_filename == dataclasses.__file__
-    return is_written or code.co_filename.startswith(_packages)
-
-
-@functools.cache
-def _libraries() -> tuple[str, ...]:
-    """The folders of code that is neither ours nor the user's."""
-    import sysconfig  # only who explains an error loads it
-
-    return tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    """The user's innermost frame, `depth` frames or more above this one."""
+    frame = frames.innermost(sys._getframe(depth))
+    return Origin(frame.file, frame.line, method, frame.outer, frame.function, next(_calls))
 
 
 def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
     """The lines of the user's program that a traceback passes, from the outermost."""
-    frames = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    passed = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
     return tuple(
         Origin(code.co_filename, line, code.co_name)
-        for code, line in frames
-        if not _is_ours(code) and not code.co_filename.startswith(_libraries())
+        for code, line in passed
+        if frames.whose(code) is Whose.USERS
     )
 
 

@@ -27,12 +27,15 @@ class UserSource(Stage):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Every shown line; those that made nodes have an entity."""
+        """Every shown line; those that made nodes, or called what did, have an entity."""
         return self.rows
 
     def entities_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
-        """The entities of the lines of `origins`, in order, each once."""
-        return tuple(dict.fromkeys(self.entities[o.file, o.line] for o in sorted(origins)))
+        """The entities of the lines of `origins` in order, then of those that led there."""
+        found = [origin.lines for origin in sorted(origins)]
+        depth = max(map(len, found), default=0)
+        lines = (it[level] for level in range(depth) for it in found if level < len(it))
+        return tuple(dict.fromkeys(self.entities[line] for line in lines))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
@@ -47,10 +50,13 @@ class UserSource(Stage):
 
 
 def user_source(origins: Iterable[Origin]) -> UserSource:
-    """The listing of every file that `origins` name; of several, each under its name."""
+    """The listing of every file that `origins` name; of several, each under its name.
+
+    A line that only called what made nodes has an entity too.
+    """
     made: dict[str, set[int]] = {}
-    for origin in origins:
-        made.setdefault(origin.file, set()).add(origin.line)
+    for file, line in {line for origin in origins for line in origin.lines}:
+        made.setdefault(file, set()).add(line)
     rows: list[Line] = []
     entities: dict[tuple[str, int], str] = {}
     files = sorted(made, key=reading_order)

@@ -17,6 +17,8 @@ In order: each imports only what stands before it.
     interpret.py   the NumPy reference interpreter of the tensor graph
     merge.py       equal expressions written on different lines become one node
     strides.py     how far apart in memory the elements of a value are, along each axis
+    alike.py       what in a program is alike: calls, and iterations written in Python
+    scopes.py      the public calls of a program and the functions around them, as a tree
     printer.py     the printed form and the picture of a tensor graph
     reshard.py     other shards of the same value
     shard.py       operations on values in shards become operations on each device's shard

@@ -1,7 +1,7 @@
 """Stage 7: the LLVM IR of one kernel as generated, each line linked to its instruction."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,15 @@ def _defined(rows: tuple[SourceLine, ...]) -> list[tuple[str, range]]:
             end += 1
         result.append((match[1] or match[2], range(position, end + 1)))
     return result
+
+
+def renamed(rows: tuple[SourceLine, ...], name: str, symbol: str) -> tuple[SourceLine, ...]:
+    """The lines of the kernel `name` with `symbol` for its function, and for that of its tasks."""
+    called = re.compile(rf"@{re.escape(name)}(?=[(.])")
+    return tuple(
+        replace(row, text=called.sub(f"@{symbol}", row.text)) if "@" in row.text else row
+        for row in rows
+    )
 
 
 def label_of(text: str) -> str | None:

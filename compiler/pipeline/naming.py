@@ -1,6 +1,7 @@
 """naming: the user's variables, as names of the nodes that were assigned to them.
 
     y = (x @ w).relu()      the relu is y: of what the line made, nothing on it reads the relu
+    h = layernorm(x)        so is the last value of what the function made, unless it has a name
 
 In a loop that assigns a variable to itself, the last value has its name.
 """
@@ -10,6 +11,7 @@ import functools
 import linecache
 from collections.abc import Iterator
 
+from compiler.core.frames import Frame
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
 from compiler.core.trace import Numbering
@@ -31,7 +33,22 @@ def names(root: Sink) -> dict[TensorNode, str]:
     order: list[TensorNode] = [n for n in toposort([root]) if not isinstance(n, Sink)]
     inner = {s for n in order for s in n.sources if _line(s.origin) == _line(n.origin)}
     found = {n: _assigned(*_line(n.origin)) for n in order if n.origin and n not in inner}
+    calling = _results(order)
+    for node in order:
+        for frame in calling[node] if not found.get(node) else ():
+            found[node] = found.get(node) or _assigned(frame.file, frame.line)
     return {node: name for node, name in found.items() if name}
+
+
+def _results(order: list[TensorNode]) -> dict[TensorNode, list[Frame]]:
+    """For each node the calls of functions that it is a result of, the innermost first: nothing
+    else that such a call made reads it."""
+    around = {n: n.origin.frames[::-1] if n.origin else () for n in order}
+    read: dict[TensorNode, set[Frame]] = {n: set() for n in order}
+    for node in order:
+        for source in node.sources:
+            read[source].update(around[node])
+    return {n: [frame for frame in around[n] if frame not in read[n]] for n in order}
 
 
 def _line(origin: Origin | None) -> tuple[str, int]:

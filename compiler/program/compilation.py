@@ -27,9 +27,10 @@ from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
+from compiler.graph.scopes import Scopes, scopes_of
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import Listing
-from compiler.llvm.source import Source
+from compiler.llvm.source import Source, renamed
 from compiler.loops.choices import Choices
 from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
@@ -44,8 +45,10 @@ from compiler.run import bindings, execution, feeding, sharding
 from compiler.run.bindings import Values
 from compiler.run.building import Build
 from compiler.run.feeding import Given
-from compiler.schedule.calls import KernelGraph
+from compiler.schedule.calls import KernelGraph, buffer_of
+from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
+from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
@@ -125,6 +128,7 @@ class Compilation:
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
             modules={n: origins[n][0].inside for n in nodes if origins[n]},
+            scopes=self.scopes.of if root is self.written else {},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -135,6 +139,11 @@ class Compilation:
     def graph(self) -> Graph:
         """The tensor graph as written."""
         return self._graph(self.written, "graph")
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The public calls that made the graph as written, in the functions that they stand in."""
+        return scopes_of(self.written)
 
     @cached_property
     def optimized_graph(self) -> Graph:
@@ -169,6 +178,7 @@ class Compilation:
         return KernelGraph(
             title="kernels", name="kernels", seconds=self.seconds["kernels"],
             root=made.outlined.root, numbers=numbers, parents=parents,
+            titles={made.calls[position]: it for position, it in self.titles.items()},
         )  # fmt: skip
 
     @cached_property
@@ -181,10 +191,29 @@ class Compilation:
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
             items=made.items, dependencies=made.dependencies,
-            results=made.results, parents=parents,
+            results=made.results, parents=parents, titles=self.titles,
             shares=tuple(tuple((self.entity(n), own) for n, own in row) for row in found),
             **figures(made, made.results, loops, machine_of(self.options)),
         )  # fmt: skip
+
+    @cached_property
+    def titles(self) -> dict[int, KernelTitle]:
+        """What the kernels are called that the items of the schedule run, by position."""
+        made = self._scheduled
+        found: dict[int, KernelTitle] = {}
+        for position, (item, call) in enumerate(zip(made.items, made.calls, strict=True)):
+            if isinstance(item.operation, Kernel):
+                nodes = made.outlined.inside_iterations.get(call) or made.outlined.origins.of(call)
+                shape = buffer_of(call.sources[0]).shape
+                name = item.operation.name
+                found[position] = title(name, nodes, self._lines_of, shape)
+        return found
+
+    def _lines_of(self, node: TensorNode) -> list[Origin]:
+        """The user's lines of a node, of one in an iteration of a loop too."""
+        inner = self._scheduled.outlined.iterations.values()
+        known = (self.provenance, *(it.lines for it in inner))
+        return next((found for it in known if (found := origins_of(node, it))), [])
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
@@ -262,11 +291,18 @@ class Compilation:
 
     @cached_property
     def source(self) -> tuple[Source, ...]:
-        """The LLVM IR of each distinct kernel, as generated."""
+        """The LLVM IR of each distinct kernel, as generated; its symbol says what it does.
+
+        What runs was made of the same text under one symbol for all kernels: `llvm/jit.py`.
+        """
+        symbols: dict[str, str] = {}
+        for it in self.titles.values():
+            symbols.setdefault(it.name, it.symbol)
         return self._each(
             lambda number, kernel: Source(
                 title=f"LLVM {kernel.name}", name=kernel.name, seconds=kernel.seconds["llvm"],
-                rows=kernel.source, kernel=number,
+                rows=renamed(kernel.source, kernel.name, symbols.get(kernel.name, kernel.name)),
+                kernel=number,
             )
         )  # fmt: skip
 

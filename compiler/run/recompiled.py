@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from compiler.core.kept import Kept
@@ -62,7 +62,7 @@ class Lines(Kept[Key, tuple[int, float]]):
 
     def _note(self, origin: Origin, nodes: Sequence[TensorNode], seconds: float) -> None:
         lines = (node.origin for node in toposort(nodes) if node.origin is not None)
-        key = origin, frozenset((it.file, it.line) for it in lines)
+        key = replace(origin, outer=None), frozenset((it.file, it.line) for it in lines)
         with self.lock:
             times, before = self.held(key) or (0, 0.0)
             times, total = self.keep(key, (times + 1, before + seconds))

@@ -13,6 +13,7 @@ In order: each imports only what stands before it.
     repeating.py     what a value costs that is computed wherever it is read
     partition.py     decides which values are written to memory
     analysis/        what a schedule costs: work, bytes, critical path, places in memory
+    titles.py        what kernels are called, for readers
     calls.py         the kernel graph as a stage
     kahn.py          Kahn's algorithm, first-in first-out, ids ascending
     nesting.py       loops around calls: which calls a range repeats, how ranges nest

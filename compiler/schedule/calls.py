@@ -11,7 +11,8 @@ The nodes are those of `kinds.py`:
     sink %7
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ from compiler.schedule.kinds import (
     Transfer,
     buffer_of,
 )
+from compiler.schedule.titles import KernelTitle
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -67,6 +69,8 @@ class KernelGraph(Stage):
     root: KernelSink
     numbers: Numbering
     parents: dict[Node, tuple[str, ...]]
+    titles: Mapping[Node, KernelTitle] = field(default_factory=dict)
+    """What the kernels are called that calls run."""
 
     @cached_property
     def nodes(self) -> list[Node]:

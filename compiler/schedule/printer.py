@@ -4,7 +4,8 @@
     fusion 0 + 1     mixed       saves      32,768 bytes costs 412.7 %   it would be computed …
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from compiler.schedule.items import (
     ScheduleItem,
     Synchronization,
 )
+from compiler.schedule.titles import KernelTitle
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -75,6 +77,8 @@ class Schedule(Stage):
     """Layout and lifetime of every buffer."""
     shares: tuple[tuple[tuple[str, OwnWork], ...], ...] = ()
     """For each item the tensor nodes that do its work, as entities, with their weights."""
+    titles: Mapping[int, KernelTitle] = field(default_factory=dict)
+    """What the kernels are called that items run, by position."""
 
     @property
     def estimated_ns(self) -> int:

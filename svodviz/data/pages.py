@@ -18,6 +18,7 @@ from svodviz.data.records import (
     Rule,
     RuleSet,
     ScheduleRows,
+    ScopeRow,
     Stage,
     Unseen,
     Value,
@@ -58,6 +59,8 @@ class Wire(TypedDict):
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""
+    scopes: list[ScopeRow]
+    """The calls that made the graph, each after what holds it."""
     films: list[Film]
     passes: list[Pass]
     rules: list[Rule]

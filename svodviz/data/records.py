@@ -63,9 +63,19 @@ class NodeRow(TypedDict):
     variables: NotRequired[str]
     module: NotRequired[str]
     """The user's functions that made it."""
+    scope: NotRequired[Position]
+    """The call that made it, in `scopes`."""
     strides: NotRequired[str]
     text: NotRequired[list[str]]
     """Of a block of instructions."""
+
+
+ScopeRow: TypeAlias = tuple[
+    Literal["call", "function", "repeat", "iteration", "rest", "lines"], str, Perhaps,
+    list[Position], Position,
+]  # fmt: skip
+"""A public call, or what holds several: kind, name, the scope around it, its lines, and how many
+iterations it repeats."""
 
 
 class Layout(TypedDict):
@@ -293,7 +303,14 @@ RefusedRow: TypeAlias = tuple[str, str, Numbers]
 """Pass, reason, what was looked at."""
 
 
-class KernelRow(TypedDict):
+class Titled(TypedDict):
+    """What a kernel is called."""
+
+    title: NotRequired[str]
+    """Its name, what it does, the shape of its result, lines; of a kernel's first call."""
+
+
+class KernelRow(Titled):
     """How a kernel's loops were transformed, what LLVM did, and why."""
 
     name: str
@@ -333,7 +350,7 @@ class BufferRow(TypedDict):
     """Whether the program itself makes it."""
 
 
-class ItemRow(TypedDict):
+class ItemRow(Titled):
     """An item of the schedule; times are nanoseconds from the start of the program."""
 
     e: Position

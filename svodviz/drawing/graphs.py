@@ -114,7 +114,8 @@ def box_of(entity: str, attributes: Facts) -> Box:
 
 _WORDS = ("op", "kind", "argument", "dtype", "shape", "name", "group")
 _FACTS = (
-    "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "strides",
+    "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "scope",
+    "strides",
 )  # fmt: skip
 _NOTHING = (None, "")
 
@@ -144,9 +145,10 @@ def _label(text: dict[str, str], where: str = "") -> tuple[str, ...]:
 
 
 def _place(attributes: Facts) -> str:
-    """The device of a buffer, unless it is the plain one that needs no words."""
+    """The device of a buffer, unless it is the plain one that needs no words; what is noted."""
     device = attributes.get("device", "") if attributes.get("op") == "buffer" else ""
-    return "" if device == "CPU" else visible(device)
+    words = "" if device == "CPU" else str(device)
+    return visible(" ".join(filter(None, (words, str(attributes.get("note") or "")))))
 
 
 def _block_label(text: dict[str, str], block: str) -> tuple[str, ...]:

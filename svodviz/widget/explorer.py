@@ -279,7 +279,8 @@ def bisect(subject: object, *inputs: object) -> Explorer:
     found = search(compilation)
     state: dict[str, object] = {}
     if found.place >= 0:
-        state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph"}
+        state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph",
+                 "folding": "none"}  # the wrong node is to be seen, not the call that it is in
         if found.match is not None:
             state["selected"] = compilation.passes[found.place].entity(found.match.after)
     explorer = Explorer(compilation, bisected(found), **state)

@@ -18,6 +18,7 @@ In order: each imports only what stands before it.
     measured.py      what one run takes, measured
     refine.py        graphs of kernels and items as the pictures need them
     stage_rows.py    one stage of a compilation as data for the page
+    scopes.py        the calls that made a graph as data for the page
     later.py         what arrives at a page after it has opened
     matched.py       what the rule of a rewrite bound, and its time
     memory_rows.py   the memory of a schedule as data for the page

@@ -96,10 +96,13 @@ def item_row(
     """One row of the table of items; `tasks` is by how many runs its work is shared."""
     item = schedule.items[position]
     operation, cost, time = item.operation, schedule.analysis[position], schedule.times[position]
+    title = schedule.titles.get(position)
+    called: records.Titled = {"title": visible(str(title))} if title else {}
     return {
         "e": buffers.entities.number(schedule.entity(item.item_id)),
         "op": word_of(operation),
         "name": visible(operation.name),
+        **called,
         "lane": lanes.index(lane_of(operation)),
         "args": _arguments(operation, buffers),
         "fixed": [(visible(name), value) for name, value in fixed_of(operation)],

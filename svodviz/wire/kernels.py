@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 def kernel_rows(compilation: "Compilation", entities: Entities) -> "list[records.KernelRow]":
     """The table of kernels."""
     choices, levels = compilation.choices, compilation.levels
+    titles: dict[str, records.Titled] = {}
+    for it in compilation.schedule.titles.values():
+        titles.setdefault(it.name, {"title": visible(str(it))})
     return [
-        _row(loops, choices[loops.name], levels[loops.name], entities)
+        {**_row(loops, choices[loops.name], levels[loops.name], entities),
+         **titles.get(loops.name, {})}
         for loops in compilation.loops
         if loops.name in choices
-    ]
+    ]  # fmt: skip
 
 
 def tasks_of(compilation: "Compilation") -> dict[str, int]:

@@ -28,6 +28,7 @@ from svodviz.wire.operations import operation_words
 from svodviz.wire.reasons import decision_rows
 from svodviz.wire.scene import Budget, number
 from svodviz.wire.schedule import schedule_row
+from svodviz.wire.scopes import scope_rows
 from svodviz.wire.stage_rows import later_row, stage_row
 from svodviz.wire.whynot import rulebook
 
@@ -72,6 +73,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "version": VERSION,
         "name": visible(name_of(compilation)),
         "stages": stages,
+        "scopes": scope_rows(compilation, entities),
         "films": films,
         "passes": passes,
         "rules": rules,
@@ -172,4 +174,4 @@ def place(source: str) -> str:
 #      have "bound", and there is the stage "run"; decisions, fusions, choices and places have the
 #      numbers that were looked at; "plain", "unseen"; schedules have "cores".
 #   5  the schedule has "shares": what each node does of an item's work; fusions have "change";
-#      "findings".
+#      "findings"; "scopes", and "scope" of the graph's nodes.

@@ -1,6 +1,7 @@
 """Graphs of kernels and items as the pictures need them: kinds told apart, loops as groups.
 
-    kernel graph   each op gets its own kind, what a loop repeats is a group that says how often
+    kernel graph   each op gets its own kind, what a loop repeats is a group that says how often;
+                   a buffer that one call fills stands below it, calls have their titles
     schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups
     LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
@@ -90,6 +91,8 @@ def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
         facts = graph.nodes[stage.entity(node)]
         facts |= _places(node)
         facts["module"] = stage.modules.get(node, "")
+        if stage.scopes.get(node, -1) >= 0:
+            facts["scope"] = stage.scopes[node]
     return graph
 
 
@@ -122,7 +125,32 @@ def _kernel_graph(graph: "Picture", stage: "KernelGraph") -> "Picture":
         label = _loop_label(graph, stage, counter, users_of)
         for member in _members(counter, users_of):
             graph.nodes[stage.entity(member)]["group"] = label
+    for call, title in stage.titles.items():
+        facts = graph.nodes[stage.entity(call)]
+        facts |= {"argument": f"{title.name} {title.work}".rstrip(), "note": title.place}
+    _results_below(graph, stage)
     return graph
+
+
+_OF_BUFFERS = ("op", "kind", "argument", "dtype", "shape", "name")
+
+
+def _results_below(graph: "Picture", stage: "KernelGraph") -> None:
+    """What a call fills stands below it: the buffer as it is after the call, once, not twice."""
+    from compiler.graph.nodes import Buffer
+    from compiler.schedule.kinds import After, End
+
+    for node in stage.nodes:
+        if not (isinstance(node, After) and len(node.sources) == 2):
+            continue
+        buffer, run = node.sources
+        call = run.sources[0] if isinstance(run, End) else run
+        first, below, end = (stage.entity(it) for it in (buffer, node, call))
+        is_filled = isinstance(buffer, Buffer) and buffer.unique < 0
+        if is_filled and set(graph.successors(first)) == {end, below}:
+            graph.nodes[below].update({key: graph.nodes[first][key] for key in _OF_BUFFERS})
+            graph.remove_node(first)
+            graph.edges[stage.entity(run), below]["kind"] = "data"
 
 
 def _members(counter: "Range", users: "list[Node]") -> "Iterator[Node]":

@@ -28,6 +28,20 @@ def test_a_statement_may_have_several_lines() -> None:
     assert "x" in named(x + 1)
 
 
+def halved(x: Tensor) -> Tensor:
+    twice = x * 2
+    return twice / 4
+
+
+def test_what_a_function_gives_has_the_name_of_what_it_is_assigned_to() -> None:
+    x = Tensor(np.ones((2, 3), "f4"))
+    hidden = halved(x)
+    more = [hidden + 1]
+    found = names(Sink((more[0].node,)))
+    assert found[hidden.node] == "hidden"
+    assert sorted(found.values()) == ["hidden", "twice", "x"]
+
+
 def test_in_a_loop_the_last_value_has_the_name() -> None:
     x = Tensor(np.ones(3, "f4"))
     for _ in range(3):

@@ -10,6 +10,7 @@ import compiler
 from compiler.core.passes import Passes
 from compiler.core.reason import Decision
 from compiler.findings.finding import Findings
+from compiler.graph.scopes import Scopes
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.looking.pass_changes import PassRun
 from compiler.loops.choices import PLAIN, Choices
@@ -162,6 +163,7 @@ class Compilation(compiler.Compilation):
     choices, levels = NoChoices(), {}
     transfers = tuning = ()
     can_run = False
+    scopes = Scopes((), {})
     # none of the passes of the sample; as many cores wherever the tests run
     options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]), threads=2)
 

@@ -1,5 +1,6 @@
 // The graphs of one stage beside each other: marks for what differs, one selection in both.
 
+import { FOLD_ABOVE } from "../data/graph/folding.js";
 import { counted, h } from "../kit/dom.js";
 import { GraphView } from "../views/graph/graph.js";
 import { nextOf, SIDES } from "./difference.js";
@@ -18,7 +19,13 @@ export class GraphsTab {
       ...this.views.map((view, at) => h("section", { class: `compare-side side-${SIDES[at]}`,
         "aria-label": comparison.wire.names[at] }, h("span", { class: "side-name" }, SIDES[at]),
       view.root)), this.facts);
-    comparison.stores.forEach((store, at) => store.subscribe(() => this.chosen(at)));
+    comparison.stores.forEach((store, at) => {
+      // What differs is to be seen, not the call that it is in.
+      const scenes = store.model.stages.flatMap((it) => it.units.map((unit) => unit.scene));
+      const isSmall = scenes.every((it) => !it || it.nodes.length <= FOLD_ABOVE);
+      if (isSmall) store.set({ folding: "none" });
+      store.subscribe(() => this.chosen(at));
+    });
   }
 
   /** A click in one graph: its partner is selected in the other. */

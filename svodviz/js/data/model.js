@@ -24,6 +24,7 @@ export class Model {
   /** @type {Wire["films"]} */ films;
   /** @type {Wire["passes"]} */ passes;
   /** @type {Wire["rules"]} */ rules;
+  /** @type {Wire["scopes"]} */ scopes;
   /** @type {Wire["machines"]} */ machines;
   /** @type {Wire["operations"]} */ operations;
   /** @type {Wire["values"]} */ values;
@@ -39,7 +40,7 @@ export class Model {
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
       passes: this.passes, rules: this.rules, machines: this.machines,
       operations: this.operations, values: this.values, unseen: this.unseen,
-      notes: this.notes } = wire);
+      notes: this.notes, scopes: this.scopes } = wire);
     this.host = /** @type {string} */ (wire.host ?? "");
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
@@ -71,6 +72,12 @@ export class Model {
     this.modules = null;
     /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
     this.itemsByEntity = null;
+    /** @type {Map<number, number> | null} kept by what groups nodes */
+    this.scopeByEntity = null;
+    /** @type {number[] | null} kept by what groups nodes */
+    this.callCounts = null;
+    /** @type {string[] | null} the groups that graph and passes begin with, open */
+    this.opened = null;
     /** The words for what later stages wait for; whether they may still come. */
     this.waiting = COMING;
     this.isComing = true;

@@ -72,12 +72,12 @@ export class ScheduleData {
   }
 
   /**
-   * "kernel step, i = 2": what an item is called.
+   * "kernel k7 matmul+relu 64×32, line 12": what an item is called.
    * @param {Item} item
    */
   nameOf(item) {
     const counters = item.fixed.map(([name, value]) => `${name} = ${value}`).join(", ");
-    return [`${item.op} ${item.name}`.trim(), counters].filter(Boolean).join(", ");
+    return [`${item.op} ${item.title ?? item.name}`.trim(), counters].filter(Boolean).join(", ");
   }
 
   /**

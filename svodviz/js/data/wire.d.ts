@@ -46,9 +46,16 @@ export interface NodeRow {
   device?: string;
   variables?: string;
   module?: string;
+  scope?: Position;
   strides?: string;
   text?: string[];
 }
+
+/**
+ * A public call, or what holds several: kind, name, the scope around it, its lines, and how many
+ * iterations it repeats
+ */
+export type ScopeRow = ["call" | "function" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position];
 
 /** Where the boxes and arrows of a drawing stand */
 export interface Layout {
@@ -234,8 +241,13 @@ export type ChoiceRow = [string, string, string, Numbers];
 /** Pass, reason, what was looked at */
 export type RefusedRow = [string, string, Numbers];
 
+/** What a kernel is called */
+export interface Titled {
+  title?: string;
+}
+
 /** How a kernel's loops were transformed, what LLVM did, and why */
-export interface KernelRow {
+export interface KernelRow extends Titled {
   name: string;
   e: Perhaps;
   choices: ChoiceRow[];
@@ -269,7 +281,7 @@ export interface BufferRow {
 }
 
 /** An item of the schedule; times are nanoseconds from the start of the program */
-export interface ItemRow {
+export interface ItemRow extends Titled {
   e: Position;
   op: string;
   name: string;
@@ -596,6 +608,7 @@ export interface Wire {
   version: 5;
   name: string;
   stages: Stage[];
+  scopes: ScopeRow[];
   films: Film[];
   passes: Pass[];
   rules: Rule[];

@@ -120,7 +120,8 @@ export class Camera {
   }
 }
 
-const READABLE = 0.7; // of words of 12 pixels
+// Scale at which the smallest words of a graph, of 11 pixels, have 10.
+export const READABLE = 10 / 11;
 
 /**
  * The camera that shows all of `box`. Where that would be too small to read it shows the upper end
@@ -138,8 +139,9 @@ export function fit(box, width, height, whole = false) {
   if (scale < READABLE && !whole) {
     /** @param {number} room @param {number} from @param {number} to */
     const start = (room, from, to) =>
-      Math.max(margin - from * 0.8, room / 2 - ((from + to) / 2) * 0.8);
-    return new Camera(width / 2 - ((left + right) / 2) * 0.8, start(height, top, bottom), 0.8);
+      Math.max(margin - from * READABLE, room / 2 - ((from + to) / 2) * READABLE);
+    return new Camera(width / 2 - ((left + right) / 2) * READABLE, start(height, top, bottom),
+      READABLE);
   }
   const size = Math.max(SMALLEST, scale);
   const x = (width - (left + right) * size) / 2;

@@ -63,7 +63,7 @@ for (const [left, top, right, bottom, whole] of BOXES) {
 
 test("what would be too small to read shows its upper end instead", () => {
   const camera = fit([0, 0, 500, 9000], 800, 600);
-  assert.equal(camera.scale, 0.8);
+  assert.equal(camera.scale, geometry.READABLE);
   const [left, top] = camera.view(800, 600);
   assert.ok(left <= 0 && top <= 0);
 });

@@ -46,7 +46,8 @@ def test_selecting_a_node_lights_its_surroundings(page: Any) -> None:
     near = [it.split("\n")[0] for it in page.locator(".node.near title").all_text_contents()]
     assert sorted(near) == ["add", "const", "maximum", "reshape"]
     assert sorted(page.locator(".operand").all_text_contents()) == ["0", "0", "1"]
-    assert page.locator(".node.far").count() == 33 - 4
+    page.get_by_role("button", name="fit").click()
+    page.wait_for_function("document.querySelectorAll('.node.far').length === 33 - 4")
     assert page.locator(".node.selected").count() == 1
 
 
@@ -102,6 +103,8 @@ def test_stepping_shows_what_came_and_went(page: Any) -> None:
 
 def test_what_stays_holds_its_place(page: Any) -> None:
     set_state(page, stage="passes", **{"pass": 2, "step": 0})
+    page.get_by_role("button", name="fit").click()
+    page.wait_for_timeout(100)
     names = ("maximum", "const 0.0", "buffer w1")
     before = [place(page, it) for it in names]
     for step in range(1, 6):

@@ -132,6 +132,7 @@ def test_s_shows_only_the_selection(page: Any) -> None:
     assert state(page)["only"] == ["graph:15"]
     assert page.locator(".node").count() == 4
     press(page, "s")
+    press(page, " ")
     assert page.locator(".node").count() == 33
 
 

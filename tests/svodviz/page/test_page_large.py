@@ -44,7 +44,8 @@ def choose(page: Any, label: str, value: str) -> None:
 
 
 def test_small_graphs_are_folded_only_when_asked(page: Any) -> None:
-    assert page.locator(".node").count() == 33
+    press(page, " ")
+    page.wait_for_function("document.querySelectorAll('.node').length === 33")
     choose(page, "Fold the graph by", "kernel")
     assert state(page)["folding"] == "kernel"
     titles = page.locator(".node.folded .title").all_text_contents()
@@ -156,7 +157,8 @@ def test_only_the_neighbours_and_more_of_them(page: Any) -> None:
     press(page, "s")
     assert page.locator(".node").count() > 4
     page.get_by_role("button", name="Show all").click()
-    assert page.locator(".node").count() == 33
+    press(page, " ")
+    page.wait_for_function("document.querySelectorAll('.node').length === 33")
     assert state(page)["only"] == []
 
 

@@ -64,12 +64,12 @@ def test_the_layout_is_the_same_every_time(open_page: Open, rich_page: Path) -> 
     first, second = (
         open_page(rich_page).locator(".node").evaluate_all(read) for _ in range(2)
     )
-    assert first == second and len(first) == 33
+    assert first == second and len(first) > 20
 
 
 def test_the_status_says_how_long_the_layout_took(page: Any) -> None:
     words = page.locator(".status-text").inner_text()
-    assert re.match(r"33 nodes, \d+ edges · laid out in [\d.]+ (µs|ms|s) by ", words)
+    assert re.match(r"\d+ of 33 nodes shown · laid out in [\d.]+ (µs|ms|s) by ", words)
 
 
 def test_the_pointer_brings_lines_into_view(page: Any) -> None:

@@ -43,7 +43,7 @@ def shown(made: Any, open_page: Open, folder: Path, **look: Any) -> Any:
 def test_constants_and_inputs_take_no_time(open_page: Open, tmp_path: Path) -> None:
     page = shown(stencil(), open_page, tmp_path)
     for overlay in ("ns", "bytes", "flops"):
-        set_state(page, stage="graph", view="graph", overlay=overlay)
+        set_state(page, stage="graph", view="graph", overlay=overlay, folding="none")
         assert page.locator(".node .cost").count() > 0
         assert page.locator(AT_REST).count() >= 3
         assert page.locator(AT_REST).locator(".cost").count() == 0
@@ -98,7 +98,7 @@ def test_what_is_always_alive_does_not_flatten_the_memory_curve(
 
 def test_views_cost_nothing_beside_work(open_page: Open, compiled_page: Path) -> None:
     page = open_page(compiled_page)
-    set_state(page, stage="graph", view="graph", overlay="ns")
+    set_state(page, stage="graph", view="graph", overlay="ns", folding="none")
     assert page.locator(".node[data-kind=movement]").count() > 0
     assert page.locator(".node[data-kind=movement] .cost").count() == 0
 

@@ -61,10 +61,11 @@ def explorer(shell: Any) -> Iterator[Explorer]:
 
 @pytest.mark.parametrize("make", [sample, rich, hostile, program, FailingLate])
 def test_both_parts_are_the_page_in_one_piece(make: Callable[[], Any]) -> None:
-    data, rest = opening(make())
+    parted, complete = [make() for _ in range(2)]  # both from one line
+    data, rest = opening(parted)
     assert all(not unit["lines"] for id in LATE for unit in stages(data)[id]["units"])
     whole = joined(data, rest.made())
-    assert without_times(whole["stages"]) == without_times(wire(make())["stages"])
+    assert without_times(whole["stages"]) == without_times(wire(complete)["stages"])
     assert whole["entities"] == rest.entities.names
     assert whole["parents"] == rest.entities.parents
     assert [it["id"] for it in whole["stages"]] == [it.id for it in STAGES]

@@ -17,111 +17,148 @@ const HEAD = 22; // room for a frame's words
  * @param {Point[]} boxes width and height of each part
  * @param {{from: number, to: number}[]} links
  * @param {number[]} frameOf the frame that each part stands in, -1 for none
+ * @param {(frame: number) => number} parentOf the frame around a frame, -1 for none
  * @returns {Arrangement}
  */
-export function arrange(boxes, links, frameOf) {
-  /** @type {Map<number, number[]>} */
-  const members = new Map();
-  frameOf.forEach((frame, part) => {
-    if (frame < 0) return;
-    if (!members.has(frame)) members.set(frame, []);
-    members.get(frame)?.push(part);
-  });
-  const outer = outerGraph(boxes, frameOf, members, links);
-  const placed = placeInLayers(outer.boxes, outer.edges);
-  const places = boxes.map((_, part) => {
-    const [x, y] = placed.places[outer.itemOf[part]];
-    const inner = outer.inside.get(frameOf[part]);
-    if (!inner) return /** @type {Point} */ ([x, y]);
-    const [dx, dy] = inner.placed.places[inner.at.get(part) ?? 0];
-    return /** @type {Point} */ ([x + INSET + dx, y + HEAD + dy]);
-  });
+export function arrange(boxes, links, frameOf, parentOf = () => -1) {
+  const tree = treeOf(frameOf, parentOf);
+  const edges = links.map(({ from, to }) => meeting(tree, from, to));
+  /** @type {Map<number, Placed>} */
+  const placed = new Map();
+  for (const frame of [...tree.order].reverse()) {
+    const sizes = itemsIn(tree, frame).map((item) =>
+      (item >= 0 ? boxes[item] : framed(placed.get(~item))));
+    placed.set(frame, placeInside(tree, frame, sizes, edges));
+  }
+  const corners = cornersOf(tree, placed);
+  const at = (/** @type {number} */ item) => /** @type {Point} */ (corners.get(item));
   const box = (/** @type {number} */ part) =>
-    [...places[part], places[part][0] + boxes[part][0], places[part][1] + boxes[part][1]];
-  const routes = links.map(({ from, to }) => {
-    const frame = frameOf[from];
-    const inner = frame >= 0 && frame === frameOf[to] ? outer.inside.get(frame) : undefined;
-    return route(box(from), box(to), inner
-      ? innerBends(inner, placed.places[outer.itemOf[from]], from, to)
-      : placed.bends[outer.edgeOf(from, to)] ?? []);
+    [...at(part), at(part)[0] + boxes[part][0], at(part)[1] + boxes[part][1]];
+  const routes = links.map(({ from, to }, link) => {
+    const { frame, ends } = edges[link];
+    const inner = /** @type {Placed} */ (placed.get(frame));
+    const bends = inner.bends[inner.edgeAt.get(`${ends[0]} ${ends[1]}`) ?? -1] ?? [];
+    const [x, y] = originOf(frame, corners);
+    return route(box(from), box(to),
+      bends.map(([dx, dy]) => /** @type {Point} */ ([x + dx, y + dy])));
   });
-  const frames = [...members.keys()].map((frame) => {
-    const item = outer.itemOf[/** @type {number[]} */ (members.get(frame))[0]];
-    const [[x, y], [w, h]] = [placed.places[item], outer.boxes[item]];
+  const frames = tree.order.filter((frame) => frame >= 0).map((frame) => {
+    const [[x, y], [w, h]] = [at(~frame), framed(placed.get(frame))];
     return { frame, x, y, w, h };
   });
-  return { places, routes, frames };
+  return { places: boxes.map((_, part) => at(part)), routes, frames };
 }
 
 /**
- * @typedef {Object} Inside the layout of what stands in one frame
- * @property {import("./layers.js").Placed} placed
- * @property {Map<number, number>} at position of each part in it
- * @property {Map<string, number>} edgeAt position of each pair of parts
+ * @typedef {Object} Tree items (a part, or ~frame) in frames; the drawing is the frame -1
+ * @property {Map<number, number>} home the frame that each item stands in
+ * @property {Map<number, number[]>} items of each frame
+ * @property {number[]} order frames, each after the one around it
+ *
+ * @typedef {import("./layers.js").Placed & {edgeAt: Map<string, number>}} Placed
  */
 
 /**
- * @param {Inside} inner @param {Point} corner @param {number} from @param {number} to
- * @returns {Point[]}
+ * @param {number[]} frameOf @param {(frame: number) => number} parentOf
+ * @returns {Tree}
  */
-function innerBends(inner, [x, y], from, to) {
-  const bends = inner.placed.bends[inner.edgeAt.get(`${from} ${to}`) ?? -1] ?? [];
-  return bends.map(([dx, dy]) => [x + INSET + dx, y + HEAD + dy]);
-}
-
-/**
- * The graph of frames and of the parts that stand in none.
- * @param {Point[]} boxes @param {number[]} frameOf @param {Map<number, number[]>} members
- * @param {{from: number, to: number}[]} links
- */
-function outerGraph(boxes, frameOf, members, links) {
-  /** @type {Map<number, Inside>} */
-  const inside = new Map();
-  for (const [frame, parts] of members) inside.set(frame, insideOf(parts, boxes, links, frameOf));
-  /** @type {Point[]} */
-  const outer = [];
+function treeOf(frameOf, parentOf) {
   /** @type {Map<number, number>} */
-  const itemOfFrame = new Map();
-  const itemOf = boxes.map((box, part) => {
-    const frame = frameOf[part];
-    const inner = inside.get(frame);
-    if (!inner) return outer.push(box) - 1;
-    if (!itemOfFrame.has(frame)) {
-      const [w, h] = inner.placed.size;
-      itemOfFrame.set(frame, outer.push([w + 2 * INSET, h + HEAD + INSET]) - 1);
+  const home = new Map();
+  /** @type {Map<number, number[]>} */
+  const items = new Map([[-1, []]]);
+  frameOf.forEach((first, part) => {
+    let [item, frame] = [part, first];
+    while (!home.has(item)) {
+      home.set(item, frame);
+      if (!items.has(frame)) items.set(frame, []);
+      items.get(frame)?.push(item);
+      if (frame < 0) break;
+      [item, frame] = [~frame, parentOf(frame)];
     }
-    return /** @type {number} */ (itemOfFrame.get(frame));
   });
-  /** @type {Map<string, number>} */
-  const positions = new Map();
-  /** @type {Point[]} */
-  const edges = [];
-  for (const { from, to } of links) {
-    const key = `${itemOf[from]} ${itemOf[to]}`;
-    const isInside = itemOf[from] === itemOf[to] && (from !== to || inside.has(frameOf[from]));
-    if (isInside || positions.has(key)) continue;
-    positions.set(key, edges.push([itemOf[from], itemOf[to]]) - 1);
+  const order = [-1];
+  for (const frame of order) {
+    order.push(...itemsIn({ items }, frame).filter((it) => it < 0).map((it) => ~it));
   }
-  const edgeOf = (/** @type {number} */ from, /** @type {number} */ to) =>
-    positions.get(`${itemOf[from]} ${itemOf[to]}`) ?? -1;
-  return { boxes: outer, edges, itemOf, inside, edgeOf };
+  return { home, items, order };
+}
+
+/** @param {Pick<Tree, "items">} tree @param {number} frame */
+const itemsIn = (tree, frame) => tree.items.get(frame) ?? [];
+
+/**
+ * The innermost frame that holds both ends of a link, and the items in it in which they are.
+ * @param {Tree} tree @param {number} from @param {number} to
+ * @returns {{frame: number, ends: [number, number]}}
+ */
+function meeting({ home }, from, to) {
+  /** @type {Map<number, number>} */
+  const way = new Map(); // frames around the one end, and the item of each in which it is
+  for (let item = from; ; item = ~/** @type {number} */ (home.get(item))) {
+    const frame = /** @type {number} */ (home.get(item));
+    way.set(frame, item);
+    if (frame < 0) break;
+  }
+  let item = to;
+  while (!way.has(/** @type {number} */ (home.get(item)))) {
+    item = ~/** @type {number} */ (home.get(item));
+  }
+  const frame = /** @type {number} */ (home.get(item));
+  return { frame, ends: [/** @type {number} */ (way.get(frame)), item] };
 }
 
 /**
- * @param {number[]} parts @param {Point[]} boxes @param {{from: number, to: number}[]} links
- * @param {number[]} frameOf
- * @returns {Inside}
+ * @param {Tree} tree @param {number} frame @param {Point[]} sizes of its items
+ * @param {{frame: number, ends: [number, number]}[]} edges
+ * @returns {Placed}
  */
-function insideOf(parts, boxes, links, frameOf) {
-  const at = new Map(parts.map((part, i) => [part, i]));
+function placeInside(tree, frame, sizes, edges) {
+  const at = new Map(itemsIn(tree, frame).map((item, i) => [item, i]));
   /** @type {Map<string, number>} */
   const edgeAt = new Map();
   /** @type {Point[]} */
-  const edges = [];
-  for (const { from, to } of links) {
-    const [a, b] = [at.get(from), at.get(to)];
-    if (a === undefined || b === undefined || frameOf[from] !== frameOf[to]) continue;
-    edgeAt.set(`${from} ${to}`, edges.push([a, b]) - 1);
+  const inner = [];
+  for (const { frame: where, ends: [from, to] } of edges) {
+    const key = `${from} ${to}`;
+    if (where !== frame || edgeAt.has(key)) continue;
+    edgeAt.set(key, inner.push([at.get(from) ?? 0, at.get(to) ?? 0]) - 1);
   }
-  return { placed: placeInLayers(parts.map((part) => boxes[part]), edges), at, edgeAt };
+  return { ...placeInLayers(sizes, inner), edgeAt };
+}
+
+/**
+ * @param {Placed | undefined} placed
+ * @returns {Point} the size of a frame
+ */
+function framed(placed) {
+  const [w, h] = placed?.size ?? [0, 0];
+  return [w + 2 * INSET, h + HEAD + INSET];
+}
+
+/**
+ * The upper left corner of each item.
+ * @param {Tree} tree @param {Map<number, Placed>} placed
+ */
+function cornersOf(tree, placed) {
+  /** @type {Map<number, Point>} */
+  const corners = new Map();
+  for (const frame of tree.order) {
+    const [x, y] = originOf(frame, corners);
+    const { places } = /** @type {Placed} */ (placed.get(frame));
+    itemsIn(tree, frame).forEach((item, i) => {
+      corners.set(item, [x + places[i][0], y + places[i][1]]);
+    });
+  }
+  return corners;
+}
+
+/**
+ * Where the layout of what stands in a frame begins.
+ * @param {number} frame @param {Map<number, Point>} corners
+ * @returns {Point}
+ */
+function originOf(frame, corners) {
+  const [x, y] = (frame < 0 ? undefined : corners.get(~frame)) ?? [-INSET, -HEAD];
+  return [x + INSET, y + HEAD];
 }

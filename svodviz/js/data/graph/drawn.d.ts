@@ -63,6 +63,10 @@ export interface Shown {
 export interface Look {
   by?: string; // the way of folding
   keys?: string[]; // the key of each node's group
+  groups?: Group[]; // in the place of keys: groups that are known, in each other
+  words?: (group: Group, rows: NodeRow[]) => {
+    title: string; detail: string; kind: string; isCall: boolean;
+  };
   open?: string[]; // names of groups that are open
   only?: Set<number> | null; // nodes whose neighbours are all shown
   room?: number; // columns that a folded group has room for at least
@@ -96,6 +100,7 @@ export interface FilmScene extends Graph {
 declare module "../wire.js" {
   interface Graph {
     keys?: Map<string, string[]>;
+    scoped?: Map<string, Group[]>;
     foldings?: [string, string][];
     suits?: string;
   }

@@ -9,11 +9,15 @@ import { ranksOf } from "./layers.js";
  * @property {string} name its key, and which of the connected parts with that key
  * @property {string} key
  * @property {number[]} nodes
+ * @property {number} [parent] position of the group around it, which comes before it; -1 for none
+ * @property {number} [scope] position of the scope that it is
+ * @property {boolean} [isFrameless] whether no frame is drawn around it where it is open
  *
  * @typedef {Object} Part what is drawn as one box
  * @property {number[]} nodes one node, or all of a folded group
  * @property {number} group position of the folded group, -1 for a single node
- * @property {number} frame position of the open group it stands in, -1 for none
+ * @property {number} frame position of the open group whose frame it stands in, -1 for none
+ * @property {number} home position of the innermost open group it stands in, -1 for none
  *
  * @typedef {{from: number, to: number, edges: number[]}} Link an edge between parts
  */
@@ -167,6 +171,7 @@ export function stretchesOf(count, edges) {
 
 /**
  * The parts that are drawn: groups that are not open as one part, all other nodes by themselves.
+ * Of groups in each other the outermost that is not open is drawn.
  * @param {number} count
  * @param {Group[]} groups
  * @param {Set<string>} open names of groups whose nodes are drawn
@@ -177,24 +182,49 @@ export function partsOf(count, groups, open, shown = null) {
   const partOf = new Int32Array(count).fill(-1);
   const groupOf = new Int32Array(count).fill(-1);
   groups.forEach(({ nodes }, group) => nodes.forEach((node) => { groupOf[node] = group; }));
+  const closed = closedOf(groups, open);
   /** @type {Part[]} */
   const parts = [];
   /** @type {Map<number, number>} */
   const folds = new Map();
   for (let node = 0; node < count; node += 1) {
     if (shown && !shown.has(node)) continue;
-    const group = groupOf[node];
-    const isFolded = group >= 0 && !open.has(groups[group].name);
-    const known = isFolded ? folds.get(group) : undefined;
+    const group = groupOf[node] < 0 ? -1 : closed[groupOf[node]];
+    const known = group < 0 ? undefined : folds.get(group);
     partOf[node] = known ?? parts.length;
     if (known !== undefined) {
       parts[known].nodes.push(node);
     } else {
-      if (isFolded) folds.set(group, parts.length);
-      parts.push({ nodes: [node], group: isFolded ? group : -1, frame: isFolded ? -1 : group });
+      if (group >= 0) folds.set(group, parts.length);
+      const home = group < 0 ? groupOf[node] : groups[group].parent ?? -1;
+      parts.push({ nodes: [node], group, home, frame: framedBy(groups, home) });
     }
   }
   return { parts, partOf };
+}
+
+/**
+ * For each group the outermost around it, or itself, that is not open; -1 where all are.
+ * @param {Group[]} groups @param {Set<string>} open
+ */
+function closedOf(groups, open) {
+  /** @type {number[]} */
+  const closed = [];
+  groups.forEach(({ name, parent = -1 }, group) => {
+    const outer = parent < 0 ? -1 : closed[parent];
+    closed.push(outer >= 0 || open.has(name) ? outer : group);
+  });
+  return closed;
+}
+
+/**
+ * The innermost group from `group` outwards that has a frame.
+ * @param {Group[]} groups @param {number} group
+ */
+export function framedBy(groups, group) {
+  let at = group;
+  while (at >= 0 && groups[at].isFrameless) at = groups[at].parent ?? -1;
+  return at;
 }
 
 /**

@@ -1,11 +1,14 @@
 // By what a scene's nodes can be folded, and what overlays show of them: from the links. Pure.
 
 import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
+import { inherited } from "./inherited.js";
+import { BUDGETS, openWithin, SCOPED, scopeGroups, scopeOf, scopeWords } from "./scopes.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
  * @typedef {import("../wire.js").Graph} Graph
  * @typedef {import("../wire.js").NodeRow} NodeRow
+ * @typedef {import("./folding.js").Group} Group
  */
 
 /**
@@ -13,12 +16,13 @@ import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./foldin
  * @type {[string, string][]}
  */
 export const FOLDINGS = [
-  ["module", "function of the program"], ["kernel", "kernel"], ["pass", "pass that made it"],
-  ["depth", "depth"],
+  ["path", "function and operator"], ["call", "operator"], ["repeat", "repetition"],
+  ["line", "source line"], ["module", "function of the program"], ["kernel", "kernel"],
+  ["pass", "pass that made it"], ["depth", "depth"],
 ];
 
 /** @type {Record<string, (model: Model, row: NodeRow, stage: string) => string>} */
-const KEYS = { module: moduleKey, kernel: kernelKey, pass: passKey };
+const KEYS = { line: lineKey, module: moduleKey, kernel: kernelKey, pass: passKey };
 
 /**
  * The keys of a scene's nodes under one way of folding; kept with the scene.
@@ -35,21 +39,36 @@ export function keysOf(model, scene, stage, folding) {
 }
 
 /**
+ * The groups that one way of folding makes of a scene.
+ * @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding
+ * @returns {Group[]}
+ */
+function groupsBy(model, scene, stage, folding) {
+  if (!(folding in SCOPED)) return groupsOf(keysOf(model, scene, stage, folding), scene.edges);
+  if (stage !== "graph" || !model.scopes.length) return [];
+  scene.scoped ??= new Map();
+  const found = scene.scoped.get(folding) ?? scopeGroups(model, scene, folding);
+  scene.scoped.set(folding, found);
+  return found;
+}
+
+/**
  * The ways of folding that make groups of a scene.
  * @param {Model} model @param {Graph | null} scene @param {string} stage
  */
 export function foldingsOf(model, scene, stage) {
   if (!scene || scene.nodes.length < 4) return [];
   scene.foldings ??= FOLDINGS.filter(([id]) => {
-    const keys = keysOf(model, scene, stage, id);
-    const groups = groupsOf(keys, scene.edges);
-    return groups.length > 1 || (groups.length === 1 && groups[0].nodes.length < keys.length);
+    const groups = groupsBy(model, scene, stage, id).filter((it) => it.nodes.length > 1);
+    return groups.length > 1
+      || (groups.length === 1 && groups[0].nodes.length < scene.nodes.length);
   });
   return scene.foldings;
 }
 
 /**
- * How a scene is folded: as asked for; else large ones so that little enough is left to be read.
+ * How a scene is folded: as asked for; else by operators, where they are known; else large ones so
+ * that little enough is left to be read.
  * @param {Model} model @param {Graph | null} scene @param {string} stage
  * @param {string} wanted an id of FOLDINGS, "none", or "" for what suits
  */
@@ -57,6 +76,7 @@ export function foldingFor(model, scene, stage, wanted) {
   if (!scene || wanted === "none") return "";
   const foldings = foldingsOf(model, scene, stage).map(([id]) => id);
   if (wanted) return foldings.includes(wanted) ? wanted : "";
+  if (foldings.includes("path")) return "path";
   if (scene.nodes.length <= FOLD_ABOVE) return "";
   scene.suits ??= foldings.find((id) => sizeOf(model, scene, stage, id) <= FOLD_ABOVE / 3)
     ?? foldings[foldings.length - 1] ?? "";
@@ -64,19 +84,43 @@ export function foldingFor(model, scene, stage, wanted) {
 }
 
 /**
- * How a scene is drawn in a state: by what it is folded, the key of each node's group, the groups
- * that are open, and what a key is called.
+ * How a scene is drawn in a state: by what it is folded, its groups or the key of each node's, the
+ * groups that are open, and what a key is called.
  * @param {Model} model @param {Graph | null} scene @param {string} stage
  * @param {Pick<import("../wire.js").State, "folding" | "open">} state
+ * @param {(look: import("./drawn.js").Look) => boolean} [isReadable] whether a look can be read
  * @returns {import("./drawn.js").Look}
  */
-export function lookOf(model, scene, stage, { folding, open }) {
+export function lookOf(model, scene, stage, { folding, open }, isReadable = () => true) {
   const by = foldingFor(model, scene, stage, folding);
+  if (scene && by in SCOPED) {
+    const groups = groupsBy(model, scene, stage, by);
+    /** @type {import("./drawn.js").Look} */
+    const look = { by, groups, open, words: (group, rows) => scopeWords(model, group, rows) };
+    if (folding || open.length) return look;
+    model.opened ??= firstOpen(model, look, scene.nodes.length, isReadable);
+    return { ...look, open: model.opened };
+  }
   return {
     by, open, keys: scene && by ? keysOf(model, scene, stage, by) : undefined,
     name: by === "depth" ? (key) => key.replace(/^\d+: |, from.*$/g, "")
       : (key) => key.split("/").slice(-2).join(" / "),
   };
+}
+
+/**
+ * The groups that are open so that much is seen, and all of it can be read; at least so little.
+ * @param {Model} model @param {import("./drawn.js").Look} look @param {number} count of nodes
+ * @param {(look: import("./drawn.js").Look) => boolean} isReadable
+ */
+export function firstOpen(model, look, count, isReadable) {
+  /** @type {string[]} */
+  let open = [];
+  for (const most of BUDGETS) {
+    open = openWithin(model, look.groups ?? [], count, most);
+    if (isReadable({ ...look, open })) break;
+  }
+  return open;
 }
 
 /** @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding */
@@ -93,36 +137,17 @@ function sizeOf(model, scene, stage, folding) {
 function moduleKey(model, row) {
   if (row.module) return row.module;
   model.modules ??= modulesByEntity(model);
-  return model.modules.get(row.e) ?? (commonest(model.parents[row.e], model.modules)
-    || commonest(model.successors(row.e), model.modules)
-    || commonest(ancestors(model, row.e), model.modules));
+  return model.modules.get(row.e) ?? inherited(model, row, model.modules) ?? "";
 }
 
 /**
- * The value that most of the entities have; "" where none has one.
- * @param {Iterable<number>} entities @param {Map<number, string>} values
+ * The line of the call that made a node, or what it comes from.
+ * @param {Model} model @param {NodeRow} row
  */
-function commonest(entities, values) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const entity of entities) {
-    const found = values.get(entity);
-    if (found) counts.set(found, (counts.get(found) ?? 0) + 1);
-  }
-  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most), ["", 0])[0];
-}
-
-/**
- * The entities that an entity was made from, rewrite by rewrite.
- * @param {Model} model @param {number} entity
- */
-function ancestors(model, entity) {
-  const found = new Set([entity]);
-  for (const it of found) {
-    const rewrite = model.madeBy.get(it);
-    if (rewrite) found.add(rewrite.before);
-  }
-  return found;
+function lineKey(model, row) {
+  const scope = scopeOf(model, row);
+  const [line] = scope < 0 ? [] : model.scopes[scope][3];
+  return line === undefined ? "" : `line ${model.lineOf.get(line)?.number ?? 0}`;
 }
 
 /**

@@ -2,7 +2,10 @@
 
 import { arrow } from "../../kit/geometry.js";
 import { arrange } from "./arrange.js";
-import { census, groupsOf, linksOf, partsOf, withNeighbours } from "./folding.js";
+import {
+  census, framedBy, groupsOf, linksOf, partsOf, withNeighbours,
+} from "./folding.js";
+import { commonest } from "./inherited.js";
 import { route } from "./layers.js";
 
 /**
@@ -30,14 +33,16 @@ const MARGIN = 28;
  * @param {Graph} scene @param {Look} look
  * @returns {Laid}
  */
-export function layOutParts(scene, { keys, open = [], only, name = (it) => it, room = 0 }) {
+export function layOutParts(scene, look) {
+  const { keys, open = [], only, name = (it) => it } = look;
   const started = performance.now();
   const shown = only ? withNeighbours(only, scene.edges) : null;
-  const groups = only || !keys ? [] : groupsOf(keys, scene.edges);
+  const groups = only ? [] : look.groups ?? (keys ? groupsOf(keys, scene.edges) : []);
   const { parts, partOf } = partsOf(scene.nodes.length, groups, new Set(open), shown);
-  const rows = parts.map((part) => rowOf(scene, part, groups[part.group], name, room));
+  const rows = parts.map((part) => rowOf(scene, part, groups[part.group], look));
   const { firm, loose } = splitShared(linksOf(scene.edges, parts, partOf), parts);
-  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame));
+  const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
+    (frame) => framedBy(groups, groups[frame].parent ?? -1));
   /** @type {Box[]} */
   const boxes = rows.map((row, i) => {
     const [x, y] = made.places[i];
@@ -49,8 +54,10 @@ export function layOutParts(scene, { keys, open = [], only, name = (it) => it, r
       arrow: arrow(route(boxes[link.from], boxes[link.to], [])) })),
   ];
   /** @type {Laid["frames"]} */
-  const frames = made.frames.map(({ frame, x, y, w, h }) =>
-    [`${name(groups[frame].key)}: ${groups[frame].nodes.length} nodes`, x, y, w, h]);
+  const frames = made.frames.map(({ frame, x, y, w, h }) => {
+    const title = wordsOn(scene, groups[frame], look)?.title ?? name(groups[frame].key);
+    return [`${title}: ${groups[frame].nodes.length} nodes`, x, y, w, h];
+  });
   const seconds = (performance.now() - started) / 1000;
   return { groups, parts, partOf, rows, boxes, links, frames, shown, seconds };
 }
@@ -61,8 +68,9 @@ export function layOutParts(scene, { keys, open = [], only, name = (it) => it, r
  */
 export function partAt({ groups, parts, boxes }, position) {
   const [x, y] = boxes[position];
-  const { group, frame } = parts[position];
-  return { x, y, group: (groups[group] ?? groups[frame])?.name };
+  const { nodes, group, home } = parts[position];
+  const isFolded = group >= 0 && nodes.length > 1;
+  return { x, y, group: groups[isFolded ? group : home]?.name };
 }
 
 /**
@@ -107,23 +115,49 @@ export function edgesOf(scene, link, parts, nodes, markOf = () => "") {
 }
 
 /**
- * The row of a part: a node's own, or one that says what is in a folded group.
+ * The row of a part: a node's own, or one that says what is in a folded group. A group of a single
+ * node is that node under the group's name; a call that makes a loop shows what the loop does.
  * @param {Graph} scene @param {Part} part @param {Group} found where it is a folded group
- * @param {(key: string) => string} name @param {number} room
+ * @param {Look} look
  * @returns {NodeRow}
  */
-function rowOf(scene, { nodes, group }, found, name, room) {
+function rowOf(scene, { nodes, group }, found, look) {
   const last = scene.nodes[nodes[nodes.length - 1]];
-  if (group < 0) return last;
-  const title = cut(name(found.key));
-  const detail = inGroup(nodes.map((node) => scene.nodes[node]));
-  const width = MARGIN
-    + Math.max(title.length * ADVANCE, Math.max(detail.length, room) * SMALL_ADVANCE, 40);
+  if (group < 0) return look.words && last.op === "sink" ? results(last) : last;
+  const words = wordsOn(scene, found, look);
+  const rows = nodes.map((node) => scene.nodes[node]);
+  const title = cut(words?.title ?? (look.name ?? String)(found.key));
+  if (nodes.length === 1) {
+    const label = [title, ...last.label.slice(1)];
+    return { ...last, label, w: Math.max(last.w, widthOf(title, label[1] ?? "", 0)) };
+  }
+  const loop = words?.isCall ? rows.find((row) => row.text) : undefined;
+  if (loop) return { ...loop, fold: found.name };
+  const detail = words ? cut(words.detail) : inGroup(rows);
   return {
-    e: last.e, op: title, kind: commonest(nodes.map((node) => scene.nodes[node].kind)),
-    label: [title, detail], w: 2 * Math.ceil(width / 2), h: 48, fold: found.name,
-    critical: nodes.some((node) => scene.nodes[node].critical),
+    e: last.e, op: title, kind: words?.kind ?? commonest(rows.map((row) => row.kind), last.kind),
+    label: [title, detail], w: widthOf(title, detail, look.room ?? 0), h: 48, fold: found.name,
+    critical: rows.some((row) => row.critical),
   };
+}
+
+/**
+ * The end of a program, in its user's words.
+ * @param {NodeRow} row
+ */
+const results = (row) => ({ ...row, label: ["results"] });
+
+/** @param {string} title @param {string} detail @param {number} room */
+const widthOf = (title, detail, room) => 2 * Math.ceil((MARGIN + Math.max(
+  title.length * ADVANCE, Math.max(detail.length, room) * SMALL_ADVANCE, 40)) / 2);
+
+/**
+ * What a group says of itself, where it is more than a key.
+ * @param {Graph} scene @param {Group} group @param {Look} look
+ */
+function wordsOn(scene, group, { words }) {
+  if (group.scope === undefined) return undefined;
+  return words?.(group, group.nodes.map((it) => scene.nodes[it]));
 }
 
 /**
@@ -147,11 +181,3 @@ export const columnsIn = (width) => Math.floor((width - MARGIN) / SMALL_ADVANCE)
  */
 export const cut = (text, columns = LONGEST) =>
   (text.length > columns ? `${text.slice(0, columns - 1)}…` : text);
-
-/** @param {string[]} names */
-function commonest(names) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  names.forEach((name) => counts.set(name, (counts.get(name) ?? 0) + 1));
-  return [...counts].reduce((most, it) => (it[1] > most[1] ? it : most))[0];
-}

@@ -78,7 +78,7 @@ function sceneOf(film, layout) {
  */
 export function passPicture(model, pass, step, look = {}) {
   const { film } = placeOf(model, pass);
-  const kept = JSON.stringify([pass, step, look.keys ? [look.by, look.open] : null]);
+  const kept = JSON.stringify([pass, step, look.by ? [look.by, look.open] : null]);
   if (film.last?.kept !== kept) film.last = { kept, picture: pictureOf(model, pass, step, look) };
   return film.last.picture;
 }
@@ -104,7 +104,7 @@ function pictureOf(model, pass, step, look) {
       (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
   };
   const key = `film ${record.film} ${layout}`;
-  if (look.keys) {
+  if (look.keys || look.groups) {
     const deltas = deltasOf(film.passes[record.shot].steps, step);
     return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
   }
@@ -142,7 +142,10 @@ function foldedPicture(scene, frame, deltas, key, look) {
     const found = members[i];
     if (!found.length) return;
     const all = found.map((node) => frame.row(node));
-    const shown = part.group < 0 ? { row: all[0], mark: frame.mark(found[0]) }
+    const { w, h } = rows[i];
+    const isEnd = all[0].op === "sink";
+    const shown = part.nodes.length === 1
+      ? { row: isEnd ? rows[i] : { ...all[0], w, h }, mark: frame.mark(found[0]) }
       : groupNode(rows[i], all, found.map((node) => frame.mark(node)), rewrites.get(i) ?? 0);
     nodes[i] = { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all,
       hidden: 0 };

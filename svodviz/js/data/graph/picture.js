@@ -31,8 +31,8 @@ export const KEPT = 8; // pictures of one scene that are kept: a choice
  */
 export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
-  const { keys, open = [], only } = look;
-  if (!keys && !only) {
+  const { keys, groups, open = [], only } = look;
+  if (!keys && !groups && !only) {
     scene.picture ??= wholePicture(scene, key);
     return scene.picture;
   }

@@ -1,12 +1,13 @@
 // The graph of a stage or of one step of a pass: SVG of what is in view, on a camera.
 
-import { lookOf } from "../../data/graph/groupings.js";
+import { firstOpen, lookOf } from "../../data/graph/groupings.js";
 import { overlayOn } from "../../data/graph/overlay.js";
 import { filmScene, passPicture } from "../../data/graph/passpicture.js";
 import { stagePicture } from "../../data/graph/picture.js";
+import { openedWith, SCOPED } from "../../data/graph/scopes.js";
 import { matches, termsOf } from "../../data/query.js";
 import { button, count, counted, duration, h, s } from "../../kit/dom.js";
-import { Camera, crowded, fit, holds, touches, union } from "../../kit/geometry.js";
+import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
 import { handleCamera } from "./camerawork.js";
 import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
@@ -104,27 +105,43 @@ export class GraphView {
 
   /** How the scene is folded, as the state says or as suits it. */
   foldedLook(scene) {
-    const look = lookOf(this.store.model, scene, this.program, this.store.state);
+    const look = lookOf(this.store.model, scene, this.program, this.store.state,
+      (tried) => this.isReadable(tried));
     this.folding = look.by;
+    this.opened = look.open;
+    this.groups = look.groups ?? [];
     return look;
+  }
+
+  /** Whether what is drawn under a look fits from side to side in letters that can be read. */
+  isReadable(look) {
+    const drawn = this.pictureUnder(look);
+    return !drawn || fit(drawn.box, this.size()[0], Infinity, true).scale >= READABLE;
+  }
+
+  /** The stage on screen, or the step of a pass, under a look. */
+  pictureUnder(look) {
+    const { model, state, pass } = this.store;
+    if (state.stage === "passes") {
+      return pass ? passPicture(model, state.pass, state.step, look) : null;
+    }
+    return stagePicture(this.scene, `${state.stage} ${state.unit}`, look);
   }
 
   /** A step of a pass, folded like the graph. */
   passPicture() {
-    const { model, state, pass } = this.store;
-    if (!pass) return null;
-    return passPicture(model, state.pass, state.step, this.foldedLook(this.scene));
+    return this.store.pass ? this.pictureUnder(this.foldedLook(this.scene)) : null;
   }
 
   /** The stage's graph: folded, or only a neighbourhood, as the state says. */
   stagePicture() {
     const { store, scene } = this;
-    const { stage, unit, only } = store.state;
+    const { only } = store.state;
     const roots = scene ? scene.nodes.flatMap((row, node) =>
       (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
     const look = roots.length ? { only: new Set(roots) } : this.foldedLook(scene);
     if (roots.length) this.folding = "";
-    return stagePicture(scene, `${stage} ${unit}`, look);
+    return this.pictureUnder(look);
   }
 
   /** Works out the costs that are laid over the picture. */
@@ -142,9 +159,14 @@ export class GraphView {
     const { store } = this;
     const found = this.picture?.byEntity.get(store.selected);
     if (!found?.group) return;
-    const { open } = store.state;
-    const isOpen = open.includes(found.group);
-    store.set({ open: isOpen ? open.filter((it) => it !== found.group) : [...open, found.group] });
+    const open = this.opened;
+    if (open.includes(found.group)) this.openGroups(open.filter((it) => it !== found.group));
+    else this.openGroups([...open, ...openedWith(store.model, this.groups, found.group)]);
+  }
+
+  /** Says which groups are open: from then on by name, no more as suits the program. */
+  openGroups(open) {
+    this.store.set({ open, ...(this.folding in SCOPED ? { folding: this.folding } : {}) });
   }
 
   /** Shows only the selection and its neighbours; more of them, where it is at the edge. */
@@ -222,8 +244,25 @@ export class GraphView {
     this.moveTo(this.camera.zoomed(factor, width / 2, height / 2));
   }
 
+  /**
+   * Shows everything. What would be too small to be read is folded until one scrolls down only, and
+   * begins at its upper end.
+   */
   fit() {
-    if (this.picture) this.moveTo(fit(this.picture.box, ...this.size(), true));
+    if (!this.picture) return;
+    this.foldUntilReadable();
+    this.moveTo(fit(this.picture.box, ...this.size(), !(this.folding in SCOPED)));
+  }
+
+  foldUntilReadable() {
+    const { model, state } = this.store;
+    const scene = state.only.length ? null : this.scene;
+    if (!scene || !(this.folding in SCOPED)) return;
+    const look = lookOf(model, scene, this.program, { folding: this.folding, open: this.opened });
+    const isReadable = (tried) => this.isReadable(tried);
+    if (isReadable(look)) return;
+    const open = firstOpen(model, look, scene.nodes.length, isReadable);
+    if (open.length < this.opened.length) this.openGroups(open);
   }
 
   centre(x, y) {

@@ -51,11 +51,11 @@ export class GraphTools {
 
   showButtons() {
     const { store, view } = this;
-    const { open, only, selected } = store.state;
+    const { only, selected } = store.state;
     const found = view.picture.byEntity.get(store.selected);
     this.fold.hidden = !view.folding;
     this.fold.disabled = !found?.group;
-    this.fold.textContent = open.includes(found?.group) ? "Fold" : "Unfold";
+    this.fold.textContent = view.opened?.includes(found?.group) ? "Fold" : "Unfold";
     const isMore = found && !only.includes(selected);
     this.only.disabled = !isMore && !only.length;
     this.only.textContent = !only.length ? "Only neighbours"

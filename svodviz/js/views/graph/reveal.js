@@ -58,8 +58,9 @@ export function reveal(view, side) {
   const { store } = view;
   const seen = () => view.picture?.byEntity.get(store.selected);
   if (!seen()) return;
-  const change = unfoldingOf(view.picture, seen(), side, store.state);
-  if (Object.keys(change).length) store.set(change);
+  const change = unfoldingOf(view.picture, seen(), side, { ...store.state, open: view.opened });
+  if (change.open) view.openGroups(change.open);
+  if (change.only) store.set({ only: change.only });
   const shown = [seen(), ...neighboursOf(view.picture, seen(), side)];
   view.moveTo(cameraOver(view.camera, union(shown.map((it) => it.box)), view.size()));
 }

@@ -4,8 +4,8 @@ import { count } from "../../kit/words.js";
 
 /**
  * @typedef {import("./rows.js").Row} Row
- * @typedef {{op: string, name: string, position: number, tasks: number, fixed: [string, any][],
- *   facts: [string, any][]}} Item
+ * @typedef {{op: string, name: string, title?: string, position: number, tasks: number,
+ *   fixed: [string, any][], facts: [string, any][]}} Item
  * @typedef {{items: Item[], loops: {label: string, items: number[]}[]}} Schedule
  */
 
@@ -29,7 +29,8 @@ export function laneWidth({ name = "" }) {
 }
 
 /**
- * "kernel k0 · 2 tasks", "transfer copy from CPU:1", "step × 3: i = 0, 1, 2", "i = 0".
+ * "k0 matmul+relu 64×32, line 12 · 2 tasks", "transfer copy from CPU:1",
+ * "step × 3: i = 0, 1, 2", "i = 0".
  * @param {Schedule} schedule @param {Row} row
  */
 export function labelOf(schedule, row) {
@@ -39,7 +40,7 @@ export function labelOf(schedule, row) {
     return row.loop === undefined ? caption(item) : iteration(schedule, item, row.loop);
   }
   const { label, items } = schedule.loops[/** @type {number} */ (row.loop)];
-  return `${item.name} × ${count(items.length)}: ${label}`;
+  return `${item.title ?? item.name} × ${count(items.length)}: ${label}`;
 }
 
 /** @param {Schedule} schedule @param {Item} item @param {number} loop */
@@ -49,9 +50,11 @@ function iteration(schedule, item, loop) {
 }
 
 /** @param {Item} item */
-function caption({ op, name, tasks, facts }) {
+function caption({ op, name, title, tasks, facts }) {
   const ends = new Map(facts);
   const [from, to] = [ends.get("from device"), ends.get("to device")];
-  const words = [op, name, from && from !== to && `from ${from}`].filter(Boolean).join(" ");
+  // A title says by itself that it is a kernel's.
+  const called = title ?? `${op} ${name}`.trim();
+  const words = from && from !== to ? `${called} from ${from}` : called;
   return tasks > 1 ? `${words} · ${count(tasks)} tasks` : words;
 }

@@ -1,0 +1,107 @@
+"""What in a program is alike: public calls, functions' runs, and iterations written in Python.
+
+    u = u + k * (left + right - 2 * u)      100 times: one run of 100 with a period of six calls
+
+Two calls are alike if they stand on one line, were made by the same functions, and their nodes are
+equal up to data and constants. Two iterations are, if also their nodes read each other in the same
+way. What is the same in all iterations is made by the first: `fixed` nodes do not count. Everything
+takes about as long as the program is large.
+"""
+
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+
+from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Cast, Const, TensorNode
+from compiler.graph.words import describe_argument, operation
+
+FEWEST = 3
+"""Iterations that are a repetition: two calls of a function are still told apart."""
+_PERIODS = 4
+
+
+class Signatures:
+    """Numbers for structures: equal ones have the same."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, key: object, parts: Sequence[object]) -> int:
+        """The number of something with this key and parts."""
+        return self._numbers.setdefault((key, *parts), len(self._numbers))
+
+    def of_call(self, key: object, nodes: Sequence[TensorNode]) -> int:
+        """The number of a call on a line."""
+        return self.of(key, [structure(nodes)])
+
+    def equal(self, pieces: Sequence[Sequence[TensorNode]]) -> list[list[int]]:
+        """The stretches of `pieces` whose neighbours have one structure, by position."""
+        found: list[list[int]] = []
+        last = -1
+        for position, nodes in enumerate(pieces):
+            number = self.of("nodes", [structure(nodes)])
+            if number != last:
+                found.append([])
+            found[-1].append(position)
+            last = number
+        return found
+
+
+def structure(nodes: Sequence[TensorNode]) -> tuple[object, ...]:
+    """What nodes compute, and which of them read which; what they read from outside is numbered in
+    the order in which they meet it."""
+    place = {node: number for number, node in enumerate(nodes)}
+    outside: dict[TensorNode, int] = {}
+    rows: list[object] = []
+    for node in nodes:
+        argument = "" if isinstance(node, Const | Buffer) else describe_argument(node)
+        read = [place[s] if s in place else _outer(s, outside) for s in node.sources]
+        rows.append((operation(node), argument, node.dtype, node.shape, *read))
+    return tuple(rows)
+
+
+def _outer(node: TensorNode, outside: dict[TensorNode, int]) -> tuple[object, ...]:
+    return outside.setdefault(node, len(outside)), node.dtype, node.shape
+
+
+def fixed(order: Iterable[TensorNode], inputs: Container[TensorNode]) -> set[TensorNode]:
+    """Data but `inputs`, constants, other views of them, and what is computed of constants."""
+    found: set[TensorNode] = set()
+    data: set[TensorNode] = set()
+    for node in order:
+        if node in inputs or not found.issuperset(node.sources):
+            continue
+        is_view = isinstance(node, (*LEAVES, *MOVEMENT, Cast))
+        is_data = isinstance(node, Buffer) or not data.isdisjoint(node.sources)
+        if is_view or not is_data:
+            found.add(node)
+            if is_data:
+                data.add(node)
+    return found
+
+
+def runs(keys: Sequence[object]) -> Iterator[tuple[int, int, int]]:
+    """Start, period and count of what follows itself, from the left, shortest periods first."""
+    nearest: dict[object, list[int]] = {}
+    ahead: list[list[int]] = [[] for _ in keys]
+    for position in range(len(keys) - 1, -1, -1):
+        known = nearest.get(keys[position], [])
+        ahead[position] = [it - position for it in known]
+        nearest[keys[position]] = [position, *known[: _PERIODS - 1]]
+    at = 0
+    while at < len(keys):
+        found = next(((p, n) for p in ahead[at] if (n := count_of(keys, at, p)) >= FEWEST), None)
+        if found is None:
+            at += 1
+        else:
+            yield at, *found
+            at += found[0] * found[1]
+
+
+def count_of(keys: Sequence[object], start: int, period: int) -> int:
+    """How often the `period` keys at `start` follow each other."""
+    end = start + period
+    piece = keys[start:end]
+    count = 1
+    while keys[end : end + period] == piece:
+        count += 1
+        end += period
+    return count

@@ -1,0 +1,388 @@
+"""The public calls of a program and the user's functions around them: a tree of scopes.
+
+    block × 12                 repeat      iterations that are alike, see `alike.py`
+      block 1                  function    what one call of a function made
+        layernorm
+          mean                 call        the nodes of one public call
+      iterations 2 … 12        rest        the others, in the same way
+
+A scope holds what was made between two moments, so no path leads out of it and back. What is read
+but not computed (weights, constants) is held by the scope of those that read it; the first operand
+of what reads nothing else is an input, which no scope holds.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from compiler.core.frames import Frame
+from compiler.core.node import toposort
+from compiler.core.origin import Origin
+from compiler.graph.alike import FEWEST, Signatures, count_of, fixed, runs
+from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
+
+ScopeKind: TypeAlias = Literal["call", "function", "repeat", "iteration", "rest", "lines"]
+Place: TypeAlias = tuple[str, int]
+MOST_CHILDREN = 16
+"""Parts of one scope above which neighbours are taken together: a choice."""
+_CHUNKS = 12
+_MOSTLY = 0.7
+"""Share of an iteration that the first one must have to count as one: a choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A call, a function's run, or several of them.
+
+    `parent` is the position of the scope around it, -1 for none. `places` are the file and line of
+    a call, of the call of a function, or those between which the others stand.
+    """
+
+    kind: ScopeKind
+    name: str
+    parent: int
+    places: tuple[Place, ...]
+    count: int = 1
+    """How many iterations a repeat has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """The scopes of a graph, each after the one around it, and the innermost scope of its nodes."""
+
+    rows: tuple[Scope, ...]
+    of: dict[TensorNode, int]
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A scope while the tree is built: `nodes` are those of a call, `key` tells the calls of a
+    function apart."""
+
+    kind: ScopeKind
+    name: str
+    places: tuple[Place, ...]
+    parts: "list[Part]" = field(default_factory=list)
+    nodes: tuple[TensorNode, ...] = ()
+    key: object = None
+    count: int = 1
+
+    def calls(self) -> "Iterator[Part]":
+        """The calls in it, in order."""
+        stack = [self]
+        while stack:
+            part = stack.pop()
+            if part.nodes:
+                yield part
+            stack += reversed(part.parts)
+
+
+def scopes_of(root: Sink) -> Scopes:
+    """The scopes of all nodes below `root` whose lines are known: of a graph as it was written."""
+    order: list[TensorNode] = [n for n in toposort([root]) if not isinstance(n, Sink)]
+    made = _by_call(order)
+    unit = {node: call for call, nodes in made.items() for node in nodes}
+    leaves = _leaves(made, unit)
+    inputs = _inputs([made[call] for call in sorted(made) if call not in leaves], unit, leaves)
+    same = fixed(order, inputs)
+    computing = [
+        nodes for call, nodes in sorted(made.items())
+        if call not in leaves or (inputs.isdisjoint(nodes) and not same.issuperset(nodes))
+    ]  # fmt: skip
+    whole = _tree(computing)
+    while len(whole.parts) == 1 and whole.parts[0].kind == "function":
+        whole = whole.parts[0]  # what holds everything tells nothing apart
+    _Folding(same).fold(whole)
+    rows, of = _numbered(whole)
+    _give_back(computing, order, of)
+    _hold(order, rows, of, inputs)
+    return Scopes(tuple(rows), of)
+
+
+def _by_call(order: Iterable[TensorNode]) -> dict[int, list[TensorNode]]:
+    """The nodes of each public call, by its number."""
+    found: dict[int, list[TensorNode]] = {}
+    for node in order:
+        if node.origin is not None and node.origin.call:
+            found.setdefault(node.origin.call, []).append(node)
+    return found
+
+
+def _leaves(made: dict[int, list[TensorNode]], unit: dict[TensorNode, int]) -> set[int]:
+    """The calls that compute nothing: they hold data, constants, and other views of such."""
+    found: set[int] = set()
+    for call in sorted(made):
+        nodes = made[call]
+        is_moved = all(isinstance(node, (*LEAVES, *MOVEMENT)) for node in nodes)
+        read = (s for node in nodes for s in node.sources)
+        if is_moved and all(_is_leaf(s, unit, found | {call}) for s in read):
+            found.add(call)
+    return found
+
+
+def _is_leaf(node: TensorNode, unit: dict[TensorNode, int], leaves: set[int]) -> bool:
+    return unit[node] in leaves if node in unit else not node.sources
+
+
+def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
+    """The calls, in the order in which they ran, in the functions that made them."""
+    whole = Part("function", "", ())
+    open_parts = [whole]
+    for nodes in computing:
+        origin = nodes[0].origin
+        assert origin is not None
+        around = _functions(origin)
+        same = 0
+        for part, (frame, _) in zip(open_parts[1:], around, strict=False):
+            if part.key is not frame:
+                break
+            same += 1
+        del open_parts[same + 1 :]
+        for frame, name in around[same:]:
+            made = Part("function", name, ((frame.file, frame.line),), key=frame)
+            open_parts[-1].parts.append(made)
+            open_parts.append(made)
+        place = origin.file, origin.line
+        call = Part("call", origin.method, (place,), nodes=tuple(nodes), key=(place, origin.method))
+        open_parts[-1].parts.append(call)
+    return whole
+
+
+def _functions(origin: Origin) -> list[tuple[Frame, str]]:
+    """The functions that were running, each with the frame that called it; those with a name."""
+    frames = origin.frames
+    names = [*(frame.function for frame in frames[1:]), origin.function]
+    return [(frame, name) for frame, name in zip(frames, names, strict=False) if name]
+
+
+class _Folding:
+    """Takes iterations that are alike together, from the inside out, then what is too many."""
+
+    def __init__(self, fixed: set[TensorNode]) -> None:
+        self.fixed = fixed
+        self.signatures = Signatures()
+
+    def fold(self, whole: Part) -> None:
+        """Fold what is in a tree of calls and functions."""
+        order = [whole]
+        for part in order:
+            order += part.parts
+        for part in reversed(order):
+            if part.kind == "call":
+                part.key = self.signatures.of_call(part.key, self._changing([part]))
+                continue
+            part.parts = self._repeated(part.parts)
+            part.key = self.signatures.of(part.key, [it.key for it in part.parts])
+            is_whole = part is not whole and len(part.parts) == 1
+            if is_whole and part.parts[0].kind == "repeat":
+                inner = part.parts[0]
+                part.kind, part.count, part.parts = "repeat", inner.count, inner.parts
+            part.parts = _chunked(part.parts)
+
+    def _changing(self, parts: Iterable[Part]) -> list[TensorNode]:
+        """The nodes in parts that are not the same in every iteration."""
+        calls = (call for part in parts for call in part.calls())
+        return [node for call in calls for node in call.nodes if node not in self.fixed]
+
+    def _repeated(self, parts: list[Part]) -> list[Part]:
+        """`parts` with a repeat in the place of each run of iterations; runs repeat, too."""
+        while True:
+            made: list[Part] = []
+            at = 0
+            keys = [part.key for part in parts]
+            for start, period, count in runs(keys):
+                if start < at:
+                    continue  # the run before it began later, and ended later, than was found
+                start = start + _top(parts[start : start + period])
+                count = count_of(keys, start, period)
+                pieces = [parts[start + n * period :][:period] for n in range(count)]
+                made += parts[at:start]
+                at = start + period * count
+                for group in self.signatures.equal([self._changing(it) for it in pieces]):
+                    made += self._repeat([pieces[n] for n in group], made)
+            made += parts[at:]
+            if len(made) == len(parts):
+                return made
+            parts = made
+
+    def _repeat(self, pieces: list[list[Part]], before: list[Part]) -> list[Part]:
+        """Iterations as one part, where they are enough, with the first one that is `before`."""
+        if len(pieces) < FEWEST:
+            return [part for piece in pieces for part in piece]
+        if first := _first(before, pieces[0]):
+            del before[-len(first) :]
+            pieces = [first, *pieces]
+        places = _span(pieces[1])
+        inner = pieces[1][0]
+        is_single = len(pieces[0]) == len(pieces[1]) == 1
+        is_named = is_single and inner.kind != "call"
+        name = inner.name if is_named else _lines(places)
+        key = self.signatures.of("repeat", [len(pieces), *(it.key for it in pieces[1])])
+        bodies = [
+            piece[0] if is_single else Part("iteration", f"iteration {n}", places, piece)
+            for n, piece in enumerate(pieces, 1)
+        ]
+        for number, body in enumerate(bodies, 1):
+            body.name = f"{name} {number}" if is_named else body.name
+        rest = Part("rest", f"iterations 2 … {len(pieces)}", places, _chunks(bodies[1:], 2))
+        return [Part("repeat", name, places, [bodies[0], rest], key=key, count=len(pieces))]
+
+
+def _top(body: list[Part]) -> int:
+    """The part of a period with which an iteration begins: the one above that before it."""
+    lines = [part.places[0][1] for part in body]
+    back = [lines[at - 1] - line for at, line in enumerate(lines)]
+    return back.index(max(back)) if max(back) > 0 else 0
+
+
+def _first(before: list[Part], body: list[Part]) -> list[Part]:
+    """The iteration `before` the others that is like `body` but for what is shared by all.
+
+    What every iteration computes alike is made by the first alone, which may also find views of its
+    state that are no computation.
+    """
+    top = body[0].places[0]
+    if max(part.places[0] for part in body) <= top:
+        return []
+    start = len(before)
+    while start and top <= before[start - 1].places[0] <= body[-1].places[0]:
+        start -= 1
+        if start and before[start - 1].places[0] > before[start].places[0]:
+            break
+    found = before[start:]
+    shared = Counter(map(_what, found)) & Counter(map(_what, body))
+    is_alike = shared.total() >= _MOSTLY * max(len(found), len(body))
+    return found if is_alike else []
+
+
+def _what(part: Part) -> object:
+    return part.kind, part.name, part.places
+
+
+def _chunks(bodies: list[Part], first: int) -> list[Part]:
+    """Iterations in at most twelve parts, and so on inside of these."""
+    if len(bodies) <= _CHUNKS:
+        return bodies
+    size = -(-len(bodies) // _CHUNKS)
+    made = []
+    for start in range(0, len(bodies), size):
+        piece = bodies[start : start + size]
+        at = first + start
+        name = f"iterations {at} … {at + len(piece) - 1}" if len(piece) > 1 else f"iteration {at}"
+        made.append(Part("rest", name, _span(piece), _chunks(piece, at)))
+    return made
+
+
+def _chunked(parts: list[Part]) -> list[Part]:
+    """`parts`, neighbours taken together where they are too many to be read: those of one line,
+    then so many that it is enough."""
+    if len(parts) > MOST_CHILDREN:
+        lines = itertools.groupby(parts, key=lambda part: part.places[0])
+        parts = [_lines_part(list(piece)) for _, piece in lines]
+    while len(parts) > MOST_CHILDREN:
+        size = -(-len(parts) // _CHUNKS)
+        pieces = [parts[start : start + size] for start in range(0, len(parts), size)]
+        parts = [_lines_part(piece) for piece in pieces]
+    return parts
+
+
+def _lines_part(piece: list[Part]) -> Part:
+    if len(piece) == 1:
+        return piece[0]
+    places = _span(piece)
+    return Part("lines", _lines(places), places, piece)
+
+
+def _span(parts: Sequence[Part]) -> tuple[Place, ...]:
+    """The first and the last line of parts: of the first file, if there are several."""
+    places = [place for part in parts for place in part.places]
+    file = places[0][0]
+    lines = sorted({line for other, line in places if other == file})
+    return tuple((file, line) for line in dict.fromkeys((lines[0], lines[-1])))
+
+
+def _lines(places: tuple[Place, ...]) -> str:
+    first, last = places[0][1], places[-1][1]
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _numbered(whole: Part) -> tuple[list[Scope], dict[TensorNode, int]]:
+    """The tree as rows, and the row of each node of a call."""
+    rows: list[Scope] = []
+    of: dict[TensorNode, int] = {}
+    stack = [(part, -1) for part in reversed(whole.parts)]
+    while stack:
+        part, parent = stack.pop()
+        of.update(dict.fromkeys(part.nodes, len(rows)))
+        stack += [(inner, len(rows)) for inner in reversed(part.parts)]
+        rows.append(Scope(part.kind, part.name, parent, part.places, part.count))
+    return rows, of
+
+
+def _inputs(
+    computing: Sequence[Sequence[TensorNode]], unit: dict[TensorNode, int], leaves: set[int]
+) -> set[TensorNode]:
+    """What the program begins with: the first operand of each call that reads nothing computed."""
+    found: set[TensorNode] = set()
+    for nodes in computing:
+        own = set(nodes)
+        read = [s for node in nodes for s in node.sources if s not in own]
+        if read and all(_is_leaf(s, unit, leaves) for s in read):
+            base = next((b for s in read if (b := _base(s)) is not None), None)
+            found |= {base} if base is not None else set()
+    return found
+
+
+def _base(node: TensorNode) -> TensorNode | None:
+    """The data that a view is of; None for what is a constant."""
+    while node.sources:
+        node = node.sources[0]
+    return node if isinstance(node, Buffer | Param) else None
+
+
+def _give_back(
+    computing: Sequence[Sequence[TensorNode]], order: list[TensorNode], of: dict[TensorNode, int]
+) -> None:
+    """Views of its operand that a call made and that others read again belong to who made that.
+
+    Else the first of three products would seem to feed the others.
+    """
+    results = {nodes[-1] for nodes in computing}
+    shared: set[TensorNode] = set()
+    readers: dict[TensorNode, set[int]] = {}
+    for node in reversed(order):
+        is_view = isinstance(node, MOVEMENT) and node in of and node not in results
+        if is_view and readers[node] - {of[node]}:
+            shared.add(node)
+        for source in node.sources:
+            readers.setdefault(source, set()).add(-1 if node in shared else of.get(node, -1))
+    for node in order:
+        if node in shared:
+            del of[node]
+            if node.sources[0] in of:
+                of[node] = of[node.sources[0]]
+
+
+def _hold(
+    order: list[TensorNode], rows: list[Scope], of: dict[TensorNode, int], inputs: set[TensorNode]
+) -> None:
+    """Give what computes nothing the scope of all that read it; inputs, and their views, none."""
+    around: dict[TensorNode, int] = {}
+    for node in reversed(order):
+        if node not in of:
+            of[node] = -1 if node in inputs else around.get(node, -1)
+        for source in node.sources:
+            mine = of[node]
+            around[source] = _common(around[source], mine, rows) if source in around else mine
+
+
+def _common(a: int, b: int, rows: list[Scope]) -> int:
+    """The innermost scope that holds both."""
+    while a != b:  # the scope around another comes before it
+        if a > b:
+            a = rows[a].parent
+        else:
+            b = rows[b].parent
+    return a

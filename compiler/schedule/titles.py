@@ -1,0 +1,84 @@
+"""What kernels are called, for readers.
+
+    y = (x @ w).relu()      the kernel of both is "k7 matmul+relu 64×32, line 12"
+
+Titles are for tables, pictures and traces. The code of a kernel, and what is kept of it, know it by
+what it does: kernels that do the same share both, whatever they are called.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from compiler.core.origin import Origin, short_name
+from compiler.graph.nodes import LEAVES, MOVEMENT, Cast, Shape, Sink, TensorNode
+
+MOST_OPERATORS = 4
+"""Operators that stand in a title; of more the first, the second and the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTitle:
+    """The kernel's own name, the user's operators in it, the shape of its result, and the lines.
+
+    A cast or a movement counts only where nothing else is done.
+    """
+
+    name: str
+    operators: tuple[str, ...]
+    shape: Shape
+    lines: tuple[str, ...]
+    """`file:line`, in order."""
+
+    @property
+    def work(self) -> str:
+        """`matmul+relu`, `mean+sub+…+div`."""
+        found = self.operators
+        if len(found) > MOST_OPERATORS:
+            found = (*found[:2], "…", found[-1])
+        return "+".join(found)
+
+    @property
+    def symbol(self) -> str:
+        """`k7_matmul_relu`: the title as far as a symbol of assembly can hold it."""
+        words = (re.sub(r"\W+", "_", it, flags=re.ASCII) for it in self.operators[:MOST_OPERATORS])
+        return "_".join((self.name, *filter(None, words)))
+
+    @property
+    def place(self) -> str:
+        """`line 12`, `lines 9–12`, `model.py:12 … train.py:3`."""
+        return _in_words(self.lines)
+
+    @property
+    def where(self) -> str:
+        """`64×32, line 12`: what tells it from others that do the same."""
+        extents = "×".join(str(it) for it in self.shape if it != 1) or "1"
+        return ", ".join(filter(None, (extents, self.place)))
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.name, self.work, self.where)))
+
+
+def _in_words(lines: tuple[str, ...]) -> str:
+    if not lines:
+        return ""
+    (file, _, first), (other, _, last) = (it.rpartition(":") for it in (lines[0], lines[-1]))
+    if file != other:
+        return f"{lines[0]} … {lines[-1]}"
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def title(
+    name: str,
+    computed: Iterable[TensorNode],
+    origins: Callable[[TensorNode], Iterable[Origin]],
+    shape: Shape,
+) -> KernelTitle:
+    """The title of the kernel `name`, which computes these nodes; `origins` has their lines."""
+    nodes = [node for node in computed if not isinstance(node, (*LEAVES, Sink))]
+    working = [node for node in nodes if not isinstance(node, (*MOVEMENT, Cast))]
+    found = {origin for node in working or nodes for origin in origins(node)}
+    calls = sorted(found, key=lambda it: (it.call, it))
+    lines = sorted({(it.file, it.line) for it in found})
+    places = (f"{short_name(file)}:{line}" for file, line in lines)
+    return KernelTitle(name, tuple(dict.fromkeys(it.method for it in calls)), shape, tuple(places))

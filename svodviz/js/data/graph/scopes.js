@@ -1,0 +1,184 @@
+// The public calls that made a graph, and the functions and iterations around them, as groups that
+// open into each other: see compiler/graph/scopes.py. Pure.
+
+import { counted } from "../../kit/words.js";
+import { commonest, inherited } from "./inherited.js";
+
+/**
+ * @typedef {import("../model.js").Model} Model
+ * @typedef {import("../wire.js").Graph} Graph
+ * @typedef {import("../wire.js").NodeRow} NodeRow
+ * @typedef {import("./folding.js").Group} Group
+ */
+
+/** @type {Record<string, string[]>} the kinds of scopes that each way of folding makes groups of */
+export const SCOPED = {
+  path: ["call", "function", "repeat", "iteration", "rest", "lines"],
+  call: ["call"],
+  repeat: ["repeat", "iteration", "rest"],
+};
+// Boxes that a graph opens with at most, where they can be read; less is tried where they cannot.
+export const BUDGETS = [40, 28, 20, 14, 10, 6];
+const SOME = 16; // boxes up to which functions open: what they are called says more
+const FEW = 4; // boxes up to which a repetition opens, too
+const FRAMELESS = ["lines"]; // what holds neighbours only so that they are not too many
+
+/**
+ * The groups that the scopes of a graph's nodes make, each after the one around it.
+ * @param {Model} model @param {Graph} scene @param {string} folding an id of SCOPED
+ * @returns {Group[]}
+ */
+export function scopeGroups(model, scene, folding) {
+  const innermost = scene.nodes.map((row) => scopeOf(model, row));
+  /** @type {Map<number, number[]>} */
+  const nodes = new Map();
+  innermost.forEach((first, node) => {
+    for (let scope = first; scope >= 0; scope = model.scopes[scope][2]) {
+      if (!nodes.has(scope)) nodes.set(scope, []);
+      nodes.get(scope)?.push(node);
+    }
+  });
+  const kept = [...nodes.keys()].sort((a, b) => a - b)
+    .filter((scope) => SCOPED[folding].includes(model.scopes[scope][0]));
+  const position = new Map(kept.map((scope, i) => [scope, i]));
+  return kept.map((scope) => {
+    const [kind, name, first] = model.scopes[scope];
+    let parent = first;
+    while (parent >= 0 && !position.has(parent)) parent = model.scopes[parent][2];
+    return { name: `scope ${scope}`, key: name, nodes: nodes.get(scope) ?? [], scope,
+      parent: position.get(parent) ?? -1, isFrameless: FRAMELESS.includes(kind) };
+  });
+}
+
+/**
+ * The call in which a node was made, or the scope that holds it; -1 for none.
+ * @param {Model} model @param {NodeRow} row
+ */
+export function scopeOf(model, row) {
+  if (row.scope !== undefined) return row.scope;
+  model.scopeByEntity ??= new Map(rowsOfGraph(model).flatMap((it) =>
+    [[it.e, it.scope ?? -1]]));
+  return model.scopeByEntity.get(row.e) ?? inherited(model, row, model.scopeByEntity) ?? -1;
+}
+
+/** @param {Model} model */
+const rowsOfGraph = (model) => model.stageById.get("graph")?.units[0]?.scene?.nodes ?? [];
+
+/**
+ * The groups that are open at first, from the outside in: neighbours that were only taken together
+ * as long as boxes are few enough to be read, functions and repetitions where there are fewer.
+ * @param {Model} model @param {Group[]} groups @param {number} count of nodes @param {number} most
+ * @returns {string[]} names
+ */
+export function openWithin(model, groups, count, most) {
+  const { inner, own, loose } = contentsOf(groups, count);
+  const outermost = groups.flatMap((group, i) => ((group.parent ?? -1) < 0 ? [i] : []));
+  let boxes = outermost.length + loose;
+  const open = new Set();
+  /** @param {number} group */
+  const kindOf = (group) => model.scopes[groups[group].scope ?? 0][0];
+  for (const kinds of [["lines"], ["lines", "function", "repeat", "iteration"]]) {
+    const visible = [...outermost];
+    for (const group of visible) {
+      const kind = kindOf(group);
+      const limit = Math.min(most, kind === "lines" ? most : SOME);
+      const after = boxes + inner[group].length + own[group] - 1;
+      const isOpened = !open.has(group) && kinds.includes(kind) && after <= limit
+        && (kind !== "repeat" || boxes <= FEW);
+      if (isOpened) {
+        boxes = after;
+        open.add(group);
+      }
+      if (open.has(group)) visible.push(...inner[group]);
+    }
+  }
+  return groups.flatMap(({ name }, i) => (open.has(i) ? [name] : []));
+}
+
+/**
+ * The groups in each group, how many nodes stand in it alone, and how many in none.
+ * @param {Group[]} groups @param {number} count
+ */
+function contentsOf(groups, count) {
+  /** @type {number[][]} */
+  const inner = groups.map(() => []);
+  const own = groups.map(({ nodes }) => nodes.length);
+  let loose = count;
+  groups.forEach(({ parent = -1, nodes }, i) => {
+    if (parent < 0) {
+      loose -= nodes.length;
+      return;
+    }
+    inner[parent].push(i);
+    own[parent] -= nodes.length;
+  });
+  return { inner, own, loose };
+}
+
+/**
+ * The names of what opens with a group: the first iteration with its repetition.
+ * @param {Group[]} groups @param {Model} model @param {string} name
+ */
+export function openedWith(model, groups, name) {
+  const at = groups.findIndex((group) => group.name === name);
+  const [kind] = at < 0 ? [""] : model.scopes[groups[at].scope ?? 0];
+  const first = kind === "repeat" ? groups.find((group) => group.parent === at) : undefined;
+  return first && model.scopes[first.scope ?? 0][0] !== "call" ? [name, first.name] : [name];
+}
+
+/**
+ * What is written on the box of a group: title, what it gives, and the kind that colours it.
+ * @param {Model} model @param {Group} group @param {NodeRow[]} rows its nodes
+ * @returns {{title: string, detail: string, kind: string, isCall: boolean}}
+ */
+export function scopeWords(model, group, rows) {
+  const scope = group.scope ?? 0;
+  const [kind, name, , lines, count] = model.scopes[scope];
+  const last = rows[rows.length - 1];
+  const type = `${last.dtype ?? ""}${last.shape ?? ""}`;
+  const calls = callsIn(model)[scope];
+  const operators = counted(calls, "operator");
+  const colour = commonest(rows.map((row) => row.kind).filter((it) => !PLAIN.has(it)), "")
+    || last.kind;
+  if (kind === "call") {
+    const title = `${name} ${last.name ?? ""}`.trim();
+    return { title, detail: type, kind: mainKind(rows), isCall: true };
+  }
+  if (kind === "repeat") {
+    const each = calls % count ? operators : `${counted(calls / count, "operator")} each`;
+    const title = `${name} × ${count}`;
+    return { title, detail: `${each} → ${type}`, kind: "loop", isCall: false };
+  }
+  const text = lines.length === 1 && kind === "lines" ? sourceText(model, lines[0]) : "";
+  return { title: name, detail: text || `${operators} → ${type}`, kind: colour, isCall: false };
+}
+
+const PLAIN = new Set(["buffer", "const", "movement", "cast"]);
+const MAIN = ["reduce", "memory", "elementwise", "cast", "movement", "const", "buffer"];
+
+/**
+ * The kind of node that does the work of a call.
+ * @param {NodeRow[]} rows
+ */
+function mainKind(rows) {
+  const kinds = new Set(rows.map((row) => row.kind));
+  return MAIN.find((kind) => kinds.has(kind)) ?? rows[rows.length - 1].kind;
+}
+
+/**
+ * How many calls each scope holds.
+ * @param {Model} model
+ */
+function callsIn(model) {
+  if (model.callCounts) return model.callCounts;
+  const counts = model.scopes.map(([kind]) => Number(kind === "call"));
+  for (let scope = counts.length - 1; scope >= 0; scope -= 1) {
+    const parent = model.scopes[scope][2];
+    if (parent >= 0) counts[parent] += counts[scope];
+  }
+  model.callCounts = counts;
+  return counts;
+}
+
+/** @param {Model} model @param {number} line the entity of a line */
+const sourceText = (model, line) => model.lineOf.get(line)?.text.trim() ?? "";
