@@ -7,6 +7,7 @@ import { stagePicture } from "../../data/graph/picture.js";
 import { matches, termsOf } from "../../data/query.js";
 import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, touches, union } from "../../kit/geometry.js";
+import { rove } from "../../kit/roving.js";
 import { handleCamera } from "./camerawork.js";
 import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
@@ -37,14 +38,17 @@ export class GraphView {
     this.tidy = new Tidy(store, () => this.show());
     this.graphTools = new GraphTools(store, this);
     this.empty = h("p", { class: "empty" });
-    this.root = h(
-      "div", { class: "graph-view" }, this.graphTools.root,
-      h("div", { class: "graph-area" }, this.overview, this.svg, this.minimap.root, this.empty,
-        h("div", { class: "zoom" }, this.tidy.root,
-          button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
-          button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
-          button("fit", () => this.fit(), { title: "Show everything (space)" }))),
-    );
+    this.bar = h("div", { class: "graph-bar", role: "toolbar", "aria-label": "Graph" },
+      this.graphTools.root,
+      h("div", { class: "zoom" }, this.tidy.root,
+        button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+        button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+        button("fit", () => this.fit(), { title: "Show everything (space)" })));
+    this.area = h("div", { class: "graph-area" },
+      h("div", { class: "graph-ground" }, this.overview, this.svg, this.empty),
+      this.minimap.root);
+    this.root = h("div", { class: "graph-view" }, this.bar, this.area);
+    rove(this.bar);
     this.listen();
   }
 
@@ -76,6 +80,7 @@ export class GraphView {
     const isPass = stage === "passes";
     this.picture = isPass ? this.passPicture() : this.stagePicture();
     this.empty.hidden = Boolean(this.picture);
+    this.bar.hidden = !this.picture;
     this.graphTools.show();
     this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
@@ -163,6 +168,7 @@ export class GraphView {
     [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
     this.numberLayer.replaceChildren();
     this.minimap.root.hidden = true;
+    this.bar.hidden = true;
     const instead = this.store.allowedViews().includes("text") ? " Its lines are under Text." : "";
     this.empty.textContent = `${unit?.note || "This stage has no graph."}${instead}`;
   }
@@ -197,6 +203,21 @@ export class GraphView {
     this.isFitted = true;
     this.camera = this.opening();
     if (this.store.selected >= 0) this.reveal();
+  }
+
+  /** The room of the drawing, with the map beside it. */
+  get room() {
+    return [this.area.clientWidth, this.area.clientHeight];
+  }
+
+  /** Where the room has become wider or narrower, what was in its middle is there again. */
+  stay() {
+    const [before, now] = [this.roomAt ?? this.room, this.room];
+    if (!now[0]) return;
+    this.roomAt = now;
+    if (before[0] === now[0]) return;
+    this.camera = this.camera.moved((now[0] - before[0]) / 2, 0);
+    this.drawnArea = null;
   }
 
   /** All of the picture; of one too large for that its upper end, where most of its nodes are. */
@@ -242,20 +263,32 @@ export class GraphView {
     const related = seenOf(model.related(selected), byEntity);
     let wanted = byEntity.has(selected)
       ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it));
-    if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
+    const isStep = !wanted.length && isNewStep;
+    if (isStep) wanted = this.rewritten();
     if (!wanted.length) return;
     const view = this.camera.view(...this.size(), -0.02);
     const box = union(wanted.map((it) => it.box));
     const fits = box[2] - box[0] < view[2] - view[0] && box[3] - box[1] < view[3] - view[1];
     const isSeen = fits ? holds(view, box) : wanted.some((it) => touches(view, it.box));
     if (isSeen) return;
-    const [left, top, right, bottom] = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
-    this.centre((left + right) / 2, (top + bottom) / 2);
+    const shown = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
+    if (isStep) this.moveTo(this.camera.toward(shown, view));
+    else this.centre((shown[0] + shown[2]) / 2, (shown[1] + shown[3]) / 2);
+  }
+
+  /** What the rewrite on screen changed; before the first, what that is going to replace. */
+  rewritten() {
+    const { nodes, byEntity } = this.picture;
+    const { pass, state } = this.store;
+    const changed = nodes.filter((it) => it.mark);
+    const next = state.step === 0 && byEntity.get(pass.rewrites[0]?.[1]);
+    return changed.length || !next ? changed : [next];
   }
 
   draw() {
     if (!this.picture) return;
     this.settle();
+    this.stay();
     const { camera } = this;
     const size = this.size();
     const view = camera.view(...size);
@@ -264,7 +297,7 @@ export class GraphView {
     if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
       this.fill(size);
     }
-    this.minimap.draw(this.picture, view, size);
+    this.minimap.draw(this.picture, this.camera, this.room);
     this.look.onStatus();
   }
 
