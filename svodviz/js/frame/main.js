@@ -110,7 +110,7 @@ class Explorer {
 
   showWhole() {
     this.wholeButton.setAttribute("aria-pressed", String(this.whole.isOn));
-    this.ownTab.show();
+    this.ownTab.offer();
     this.show();
   }
 

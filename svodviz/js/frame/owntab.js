@@ -24,11 +24,11 @@ export class OwnTab {
   know(model) {
     this.given = model;
     this.manager = model.widget_manager;
-    requestAnimationFrame(() => this.show()); // in the page by then
+    requestAnimationFrame(() => this.offer()); // in the page by then
   }
 
   /** Only a cell of a notebook in JupyterLab has a place for more tabs. */
-  show() {
+  offer() {
     const isLab = document.querySelector("#jp-main-dock-panel")?.contains(this.root);
     this.button.hidden = !isLab || this.root.hasAttribute("data-whole")
       || !this.root.closest(".jp-Notebook");
@@ -37,14 +37,25 @@ export class OwnTab {
   async open() {
     try {
       const view = await this.manager.create_view(this.widgetModel());
-      const tab = view.luminoWidget ?? view.pWidget;
-      tab.addClass("svodviz-tab");
-      tab.id = `svodviz-${Date.now()}`;
-      Object.assign(tab.title, { label: this.name, closable: true });
-      this.manager.context.addSibling(tab, { mode: "tab-after" });
+      this.show(view.luminoWidget ?? view.pWidget);
     } catch {
       this.tell(`○ ${WAY}.`);
     }
+  }
+
+  /**
+   * Puts a view into a tab beside the notebook. It stands in a plain widget: JupyterLab gives that
+   * its place, and the view would wipe its own when it takes over the widget's layout.
+   */
+  show(view) {
+    const Widget = rootClass(view.constructor);
+    const tab = new Widget();
+    tab.addClass("svodviz-tab");
+    tab.id = `svodviz-${Date.now()}`;
+    Object.assign(tab.title, { label: this.name, closable: true });
+    tab.disposed.connect(() => view.dispose());
+    this.manager.context.addSibling(tab, { mode: "tab-after" });
+    requestAnimationFrame(() => Widget.attach(view, tab.node));
   }
 
   /** The widget's model behind what anywidget gives us: its events bring it along. */
@@ -57,4 +68,10 @@ export class OwnTab {
     this.given.set("tabs", undefined); // so that nothing of it is saved
     return found;
   }
+}
+
+/** The class that all others descend from: of JupyterLab's widgets, the plain one. */
+function rootClass(found) {
+  const above = Object.getPrototypeOf(found);
+  return above.prototype ? rootClass(above) : found;
 }

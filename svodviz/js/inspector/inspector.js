@@ -43,7 +43,7 @@ export class Inspector {
     const isChosen = selected >= 0 && selected !== this.chosen;
     this.chosen = selected;
     // What changed last is in view: the selection, or what stands before it.
-    this.body.scrollTop = isChosen ? this.sheet.offsetTop - this.body.offsetTop : 0;
+    this.body.scrollTop = isChosen ? this.sheet.offsetTop : 0;
   }
 
   overview() {

@@ -222,6 +222,8 @@ export class GraphView {
 
   /** All of the picture; of one too large for that its upper end, where most of its nodes are. */
   opening() {
+    const { box } = this.picture;
+    this.minimap.draw(this.picture, fit(box, ...this.room), this.room); // it takes its room first
     const [width, height] = this.size();
     const camera = fit(this.picture.box, width, height);
     const view = camera.view(width, height);
