@@ -78,8 +78,8 @@ class Explorer {
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
-      title: "Next one found (Enter); Shift: the one before", "aria-label": "Next one found",
-      hidden: true,
+      class: "next-hit", title: "Next one found (Enter); Shift: the one before",
+      "aria-label": "Next one found", hidden: true,
     });
     const keys = button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" });
     this.wholeButton = button("", () => this.whole.toggle(), {

@@ -17,9 +17,10 @@ const HEAD = 22; // room for a frame's words
  * @param {Point[]} boxes width and height of each part
  * @param {{from: number, to: number}[]} links
  * @param {number[]} frameOf the frame that each part stands in, -1 for none
+ * @param {(Point | undefined)[]} near where parts stood in another layout; only without frames
  * @returns {Arrangement}
  */
-export function arrange(boxes, links, frameOf) {
+export function arrange(boxes, links, frameOf, near = []) {
   /** @type {Map<number, number[]>} */
   const members = new Map();
   frameOf.forEach((frame, part) => {
@@ -28,7 +29,7 @@ export function arrange(boxes, links, frameOf) {
     members.get(frame)?.push(part);
   });
   const outer = outerGraph(boxes, frameOf, members, links);
-  const placed = placeInLayers(outer.boxes, outer.edges);
+  const placed = placeInLayers(outer.boxes, outer.edges, members.size ? [] : near);
   const places = boxes.map((_, part) => {
     const [x, y] = placed.places[outer.itemOf[part]];
     const inner = outer.inside.get(frameOf[part]);

@@ -183,14 +183,36 @@ export class GraphView {
     const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
     const isSame = before && key.split(" ").slice(0, 2).join() === before.key.split(" ").slice(0, 2)
       .join();
-    const isFilm = key.startsWith("film") && before?.key.startsWith("film");
-    if ((isFilm || isSame) && old && now) {
+    const isFilm = key.startsWith("film");
+    if (((isFilm && before?.key.startsWith("film")) || isSame) && old && now) {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    } else if (before && isFilm !== before.key.startsWith("film") && this.carryOver(before)) {
+      this.isFitted = true;
     } else {
       this.camera = this.cameras.get(key) || this.opening();
       this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
     }
+  }
+
+  /**
+   * Between a stage and the steps of its passes: what was in the middle of the view stays there.
+   * @returns {boolean} whether something of it is in both
+   */
+  carryOver(before) {
+    const { byEntity } = this.picture;
+    const both = before.nodes.filter((it) => byEntity.has(it.row.e));
+    if (!this.svg.clientWidth || both.length < before.nodes.length / 2) return false;
+    const [width, height] = this.size();
+    const { x, y, scale } = this.camera;
+    const off = ({ box }) => Math.hypot(((box[0] + box[2]) / 2) * scale + x - width / 2,
+      ((box[1] + box[3]) / 2) * scale + y - height / 2);
+    const chosen = before.byEntity.get(this.store.selected);
+    const old = both.includes(chosen) ? chosen
+      : both.reduce((best, it) => (off(it) < off(best) ? it : best));
+    const now = byEntity.get(old.row.e);
+    this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    return true;
   }
 
   size() {

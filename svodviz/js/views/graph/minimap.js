@@ -3,7 +3,7 @@
 import { h } from "../../kit/dom.js";
 import { holds } from "../../kit/geometry.js";
 
-const THICK = 120; // pixels that the strip takes at most
+const THICK = 96; // pixels that the strip takes at most
 const THIN = 30; // and at least, so that it can be grasped
 const COARSEST = 0.22; // scale of the strip, so that it is a map also of a small graph
 const LEAST = 460; // pixels of a pane below which a strip would take too much of it
