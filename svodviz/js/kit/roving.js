@@ -1,6 +1,7 @@
 // One stop of the Tab key for a region of many controls; arrows lead from one to the next in it.
 
-const ITEMS = "button, select, summary, a[href], input[type=checkbox], [tabindex]";
+// What scrolls stays a stop too, as its keys scroll it.
+const ITEMS = "button, select, summary, a[href], input[type=checkbox]";
 const WATCHED = { childList: true, subtree: true, attributes: true,
   attributeFilter: ["hidden", "disabled", "aria-current", "aria-pressed"] };
 const STEPS = {
