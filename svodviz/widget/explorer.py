@@ -45,6 +45,7 @@ STATE_NAMES = names_of(State)
 FOLDINGS = ("", "none", "module", "kernel", "pass", "depth")
 LEVELS = (-1, 1, 2, 3)
 MOST_LLVM_PASSES = 10_000
+PANELS = ("passes", "inspector")
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
@@ -52,7 +53,9 @@ class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
-    the whole pass, 0 before its first rewrite), selected (an entity), columns (three stages),
+    the whole pass, 0 before its first rewrite), selected (an entity), columns (stages), shares (of
+    the width, one number for each column), panels (whether "passes" and "inspector" are open, where
+    the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
     only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
     critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
@@ -126,11 +129,24 @@ class Explorer(PageWidget):
             self._check("only", {"only": entity}, self._entities)
         for stage in wanted.get("columns", ()):
             self._check("columns", {"columns": stage}, BY_ID)
+        self._check_room(wanted)
         kept = {name: value for name, value in self.state.items() if name not in wanted}
         if wanted.get("stage", kept.get("stage")) != self.state.get("stage"):
             # Another stage opens in the view and at the kernel that suit it.
             kept = {name: value for name, value in kept.items() if name not in ("view", "unit")}
         return {**kept, **wanted}
+
+    def _check_room(self, wanted: State) -> None:
+        """TraitError for panels that do not exist, and for sizes that are none."""
+        for panel, is_open in wanted.get("panels", {}).items():
+            self._check("panels", {"panels": panel}, PANELS)
+            self._check("panels", {"panels": is_open}, (False, True))
+        for panel, size in wanted.get("sizes", {}).items():
+            self._check("sizes", {"sizes": panel}, (*PANELS, "drawer"))
+            if not size > 0:
+                raise traitlets.TraitError(f"state: {panel} has the size {size}; expected pixels")
+        if any(not share > 0 for share in wanted.get("shares", ())):
+            raise traitlets.TraitError("state: shares are the widths of columns, each above 0")
 
     def _check(self, name: str, wanted: Mapping[str, object], allowed: Collection[object]) -> None:
         if name in wanted and wanted[name] not in allowed:

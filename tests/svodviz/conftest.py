@@ -32,6 +32,7 @@ PLANTED = """() => window.hacked !== undefined || !document.querySelector(".svod
     || document.querySelectorAll("script").length > 3"""
 AGAIN = """async () => {
     window.scrollTo(0, 0);
+    localStorage.clear();
     await window.svodviz.reset();
 }"""
 

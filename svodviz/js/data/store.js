@@ -6,19 +6,21 @@ import { overlaysOf } from "./graph/overlay.js";
 import { LEVELS } from "./llvmtexts.js";
 import { Measured } from "./measured.js";
 import { Requests } from "./requests.js";
+import { soundRoom } from "./room.js";
 
-export const COLUMNS = 3;
+const COLUMNS = 3; // at first
 
 /** @typedef {import("./wire.js").State} State */
 /**
- * State: {stage, unit, view, pass, step, selected, columns, folding, open, only, overlay,
- * critical, machine, level, llvm_pass}; all is saved and restored. stage: its place in the ribbon
- * · unit: position of the kernel · view: see views.py · pass: position · step: see frames.js ·
- * selected: entity string or "" · columns: three stages · folding: see groupings.js · open:
- * groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
- * overlay: see overlay.js · critical: whether only the critical path stands out · machine: whose
- * assembly is shown, "" for this one's · level: which of LLVM's passes, -1 for those that make
- * the code which runs · llvm_pass: position among those.
+ * State: {stage, unit, view, pass, step, selected, columns, shares, panels, sizes, folding, open,
+ * only, overlay, critical, machine, level, llvm_pass}; all is saved and restored. stage: its place
+ * in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see
+ * frames.js · selected: entity string or "" · columns: stages · shares: of the width, for each
+ * column, or none for equal ones · panels: which were opened or closed · sizes: of panels, in
+ * pixels · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
+ * are drawn, with their neighbours · overlay: see overlay.js · critical: whether only the critical
+ * path stands out · machine: whose assembly is shown, "" for this one's · level: which of LLVM's
+ * passes, -1 for those that make the code which runs · llvm_pass: position among those.
  */
 export class Store {
   /**
@@ -43,7 +45,7 @@ export class Store {
     const start = {
       stage: "graph", unit: 0, view: first?.view ?? "", selected: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
-      columns: this.textStages(["source", "loops", "asm"]),
+      columns: this.textStages(["source", "loops", "asm"]), shares: [], panels: {}, sizes: {},
       folding: "", open: [], only: [], overlay: "", critical: false,
       machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
@@ -123,9 +125,8 @@ export class Store {
     if (!this.model.machines.some(([id]) => id === state.machine)) state.machine = "";
     if (!LEVELS.some(([level]) => level === state.level)) state.level = LEVELS[0][0];
     if (!Number.isInteger(state.llvm_pass) || state.llvm_pass < 0) state.llvm_pass = 0;
-    const columns = Array.isArray(state.columns) ? state.columns : before.columns;
-    state.columns = before.columns.map((id, i) =>
-      (stageById.has(columns[i]) && this.model.text(columns[i]).length ? columns[i] : id));
+    Object.assign(state, soundRoom(state, before, (id) =>
+      stageById.has(id) && this.model.text(id).length > 0));
     if (!this.allowedViews(state).includes(state.view)) state.view = this.firstView(state);
     return state;
   }
@@ -249,9 +250,13 @@ export class Store {
     this.hoverListeners.forEach((listener) => listener(entity));
   }
 
-  /** @param {(entity: number) => void} listener */
+  /**
+   * @param {(entity: number) => void} listener
+   * @returns {() => void} ends it
+   */
   onHover(listener) {
     this.hoverListeners.push(listener);
+    return () => { this.hoverListeners = this.hoverListeners.filter((it) => it !== listener); };
   }
 
   /**

@@ -772,6 +772,9 @@ export interface State {
   step: number;
   selected: string;
   columns: string[];
+  shares: number[];
+  panels: Record<string, boolean>;
+  sizes: Record<string, number>;
   folding: string;
   open: string[];
   only: string[];

@@ -10,7 +10,7 @@ function numbered(model) {
 }
 
 /** The keys of the stages that are made when they are asked for. */
-const ASKED = { llvm_passes: "p", run: "m" };
+const ASKED = { llvm_passes: "l", run: "m" };
 
 /** The key that leads to a stage; "" where there is none. */
 export function keyOfStage(model, stage) {
@@ -33,14 +33,16 @@ export function keyTable(store, views) {
     [["ArrowDown"], "next pass", () => store.movePass(1)],
     [["ArrowLeft"], "previous rewrite", step(-1)],
     [["ArrowRight"], "next rewrite", step(1)],
-    [["f"], "next changed pass", () => store.movePass(1, true)],
-    [["r"], "previous changed pass", () => store.movePass(-1, true)],
+    [["n"], "next changed pass", () => store.movePass(1, true)],
+    [["p"], "previous changed pass", () => store.movePass(-1, true)],
     [[..."1234567890"], "stage by its place in the ribbon",
       (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
-    [["p"], "LLVM's passes", visit("llvm_passes")],
+    [["l"], "LLVM's passes", visit("llvm_passes")],
     [["m"], "the run: measured times", visit("run")],
     [["g"], "graph or text", () => views.toggleText()],
-    [["t"], "three linked columns", () => store.set({ view: "columns" })],
+    ...(views.whole.isPossible
+      ? [[["f"], "over the whole window, and back", () => views.toggleWhole()]] : []),
+    [["t"], "linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
     [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
     [["s"], "only the selection and its neighbours; again for more of them, or all; on the "
@@ -55,7 +57,8 @@ export function keyTable(store, views) {
     [["O"], "select the first user", neighbour("users")],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
-    [["Escape"], "clear selection and search", () => views.clear()],
+    [["Escape"], "back from the whole window; else clear selection and search",
+      () => views.clear()],
     [["?"], "this list", () => views.toggleHelp()],
   ];
 }

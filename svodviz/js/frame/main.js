@@ -10,15 +10,21 @@ import { Requests } from "../data/requests.js";
 import { Store } from "../data/store.js";
 import { hints } from "../glossary/words.js";
 import { Inspector } from "../inspector/inspector.js";
-import { button, h } from "../kit/dom.js";
+import { button, h, icon } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
+import { OwnTab } from "./owntab.js";
+import { Panels } from "./panels.js";
 import { Passes } from "./passes.js";
+import { rememberRoom } from "./remembering.js";
 import { Ribbon } from "./ribbon.js";
 import { keepWhenSaved } from "./saving.js";
+import { StepCard } from "./stepcard.js";
+import { ToolBar } from "./toolbar.js";
+import { WholePage } from "./wholepage.js";
 
 /** Pages other than the explorer of one compilation, by the format of their data. */
 const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQuiz };
@@ -28,10 +34,14 @@ class Explorer {
     this.store = new Store(model, saved, requests);
     const look = { fullPage, onStatus: () => this.updateStatus() };
     this.views = makeViews(this.store, look);
-    this.inspector = new Inspector(this.store);
+    this.passes = new Passes(this.store);
+    this.inspector = new Inspector(this.store, new StepCard(this.store).root);
+    this.root = h("div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" });
+    this.whole = new WholePage(this.root, fullPage, () => this.showWhole());
     this.keys = keyTable(this.store, this);
     this.help = keyPage(this.keys, () => this.toggleHelp());
     this.build(fullPage);
+    this.panels = new Panels(this.store, this.root, this);
     if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
@@ -39,6 +49,25 @@ class Explorer {
   }
 
   build(fullPage) {
+    this.buildTools(fullPage);
+    this.pane = h("div", { class: "pane", tabindex: "-1" });
+    this.obstacle = h("span", { class: "obstacle", role: "status" });
+    this.status = h("span", { class: "status-text" });
+    this.legend = h("span", { class: "legend" });
+    this.root.append(...[
+      fullPage && h("h1", { class: "unseen" }, this.store.model.name),
+      h("div", { class: "frame" },
+        button("Skip to the view", () => this.skip(), { class: "skip" }),
+        new Ribbon(this.store).root,
+        this.passes.root,
+        h("main", { class: "centre" }, this.bar.root, this.pane,
+          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
+        this.inspector.root),
+      this.help,
+    ].filter(Boolean));
+  }
+
+  buildTools(fullPage) {
     this.tabs = h("div", { class: "segmented", role: "group", "aria-label": "View" });
     this.units = h("select", {
       class: "unit-choice", "aria-label": "Kernel",
@@ -51,29 +80,40 @@ class Explorer {
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
-      title: "Next one found (Enter); Shift: the one before", "aria-label": "Next one found",
-      hidden: true,
+      class: "next-hit", title: "Next one found (Enter); Shift: the one before",
+      "aria-label": "Next one found", hidden: true,
     });
-    this.pane = h("div", { class: "pane" });
-    this.obstacle = h("span", { class: "obstacle", role: "status" });
-    this.status = h("span", { class: "status-text" });
-    this.legend = h("span", { class: "legend" });
-    this.tools = h(
-      "div", { class: "tools" }, this.tabs, this.units,
-      h("span", { class: "spacer" }), this.hits, this.nextHit, this.searchField,
-      button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" }),
-    );
-    this.root = h(
-      "div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" },
-      fullPage && h("h1", { class: "unseen" }, this.store.model.name),
-      h("div", { class: "frame" },
-        new Ribbon(this.store).root,
-        new Passes(this.store).root,
-        h("main", { class: "centre" }, this.tools, this.pane,
-          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
-        this.inspector.root),
-      this.help,
-    );
+    const keys = button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" });
+    this.wholeButton = button("", () => this.whole.toggle(), {
+      class: "whole-page", "aria-label": "Full page", title: "Over the whole window, and back (f)",
+      "aria-pressed": "false", hidden: !this.whole.isPossible,
+    });
+    this.wholeButton.append(icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
+    this.ownTab = new OwnTab(this.root, this.store.model.name,
+      (words) => { this.obstacle.textContent = words; });
+    this.look = h("span", { class: "look" }); // its button says which theme is the other one
+    this.bar = new ToolBar(
+      [this.tabs, this.units, h("span", { class: "spacer" }), this.hits, this.nextHit,
+        this.searchField, keys, this.wholeButton, this.ownTab.button, this.look],
+      [this.look, keys, this.ownTab.button, this.wholeButton, this.nextHit, this.units, this.hits,
+        this.searchField]);
+    if (!fullPage) this.look.hidden = true;
+  }
+
+  /** Past ribbon, passes and tools, to what they are about. */
+  skip() {
+    const first = this.pane.querySelector("[tabindex='0'], button:not([tabindex='-1']), select");
+    (first ?? this.pane).focus();
+  }
+
+  toggleWhole() {
+    this.whole.toggle();
+  }
+
+  showWhole() {
+    this.wholeButton.setAttribute("aria-pressed", String(this.whole.isOn));
+    this.ownTab.offer();
+    this.show();
   }
 
   /** In a notebook a reader expects answers: where there are none, the page says why. */
@@ -98,6 +138,8 @@ class Explorer {
     this.views.graph.critical = state.critical && state.stage === "schedule";
     this.showTabs();
     this.showUnits();
+    this.panels.show();
+    this.bar.fit();
     if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
     this.view.show();
     if (this.searchField.value) this.search();
@@ -131,6 +173,7 @@ class Explorer {
     this.at = -1;
     this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
     this.nextHit.hidden = !this.searchField.value || !this.found.length;
+    this.bar.fit();
   }
 
   searchKey(event) {
@@ -149,19 +192,19 @@ class Explorer {
   }
 
   focusSearch() {
+    this.bar.reach(this.searchField);
     this.searchField.focus();
     this.searchField.select();
   }
 
   clear() {
-    if (!this.help.hidden) {
-      this.toggleHelp();
-      return;
-    }
+    if (!this.help.hidden) return this.toggleHelp();
+    if (this.bar.isOpen) return this.bar.shut();
+    if (this.whole.isOn) return this.whole.leave();
     this.searchField.value = "";
     this.search();
     this.store.set({ selected: "", critical: false });
-    this.root.focus();
+    return this.root.focus();
   }
 
   toggleText() {
@@ -192,8 +235,12 @@ class Explorer {
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
+  close() {
+    [this.panels, this.bar, this.whole].forEach((it) => it.close());
+  }
+
   showBiography() {
-    this.inspector.unfold();
+    this.panels.open("inspector", true);
     this.inspector.body.querySelector(".biography")?.scrollIntoView({ block: "nearest" });
   }
 }
@@ -244,10 +291,12 @@ function renderExplorer({ model, el, later, fullPage = false }) {
   const { root } = explorer;
   el.append(root);
   const repaint = () => explorer.view.draw?.();
-  const stopTheme = followTheme(root, fullPage ? explorer.tools : null, repaint);
+  const stopTheme = followTheme(root, fullPage ? explorer.look : null, repaint);
+  if (fullPage) rememberRoom(explorer.store);
   explorer.show();
   const arrival = new Arrival(model, explorer.store);
   const stopSync = sync(explorer.store, model, arrival);
+  explorer.ownTab.know(model);
   const adopt = () => explorer.store.measured.adopt();
   model.on("change:recorded", adopt);
   const watcher = new ResizeObserver(repaint);
@@ -260,6 +309,7 @@ function renderExplorer({ model, el, later, fullPage = false }) {
     model.off("change:recorded", adopt);
     requests.close();
     watcher.disconnect();
+    explorer.close();
     root.remove(); // the notebook keeps `el` even when its output is gone
   };
 }

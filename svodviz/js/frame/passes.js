@@ -1,10 +1,9 @@
 // The passes in order with their match counts, and the slider over the rewrites of the chosen one.
 
 import { isTraced } from "../data/graph/passpicture.js";
-import { isTold, matchedPart } from "../inspector/matched.js";
-import { ruleCode } from "../inspector/whynot.js";
 import { button, counted, duration, h } from "../kit/dom.js";
-import { checkLine, checkMark, checkWords, firstWrong, ticksOf } from "./checks.js";
+import { rove } from "../kit/roving.js";
+import { checkMark, checkWords, ticksOf } from "./checks.js";
 
 const UNTRACED = "rewrites not recorded: compile(…, Options(trace=True)) records them";
 
@@ -19,15 +18,16 @@ export class Passes {
     });
     this.onlyChanged = h("input", { type: "checkbox", onchange: () => this.sift() });
     this.stepper = h("div", { class: "stepper" });
-    this.root = h(
-      "aside", { class: "passes", "aria-label": "Passes" },
-      h("div", { class: "passes-head" },
-        h("h3", {}, "Passes"),
-        h("label", { class: "only" }, this.onlyChanged, "changed only")),
-      this.filter, this.list, this.stepper,
-    );
+    this.toggle = button("Passes", () => {}, { class: "panel-toggle", "aria-expanded": "true" });
+    this.head = h("div", { class: "passes-head" },
+      h("h3", {}, this.toggle),
+      h("label", { class: "only" }, this.onlyChanged, "changed only"));
+    this.root = h("aside", { class: "passes", "aria-label": "Passes" },
+      this.head, this.filter, this.list, this.stepper);
     this.fillList();
     this.buildStepper();
+    rove(this.head);
+    rove(this.list, "y");
     store.subscribe(() => this.update());
     this.update();
   }
@@ -107,13 +107,12 @@ export class Passes {
     });
     this.position = h("span", { class: "position", "aria-live": "polite" });
     this.ticks = h("div", { class: "check-ticks", "aria-hidden": "true" });
-    this.rule = h("div", { class: "rule-card" });
     this.stepper.append(
       h("div", { class: "step-row" }, this.previous, this.slider, this.next),
       this.ticks,
       h("div", { class: "step-row" }, this.position, this.whole),
-      this.rule,
     );
+    rove(this.stepper);
   }
 
   update() {
@@ -140,7 +139,6 @@ export class Passes {
     this.position.textContent = this.words(step, steps);
     const checks = this.store.model.checks?.steps[this.store.state.pass];
     this.ticks.replaceChildren(...ticksOf(checks?.slice(0, steps), shown));
-    this.rule.replaceChildren(...this.ruleLines(step));
   }
 
   words(step, steps) {
@@ -149,63 +147,4 @@ export class Passes {
     if (step < 0) return `${counted(steps, "rewrite")} in all`;
     return step ? `after ${step} of ${steps}` : `before 1 of ${steps}`;
   }
-
-  ruleLines(step) {
-    const { pass: record, model } = this.store;
-    const chosen = step > 0 ? [] : this.choices(record); // a step names its own
-    const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
-    const facts = step > 0 ? [] : factLines(record);
-    const lines = [this.check(step), because, ...facts, ...chosen];
-    if (step > 0) {
-      const [rule, before, after] = record.rewrites[step - 1];
-      const [name, algebra, source, code] = model.rules[rule];
-      lines.splice(1, 0,
-        h("p", { class: "rule-name" }, name),
-        h("p", { class: "algebra" }, algebra),
-        h("p", { class: "rule-source" }, source),
-        ruleCode(code) ?? "",
-        isTold(record, code) ? matchedPart(this.store, this.store.state.pass, step) : "",
-        h("p", { class: "rule-nodes" },
-          this.link(before, "−"), h("span", { "aria-hidden": "true" }, " → "),
-          this.link(after, "+")),
-      );
-    }
-    if (record.left_out) {
-      lines.push(h("p", { class: "note" },
-        `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`));
-    }
-    return lines.filter(Boolean);
-  }
-
-  /** Whether what is on screen is right: after a rewrite, else after the whole pass. */
-  check(step) {
-    const { model, state } = this.store;
-    if (!model.checks || step === 0) return null;
-    const steps = model.checks.steps[state.pass];
-    if (step > 0) return checkLine(steps[step - 1]);
-    const first = firstWrong(steps);
-    const [ok, words] = model.checks.passes[state.pass] ?? [];
-    return ok === undefined ? null : checkLine([ok, first ? `${words} (${first})` : words]);
-  }
-
-  /** The choices for the kernel that this pass makes true. */
-  choices(record) {
-    const { model } = this.store;
-    const rows = record.stage === "loops" ? model.kernelByName.get(record.kernel)?.choices : null;
-    return (rows || []).filter(([name]) => name === record.name)
-      .map(([, text]) => h("p", { class: "algebra" }, text));
-  }
-
-  link(entity, sign) {
-    return button(`${sign} ${this.store.model.caption(entity)}`, () => this.store.select(entity), {
-      class: "entity-link",
-    });
-  }
-}
-
-/** The facts that a pass relies on, and those that hold after it: a paragraph of each. */
-function factLines(record) {
-  const said = [["Relies on", record.needs], ["Holds after it", record.gives]];
-  return said.filter(([, facts]) => facts.length)
-    .map(([words, facts]) => h("p", { class: "because" }, `${words}: ${facts.join("; ")}`));
 }

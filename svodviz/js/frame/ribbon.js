@@ -2,6 +2,7 @@
 // compiler's, of making a stage, and say so; that of the last stage is the program's, of running.
 
 import { button, count, counted, duration, h, nanoseconds } from "../kit/dom.js";
+import { rove } from "../kit/roving.js";
 import { checkMark, checkWords } from "./checks.js";
 import { keyOfStage } from "./keys.js";
 
@@ -16,6 +17,9 @@ export class Ribbon {
     this.edition = store.model.edition;
     this.root = h("nav", { class: "ribbon", "aria-label": "Stages" });
     store.model.stages.forEach((stage) => this.root.append(this.entry(stage)));
+    rove(this.root);
+    this.root.addEventListener("scroll", () => this.tellCut());
+    new ResizeObserver(() => this.reveal()).observe(this.root);
     store.subscribe(() => this.update());
     this.update();
   }
@@ -31,7 +35,8 @@ export class Ribbon {
     const measure = () => {
       node.disabled = this.isEmpty(stage);
       const parts = node.disabled ? [this.reason(stage)] : this.measure(stage);
-      words.replaceChildren(...parts.map((text) => h("span", {}, text)));
+      words.replaceChildren(...parts.map((text, place) =>
+        h("span", { class: place ? "stage-time" : null }, text)));
       node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
         + `${parts.join(" · ")}${checkWords(check)}${this.whose(stage, parts)}`;
     };
@@ -99,5 +104,22 @@ export class Ribbon {
     for (const [id, node] of this.buttons) {
       node.setAttribute("aria-current", id === stage ? "page" : "false");
     }
+    this.reveal();
+  }
+
+  /** Scrolls to the chosen stage where the row is longer than the explorer is wide. */
+  reveal() {
+    const { offsetLeft, offsetWidth } = this.buttons.get(this.store.state.stage);
+    const { scrollLeft, clientWidth } = this.root;
+    const isSeen = offsetLeft >= scrollLeft && offsetLeft + offsetWidth <= scrollLeft + clientWidth;
+    if (!isSeen) this.root.scrollLeft = offsetLeft - (clientWidth - offsetWidth) / 2;
+    this.tellCut();
+  }
+
+  /** Lets the row fade where it goes on. */
+  tellCut() {
+    const { scrollLeft, scrollWidth, clientWidth } = this.root;
+    this.root.toggleAttribute("data-more-before", scrollLeft > 1);
+    this.root.toggleAttribute("data-more-behind", scrollLeft + clientWidth < scrollWidth - 1);
   }
 }

@@ -2,6 +2,7 @@
 
 import { wordList } from "../glossary/words.js";
 import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
+import { rove } from "../kit/roving.js";
 import { languageOf } from "../kit/tokens.js";
 import { findingSection } from "./findingsheet.js";
 import { scheduleSections } from "./itemsheet.js";
@@ -16,30 +17,22 @@ const LISTED = 8;
 const PLACE = / {2,}(?:(?! {2}).)*:\d+$/; // the line of the program, last in a line of the graph
 
 export class Inspector {
-  constructor(store) {
+  /** @param store @param {HTMLElement} first what stands before the selection, whatever that is */
+  constructor(store, first) {
     this.store = store;
     this.sheet = h("div", { class: "inspector-sheet" });
     this.body = h("div", {
       class: "inspector-body", tabindex: "0", role: "group",
       "aria-label": "What is known of the selection",
-    }, this.sheet);
-    this.toggle = button("Inspector", () => this.fold(), {
-      class: "inspector-toggle", "aria-expanded": "true",
+    }, first, this.sheet);
+    this.toggle = button("Inspector", () => {}, {
+      class: "panel-toggle inspector-toggle", "aria-expanded": "true",
     });
     this.root = h("aside", { class: "inspector", "aria-label": "Inspector" },
-      this.toggle, this.body);
+      h("h3", {}, this.toggle), this.body);
+    rove(this.body, "y");
     store.subscribe(() => this.update());
     this.update();
-  }
-
-  fold() {
-    const isFolded = this.root.classList.toggle("folded");
-    this.toggle.setAttribute("aria-expanded", String(!isFolded));
-  }
-
-  unfold() {
-    this.root.classList.remove("folded");
-    this.toggle.setAttribute("aria-expanded", "true");
   }
 
   update() {
@@ -51,7 +44,10 @@ export class Inspector {
     this.key = key;
     const parts = selected < 0 ? this.overview() : this.sections(selected);
     this.sheet.replaceChildren(...parts.flat().filter(Boolean));
-    this.body.scrollTop = 0;
+    const isChosen = selected >= 0 && selected !== this.chosen;
+    this.chosen = selected;
+    // What changed last is in view: the selection, or what stands before it.
+    this.body.scrollTop = isChosen ? this.sheet.offsetTop : 0;
   }
 
   overview() {

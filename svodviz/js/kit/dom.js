@@ -54,3 +54,13 @@ export function s(tag, attributes = {}, ...children) {
 export function button(text, onclick, attributes = {}) {
   return h("button", { type: "button", onclick, ...attributes }, text);
 }
+
+/**
+ * A small sign in the colour of the words around it: of lines, so that no font must have it.
+ * @param {string} d the path
+ * @returns {SVGElement}
+ */
+export function icon(d) {
+  return s("svg", { class: "icon", width: 14, height: 14, viewBox: "0 0 16 16",
+    "aria-hidden": "true" }, s("path", { d }));
+}

@@ -1,4 +1,4 @@
-// Shapes, arrowheads, the camera, and corners that are free. Pure: no page, no state.
+// Shapes, arrowheads and the camera. Pure: no page, no state.
 
 /** @typedef {[number, number, number, number]} Box left, top, right, bottom */
 /** @typedef {{line: string, d: string, number: [number, number], box: Box}} Arrow */
@@ -108,6 +108,16 @@ export class Camera {
   }
 
   /**
+   * Moved no farther than it takes to have all of `box` in a view.
+   * @param {Box} box @param {Box} view
+   */
+  toward(box, view) {
+    /** @param {number} from @param {number} to what is there, at one of the sides */
+    const by = (from, to) => Math.max(0, view[from] - box[from]) - Math.max(0, box[to] - view[to]);
+    return this.moved(by(0, 2) * this.scale, by(1, 3) * this.scale);
+  }
+
+  /**
    * The part of the drawing that a screen of this size shows, widened by `margin` screens.
    * @param {number} width @param {number} height
    * @returns {Box}
@@ -197,29 +207,4 @@ export function crowded(boxes, [left, top, right, bottom]) {
     if (last - first > most) [most, start, end] = [last - first, from, ends[last - 1]];
   });
   return (start + end) / 2;
-}
-
-const MARGIN = 10;
-// The fourth has the buttons that zoom.
-const CORNERS = ["top right", "top left", "bottom left"];
-
-/**
- * The first corner where nothing would be covered; "" where there is none.
- * @param {Box} view what of the drawing is seen: left, top, right, bottom
- * @param {number[]} size width and height of the pane, in pixels
- * @param {number[]} own width and height of what is to stand in the corner, in pixels
- * @param {Box[]} boxes those of the nodes, in the drawing
- * @returns {string}
- */
-export function freeCorner(view, size, own, boxes) {
-  const scale = (view[2] - view[0]) / size[0];
-  const near = boxes.filter((box) => touches(view, box));
-  return CORNERS.find((corner) => {
-    const left = corner.endsWith("left") ? MARGIN : size[0] - MARGIN - own[0];
-    const top = corner.startsWith("top") ? MARGIN : size[1] - MARGIN - own[1];
-    const [x, y] = [left * scale + view[0], top * scale + view[1]];
-    /** @type {Box} */
-    const place = [x, y, x + own[0] * scale, y + own[1] * scale];
-    return !near.some((box) => touches(place, box));
-  }) ?? "";
 }

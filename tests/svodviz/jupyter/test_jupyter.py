@@ -80,7 +80,7 @@ def test_a_click_lights_the_other_columns(lab: Shown, first: Any) -> None:
 
 def test_keys_step_through_passes(lab: Shown, first: Any) -> None:
     position = first.locator(".position")
-    for key, words in (("f", "in all"), ("ArrowRight", "before 1 of"),
+    for key, words in (("n", "in all"), ("ArrowRight", "before 1 of"),
                        ("ArrowRight", "after 1 of")):  # fmt: skip
         lab.page.keyboard.press(key)
         position.filter(has_text=words).wait_for()
@@ -115,7 +115,7 @@ def test_page_and_python_follow_each_other(lab: Shown, first: Any) -> None:
 
 def test_explorers_of_one_page_are_independent(lab: Shown, first: Any) -> None:
     second = reset(lab, SECOND)
-    lab.page.keyboard.press("f")
+    lab.page.keyboard.press("n")
     second.locator(".position", has_text="in all").wait_for()
     assert first.get_attribute("data-stage") == "graph"
     reset(lab, FIRST)

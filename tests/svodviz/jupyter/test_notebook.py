@@ -32,7 +32,7 @@ def test_an_explorer_in_notebook(jupyter: Server, chromium: Any) -> None:
         root.focus()
         shown.page.keyboard.press("t")
         shown.wait(f"(root) => ({SEEN})(root).join() === 'true,true,true'", root.element_handle())
-        for key in ("f", "ArrowRight", "ArrowRight", "b", "a"):
+        for key in ("n", "ArrowRight", "ArrowRight", "b", "a"):
             shown.page.keyboard.press(key)
         root.locator(".position", has_text="after 1 of").wait_for()
         assert root.locator(".node[data-mark=added]").count() >= 1

@@ -20,21 +20,21 @@ MOVES = (
     ("ArrowUp", {"pass": 0}, {"pass": 0}),
     ("ArrowRight", {"stage": "passes", "pass": 2, "step": 0}, {**PASSES, "pass": 2, "step": 1}),
     ("ArrowLeft", {"stage": "passes", "pass": 2, "step": 3}, {**PASSES, "pass": 2, "step": 2}),
-    ("f", {"pass": 0}, {**PASSES, "pass": 2}),
-    ("r", {"pass": 2}, {**PASSES, "pass": 0}),
+    ("n", {"pass": 0}, {**PASSES, "pass": 2}),
+    ("p", {"pass": 2}, {**PASSES, "pass": 0}),
     *((str((place + 1) % 10), {"stage": "graph"}, {"stage": stage})
       for place, stage in enumerate(NUMBERED)),
     ("g", {"stage": "graph", "view": "graph"}, {"view": "text"}),
     ("g", {"stage": "graph", "view": "text"}, {"view": "graph"}),
     ("t", {"stage": "graph"}, {"view": "columns"}),
-    ("p", {"stage": "graph"}, {"stage": "llvm_passes"}),
+    ("l", {"stage": "graph"}, {"stage": "llvm_passes"}),
     ("m", {"stage": "graph"}, {"stage": "run"}),
     ("Shift+I", {"selected": "graph:15"}, {"selected": "graph:13"}),
     ("Shift+O", {"selected": "graph:13"}, {"selected": "graph:15"}),
     ("Escape", {"selected": "graph:13"}, {"selected": ""}),
 )  # fmt: skip
-LISTED = {"↑", "↓", "←", "→", "f", "r", "1 … 0", "Enter", "Space", "/", "i", "o", "s", "h", "g",
-          "c", "Esc", "?"}  # fmt: skip
+LISTED = {"↑", "↓", "←", "→", "f", "n", "p", "l", "1 … 0", "Enter", "Space", "/", "i", "o", "s",
+          "h", "g", "c", "Esc", "?"}  # fmt: skip
 OUTSIDE = """() => {
     const field = document.createElement("input");
     document.body.append(field);

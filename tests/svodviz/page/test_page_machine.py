@@ -38,9 +38,9 @@ def chosen(page: Any) -> str:
 def test_the_ribbon_and_the_key_lead_there(open_page: Open, chain_page: Path) -> None:
     page = open_page(chain_page)
     entry = page.locator('.stage[data-stage="llvm_passes"]')
-    assert "on demand" in entry.inner_text() and "(key p)" in entry.get_attribute("title")
+    assert "on demand" in entry.inner_text() and "(key l)" in entry.get_attribute("title")
     page.locator(".svodviz").focus()
-    page.keyboard.press("p")
+    page.keyboard.press("l")
     assert state(page)["stage"] == "llvm_passes"
     page.wait_for_selector(".llvm-pass")
     page.keyboard.press("0")

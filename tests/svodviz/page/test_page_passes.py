@@ -209,3 +209,40 @@ def test_a_pass_says_why_it_is_here_and_what_it_relies_on(real: Any, made: Explo
     assert "equal nodes are one" in said[1] and "only machine operations" in said[2]
     set_state(real, stage="passes", **{"pass": place, "step": 1})
     assert real.locator(".rule-card .because").count() <= 1
+
+
+PLACES = """() => Object.fromEntries([...document.querySelectorAll(".node")].map((it) => {
+    const box = it.getBoundingClientRect();
+    return [it.dataset.entity, [box.x + box.width / 2, box.y + box.height / 2]];
+}))"""
+
+
+def test_passes_place_nodes_as_the_graph_does(page: Any) -> None:
+    set_state(page, stage="graph", view="graph", folding="none")
+    page.get_by_role("button", name="fit").click()
+    page.wait_for_timeout(60)
+    graph = page.evaluate(PLACES)
+    set_state(page, stage="passes", **{"pass": 0, "step": 0})
+    page.wait_for_timeout(60)
+    steps = page.evaluate(PLACES)
+    both = sorted(set(graph) & set(steps))
+    assert len(both) >= 30
+    near = [it for it in both if max(
+        abs(graph[it][0] - steps[it][0]), abs(graph[it][1] - steps[it][1])) < 60]  # fmt: skip
+    assert len(near) >= 0.8 * len(both)
+    for one in both:
+        for other in both:
+            if graph[one][1] < graph[other][1] - 5:
+                assert steps[one][1] < steps[other][1] + 5, "what stood above stands above"
+
+
+def test_stepping_begins_where_the_eye_was(page: Any) -> None:
+    set_state(page, stage="graph", view="graph", folding="none", selected="graph:15")
+    for _ in range(2):
+        page.get_by_label("Zoom in").click()
+        page.wait_for_timeout(60)
+    before = page.locator(".node.selected").bounding_box()
+    set_state(page, stage="passes", **{"pass": 0, "step": 0})
+    after = page.locator(".node.selected").bounding_box()
+    assert abs(before["x"] - after["x"]) < 3 and abs(before["width"] - after["width"]) < 3
+    assert abs(before["y"] - after["y"]) < 60  # but for bars above the graph

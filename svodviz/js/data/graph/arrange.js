@@ -17,10 +17,11 @@ const HEAD = 22; // room for a frame's words
  * @param {Point[]} boxes width and height of each part
  * @param {{from: number, to: number}[]} links
  * @param {number[]} frameOf the frame that each part stands in, -1 for none
- * @param {(frame: number) => number} parentOf the frame around a frame, -1 for none
+ * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[]}} how the frame around
+ *   a frame, -1 for none; where parts stood in another layout, which counts only without frames
  * @returns {Arrangement}
  */
-export function arrange(boxes, links, frameOf, parentOf = () => -1) {
+export function arrange(boxes, links, frameOf, { parentOf = () => -1, near = [] } = {}) {
   const tree = treeOf(frameOf, parentOf);
   const edges = links.map(({ from, to }) => meeting(tree, from, to));
   /** @type {Map<number, Placed>} */
@@ -28,7 +29,7 @@ export function arrange(boxes, links, frameOf, parentOf = () => -1) {
   for (const frame of [...tree.order].reverse()) {
     const sizes = itemsIn(tree, frame).map((item) =>
       (item >= 0 ? boxes[item] : framed(placed.get(~item))));
-    placed.set(frame, placeInside(tree, frame, sizes, edges));
+    placed.set(frame, placeInside(tree, frame, sizes, edges, tree.order.length > 1 ? [] : near));
   }
   const corners = cornersOf(tree, placed);
   const at = (/** @type {number} */ item) => /** @type {Point} */ (corners.get(item));
@@ -111,9 +112,10 @@ function meeting({ home }, from, to) {
 /**
  * @param {Tree} tree @param {number} frame @param {Point[]} sizes of its items
  * @param {{frame: number, ends: [number, number]}[]} edges
+ * @param {(Point | undefined)[]} near where parts stood in another layout
  * @returns {Placed}
  */
-function placeInside(tree, frame, sizes, edges) {
+function placeInside(tree, frame, sizes, edges, near) {
   const at = new Map(itemsIn(tree, frame).map((item, i) => [item, i]));
   /** @type {Map<string, number>} */
   const edgeAt = new Map();
@@ -124,7 +126,8 @@ function placeInside(tree, frame, sizes, edges) {
     if (where !== frame || edgeAt.has(key)) continue;
     edgeAt.set(key, inner.push([at.get(from) ?? 0, at.get(to) ?? 0]) - 1);
   }
-  return { ...placeInLayers(sizes, inner), edgeAt };
+  const stood = near.length ? itemsIn(tree, frame).map((item) => near[item]) : [];
+  return { ...placeInLayers(sizes, inner, stood), edgeAt };
 }
 
 /**

@@ -114,6 +114,7 @@ declare module "../wire.js" {
 
   interface Film {
     scenes?: Map<number, FilmScene>;
+    placed?: Set<number>; // layouts that the page has looked at
     last?: { kept: string; picture: Picture };
   }
 }

@@ -26,17 +26,20 @@ const SWEEPS = 8;
 const MOST_BENDS = 40_000; // above, long edges run straight through what is in their way
 
 /**
- * Places boxes [width, height] under each other along edges [from, to].
+ * Places boxes [width, height] under each other along edges [from, to]. Those whose middle stood
+ * `near` some place in another layout stand in the same order and about there again.
  * @param {Point[]} boxes
  * @param {Point[]} edges
+ * @param {(Point | undefined)[]} near
  * @returns {Placed}
  */
-export function placeInLayers(boxes, edges) {
+export function placeInLayers(boxes, edges, near = []) {
   const flow = edges.filter(([from, to]) => from !== to);
-  const rank = ranksOf(boxes.length, flow);
+  const rank = ranksOf(boxes.length, flow, levelsOf(near));
   const graph = withBends(boxes, edges, rank);
-  const layers = ordered(graph);
-  const x = columnsOf(graph, layers);
+  const wished = near.length ? wishedColumns(graph, near) : null;
+  const layers = wished ? sortedBy(graph, wished) : ordered(graph);
+  const x = wished ? settledAt(graph, layers, wished) : columnsOf(graph, layers);
   const { tops, heights, height } = rowsOf(graph, layers);
   const least = x.reduce((low, it, node) => Math.min(low, it - graph.width[node] / 2), Infinity);
   const left = boxes.length ? least : 0;
@@ -81,14 +84,25 @@ export function route(from, to, bends) {
 }
 
 /**
- * The layer of each node: below all its producers, and what has none right above its first user.
- * Edges that would close a cycle lead upwards.
- * @param {number} count @param {Ends[]} edges
+ * The level of each place, counted from the top: nodes stood in layers there too.
+ * @param {(Point | undefined)[]} near
+ * @returns {(number | undefined)[]}
  */
-export function ranksOf(count, edges) {
+function levelsOf(near) {
+  const heights = near.flatMap((it) => (it ? [it[1]] : [])).sort((a, b) => a - b);
+  const levels = heights.filter((y, i) => !i || y - heights[i - 1] > LAYER_GAP / 2);
+  return near.map((it) => it && levels.findLastIndex((y) => y <= it[1]));
+}
+
+/**
+ * The layer of each node: below all its producers, and what has none right above its first user.
+ * Edges that would close a cycle lead upwards. One with a level of its own stands no higher.
+ * @param {number} count @param {Ends[]} edges @param {(number | undefined)[]} levels
+ */
+export function ranksOf(count, edges, levels = []) {
   const { users, waiting } = degrees(count, withoutCycles(count, edges));
   const left = waiting.slice();
-  const rank = new Array(count).fill(0);
+  const rank = Array.from({ length: count }, (_, node) => levels[node] ?? 0);
   const ready = left.flatMap((number, node) => (number ? [] : [node]));
   for (let at = 0; at < ready.length; at += 1) {
     for (const user of users[ready[at]]) {
@@ -98,7 +112,7 @@ export function ranksOf(count, edges) {
     }
   }
   for (let node = 0; node < count; node += 1) {
-    if (waiting[node] || !users[node].length) continue;
+    if (waiting[node] || !users[node].length || levels[node] !== undefined) continue;
     const first = users[node].reduce((least, user) => Math.min(least, rank[user]), Infinity);
     rank[node] = Math.max(rank[node], first - 1);
   }
@@ -218,6 +232,48 @@ function ordered(graph) {
     }
   }
   return layers;
+}
+
+/**
+ * Where each node and bend would stand: there where it stood, else in the middle of its neighbours.
+ * @param {Graph} graph @param {(Point | undefined)[]} near
+ */
+function wishedColumns(graph, near) {
+  const x = new Float64Array(graph.rank.length);
+  const isKnown = graph.rank.map((_, node) => Boolean(near[node]));
+  near.forEach((it, node) => { if (it) x[node] = it[0]; });
+  const order = [...graph.rank.keys()].sort((a, b) => graph.rank[a] - graph.rank[b]);
+  for (const [nodes, next] of [[order, graph.above], [order.slice().reverse(), graph.below]]) {
+    for (const node of /** @type {number[]} */ (nodes)) {
+      const known = /** @type {number[][]} */ (next)[node].filter((it) => isKnown[it]);
+      if (near[node] || !known.length) continue;
+      const mean = meanOf(known, x, 0);
+      // From above first, then half way to what is below.
+      x[node] = isKnown[node] ? (x[node] + mean) / 2 : mean;
+      isKnown[node] = true;
+    }
+  }
+  return x;
+}
+
+/**
+ * The nodes of each layer in the order of `x`.
+ * @param {Graph} graph @param {Float64Array} x
+ */
+function sortedBy(graph, x) {
+  const layers = firstOrder(graph);
+  for (const layer of layers) layer.sort((a, b) => x[a] - x[b]);
+  return layers;
+}
+
+/**
+ * The middle of each node, as near to its wish as the others of its layer leave room.
+ * @param {Graph} graph @param {number[][]} layers @param {Float64Array} wished
+ */
+function settledAt(graph, layers, wished) {
+  const x = new Float64Array(graph.rank.length);
+  for (const layer of layers) settle(layer, layer.map((node) => wished[node]), graph, x);
+  return x;
 }
 
 /**

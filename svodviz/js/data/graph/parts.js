@@ -42,7 +42,7 @@ export function layOutParts(scene, look) {
   const rows = parts.map((part) => rowOf(scene, part, groups[part.group], look));
   const { firm, loose } = splitShared(linksOf(scene.edges, parts, partOf), parts);
   const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
-    (frame) => framedBy(groups, groups[frame].parent ?? -1));
+    { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1) });
   /** @type {Box[]} */
   const boxes = rows.map((row, i) => {
     const [x, y] = made.places[i];

@@ -1,9 +1,10 @@
 // The drawing of a step of a pass: its frame, or groups of the frame's nodes. Pure.
 
 import { counted } from "../../kit/words.js";
+import { placesIn } from "../model.js";
 import { stepOf, unionOf } from "./frames.js";
 import { columnsIn, cut, edgesOf, inGroup, layOutParts, partAt } from "./parts.js";
-import { build, finished, KEPT, OWN, placed } from "./picture.js";
+import { build, finished, KEPT, layOut, OWN, placed } from "./picture.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
@@ -108,11 +109,46 @@ function pictureOf(model, pass, step, look) {
     const deltas = deltasOf(film.passes[record.shot].steps, step);
     return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
   }
-  if (!film.layouts[layout]) {
-    const { nodes, edges } = unionOf(film, layout);
-    film.layouts[layout] = placed(film, nodes, edges);
-  }
+  place(model, pass, film, layout);
   return build(key, film, layout, frame);
+}
+
+/**
+ * Gives a film places for all that it ever shows in a layout: near those of the stage's drawing, so
+ * that stepping begins where the eye was; where that has other nodes, those that came from Python.
+ * @param {Model} model @param {number} pass @param {Film} film @param {number} layout
+ */
+function place(model, pass, film, layout) {
+  film.placed ??= new Set();
+  if (film.placed.has(layout)) return;
+  film.placed.add(layout);
+  const { nodes, edges } = unionOf(film, layout);
+  const middles = middlesFor(model, pass, nodes.map((node) => film.nodes[node].e));
+  if (film.layouts[layout] && middles.size < nodes.length / 2) return;
+  film.layouts[layout] = placed(film, nodes, edges, middles);
+}
+
+/**
+ * Where the middles of entities stand in the stage's own drawing that has most of them.
+ * @param {Model} model @param {number} pass @param {number[]} entities
+ */
+function middlesFor(model, pass, entities) {
+  const { stage, kernel } = model.passes[pass];
+  const wanted = new Set(entities);
+  /** @type {Map<number, import("../wire.js").Point>} */
+  let most = new Map();
+  for (const { name, scene } of model.stageById.get(stage)?.units ?? []) {
+    if (!scene || (kernel && name !== kernel)) continue;
+    layOut(scene);
+    /** @type {typeof most} */
+    const found = new Map();
+    for (const [node, [x, y]] of placesIn(scene, 0)) {
+      const { e, w, h } = scene.nodes[node];
+      if (wanted.has(e)) found.set(e, [x + w / 2, y + h / 2]);
+    }
+    if (found.size > most.size) most = found;
+  }
+  return most;
 }
 
 /**

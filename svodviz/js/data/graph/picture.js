@@ -49,7 +49,7 @@ export function stagePicture(scene, key, look = {}) {
 
 /** @param {Scene} scene @param {string} key */
 function wholePicture(scene, key) {
-  scene.layouts[0] ??= placed(scene, [...scene.nodes.keys()], [...scene.edges.keys()]);
+  layOut(scene);
   return build(key, scene, 0, {
     nodes: scene.nodes.keys(),
     edges: scene.edges.keys(),
@@ -60,11 +60,20 @@ function wholePicture(scene, key) {
 }
 
 /**
+ * Gives a scene the layout of all its nodes that it came without.
+ * @param {Scene} scene
+ */
+export function layOut(scene) {
+  scene.layouts[0] ??= placed(scene, [...scene.nodes.keys()], [...scene.edges.keys()]);
+}
+
+/**
  * A layout made in the page, in the form of those that come from Python (see scene.py).
  * @param {Scene} scene @param {number[]} nodes @param {number[]} edges
+ * @param {Map<number, import("../wire.js").Point>} middles of entities, in another layout
  * @returns {import("../wire.js").Layout}
  */
-export function placed(scene, nodes, edges) {
+export function placed(scene, nodes, edges, middles = new Map()) {
   const started = performance.now();
   const at = new Map(nodes.map((node, i) => [node, i]));
   const ends = edges.map((edge) => scene.edges[edge]);
@@ -73,6 +82,7 @@ export function placed(scene, nodes, edges) {
     nodes.map((node) => [scene.nodes[node].w, scene.nodes[node].h]),
     ends.map(([from, to]) => ({ from: at.get(from) ?? 0, to: at.get(to) ?? 0 })),
     nodes.map((node) => labels.indexOf(scene.nodes[node].group ?? "")),
+    { near: middles.size ? nodes.map((node) => middles.get(scene.nodes[node].e)) : [] },
   );
   return {
     places: nodes.map((node, i) => [node, ...made.places[i]]),

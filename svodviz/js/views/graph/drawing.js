@@ -61,12 +61,12 @@ function labels(row) {
     s("text", { class: i ? "detail" : "title", x: middle, y: top + 15.5 * i }, line));
 }
 
-/** A sign outside the upper right corner, so that a state never rests on colour alone. */
+/** A sign above the upper right corner, so that a state never rests on colour alone. */
 function badge(sign, x) {
-  const length = Math.max(2, sign.length);
+  const width = 2 + 8 * Math.max(2, sign.length);
   return [
-    s("rect", { class: "badge", x: x - 7, y: -11, width: 2 + 8 * length, height: 16, rx: 8 }),
-    s("text", { class: "sign", x: x - 6 + 4 * length, y: -3 }, sign),
+    s("rect", { class: "badge", x: x - width, y: -18, width, height: 16, rx: 8 }),
+    s("text", { class: "sign", x: x - width / 2, y: -10 }, sign),
   ];
 }
 

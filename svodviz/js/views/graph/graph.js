@@ -8,6 +8,7 @@ import { openedWith, SCOPED } from "../../data/graph/scopes.js";
 import { matches, termsOf } from "../../data/query.js";
 import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
+import { rove } from "../../kit/roving.js";
 import { handleCamera } from "./camerawork.js";
 import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
@@ -38,14 +39,17 @@ export class GraphView {
     this.tidy = new Tidy(store, () => this.show());
     this.graphTools = new GraphTools(store, this);
     this.empty = h("p", { class: "empty" });
-    this.root = h(
-      "div", { class: "graph-view" }, this.graphTools.root,
-      h("div", { class: "graph-area" }, this.overview, this.svg, this.minimap.root, this.empty,
-        h("div", { class: "zoom" }, this.tidy.root,
-          button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
-          button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
-          button("fit", () => this.fit(), { title: "Show everything (space)" }))),
-    );
+    this.bar = h("div", { class: "graph-bar", role: "toolbar", "aria-label": "Graph" },
+      this.graphTools.root,
+      h("div", { class: "zoom" }, this.tidy.root,
+        button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }),
+        button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }),
+        button("fit", () => this.fit(), { title: "Show everything (space)" })));
+    this.area = h("div", { class: "graph-area" },
+      h("div", { class: "graph-ground" }, this.overview, this.svg, this.empty),
+      this.minimap.root);
+    this.root = h("div", { class: "graph-view" }, this.bar, this.area);
+    rove(this.bar);
     this.listen();
   }
 
@@ -77,6 +81,7 @@ export class GraphView {
     const isPass = stage === "passes";
     this.picture = isPass ? this.passPicture() : this.stagePicture();
     this.empty.hidden = Boolean(this.picture);
+    this.bar.hidden = !this.picture;
     this.graphTools.show();
     this.tidy.show(this.picture, isPass ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
@@ -185,6 +190,7 @@ export class GraphView {
     [this.groupLayer, this.edgeLayer, this.nodeLayer].forEach((it) => it.replaceChildren());
     this.numberLayer.replaceChildren();
     this.minimap.root.hidden = true;
+    this.bar.hidden = true;
     const instead = this.store.allowedViews().includes("text") ? " Its lines are under Text." : "";
     this.empty.textContent = `${unit?.note || "This stage has no graph."}${instead}`;
   }
@@ -199,14 +205,36 @@ export class GraphView {
     const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
     const isSame = before && key.split(" ").slice(0, 2).join() === before.key.split(" ").slice(0, 2)
       .join();
-    const isFilm = key.startsWith("film") && before?.key.startsWith("film");
-    if ((isFilm || isSame) && old && now) {
+    const isFilm = key.startsWith("film");
+    if (((isFilm && before?.key.startsWith("film")) || isSame) && old && now) {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    } else if (before && isFilm !== before.key.startsWith("film") && this.carryOver(before)) {
+      this.isFitted = true;
     } else {
       this.camera = this.cameras.get(key) || this.opening();
       this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
     }
+  }
+
+  /**
+   * Between a stage and the steps of its passes: what was in the middle of the view stays there.
+   * @returns {boolean} whether something of it is in both
+   */
+  carryOver(before) {
+    const { byEntity } = this.picture;
+    const both = before.nodes.filter((it) => byEntity.has(it.row.e));
+    if (!this.svg.clientWidth || both.length < before.nodes.length / 2) return false;
+    const [width, height] = this.size();
+    const { x, y, scale } = this.camera;
+    const off = ({ box }) => Math.hypot(((box[0] + box[2]) / 2) * scale + x - width / 2,
+      ((box[1] + box[3]) / 2) * scale + y - height / 2);
+    const chosen = before.byEntity.get(this.store.selected);
+    const old = both.includes(chosen) ? chosen
+      : both.reduce((best, it) => (off(it) < off(best) ? it : best));
+    const now = byEntity.get(old.row.e);
+    this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
+    return true;
   }
 
   size() {
@@ -221,8 +249,25 @@ export class GraphView {
     if (this.store.selected >= 0) this.reveal();
   }
 
+  /** The room of the drawing, with the map beside it. */
+  get room() {
+    return [this.area.clientWidth, this.area.clientHeight];
+  }
+
+  /** Where the room has become wider or narrower, what was in its middle is there again. */
+  stay() {
+    const [before, now] = [this.roomAt ?? this.room, this.room];
+    if (!now[0]) return;
+    this.roomAt = now;
+    if (before[0] === now[0]) return;
+    this.camera = this.camera.moved((now[0] - before[0]) / 2, 0);
+    this.drawnArea = null;
+  }
+
   /** All of the picture; of one too large for that its upper end, where most of its nodes are. */
   opening() {
+    const { box } = this.picture;
+    this.minimap.draw(this.picture, fit(box, ...this.room), this.room); // it takes its room first
     const [width, height] = this.size();
     const camera = fit(this.picture.box, width, height);
     const view = camera.view(width, height);
@@ -281,20 +326,32 @@ export class GraphView {
     const related = seenOf(model.related(selected), byEntity);
     let wanted = byEntity.has(selected)
       ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it));
-    if (!wanted.length && isNewStep) wanted = nodes.filter((it) => it.mark);
+    const isStep = !wanted.length && isNewStep;
+    if (isStep) wanted = this.rewritten();
     if (!wanted.length) return;
     const view = this.camera.view(...this.size(), -0.02);
     const box = union(wanted.map((it) => it.box));
     const fits = box[2] - box[0] < view[2] - view[0] && box[3] - box[1] < view[3] - view[1];
     const isSeen = fits ? holds(view, box) : wanted.some((it) => touches(view, it.box));
     if (isSeen) return;
-    const [left, top, right, bottom] = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
-    this.centre((left + right) / 2, (top + bottom) / 2);
+    const shown = fits ? box : wanted[Math.floor(wanted.length / 2)].box;
+    if (isStep) this.moveTo(this.camera.toward(shown, view));
+    else this.centre((shown[0] + shown[2]) / 2, (shown[1] + shown[3]) / 2);
+  }
+
+  /** What the rewrite on screen changed; before the first, what that is going to replace. */
+  rewritten() {
+    const { nodes, byEntity } = this.picture;
+    const { pass, state } = this.store;
+    const changed = nodes.filter((it) => it.mark);
+    const next = state.step === 0 && byEntity.get(pass.rewrites[0]?.[1]);
+    return changed.length || !next ? changed : [next];
   }
 
   draw() {
     if (!this.picture) return;
     this.settle();
+    this.stay();
     const { camera } = this;
     const size = this.size();
     const view = camera.view(...size);
@@ -303,7 +360,7 @@ export class GraphView {
     if (!this.drawnArea || !holds(this.drawnArea, view) || this.drawnAt !== this.picture) {
       this.fill(size);
     }
-    this.minimap.draw(this.picture, view, size);
+    this.minimap.draw(this.picture, this.camera, this.room);
     this.look.onStatus();
   }
 

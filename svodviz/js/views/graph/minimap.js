@@ -1,73 +1,71 @@
-// Where the view stands in a graph that is larger than the pane.
+// Where the view stands in a graph that is larger than the pane: a strip beside the drawing.
 
 import { h } from "../../kit/dom.js";
-import { freeCorner, holds } from "../../kit/geometry.js";
+import { holds } from "../../kit/geometry.js";
 
-const WIDTH = 132;
-const HEIGHT = 110;
-const REST = 200; // ms without a move after which it looks for a corner where it covers nothing
+const THICK = 96; // pixels that the strip takes at most
+const THIN = 30; // and at least, so that it can be grasped
+const COARSEST = 0.22; // scale of the strip, so that it is a map also of a small graph
+const LEAST = 460; // pixels of a pane below which a strip would take too much of it
 
 export class Minimap {
   /** @param {(x: number, y: number) => void} centre moves the view to a point of the drawing */
   constructor(centre) {
-    this.canvas = h("canvas", { width: WIDTH * 2, height: HEIGHT * 2 });
+    this.canvas = h("canvas");
     this.frame = h("div", { class: "minimap-view" });
-    this.root = h("div", { class: "minimap", "aria-hidden": "true", hidden: true },
-      this.canvas, this.frame);
+    this.sheet = h("div", { class: "minimap-sheet" }, this.canvas, this.frame);
+    this.root = h("div", { class: "minimap", "aria-hidden": "true", hidden: true }, this.sheet);
     this.root.addEventListener("pointerdown", (event) => {
-      this.isDragged = false;
-      event.target.setPointerCapture?.(event.pointerId);
-      if (!this.isCovering) this.move(event, centre);
-    });
-    this.root.addEventListener("pointermove", (event) => {
-      this.isDragged ||= event.buttons > 0;
+      this.root.setPointerCapture(event.pointerId);
       this.move(event, centre);
     });
-    this.root.addEventListener("click", (event) => this.passOn(event));
+    this.root.addEventListener("pointermove", (event) => this.move(event, centre));
   }
 
   move(event, centre) {
     if (!event.buttons) return;
-    const area = this.root.getBoundingClientRect();
+    const area = this.sheet.getBoundingClientRect();
     centre((event.clientX - area.left) / this.scale + this.picture.box[0],
       (event.clientY - area.top) / this.scale + this.picture.box[1]);
   }
 
-  /** A click on the frame where a node is below: it was meant for the node. */
-  passOn(event) {
-    if (!this.isCovering || this.isDragged) return;
-    const { clientX, clientY } = event;
-    const below = this.root.getRootNode().elementsFromPoint(clientX, clientY)
-      .find((it) => !this.root.contains(it));
-    event.stopPropagation();
-    below?.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX, clientY }));
-  }
-
-  /** Goes where it covers no node; where there is no such corner, clicks pass through it. */
-  settle(picture, view, size) {
-    const own = [this.root.offsetWidth, this.root.offsetHeight];
-    const corner = freeCorner(view, size, own, picture.nodes.map(({ box }) => box));
-    this.root.dataset.corner = corner || "top right";
-    this.isCovering = !corner;
-    this.root.classList.toggle("covering", this.isCovering);
-  }
-
-  draw(picture, view, size) {
-    const { box } = picture;
-    this.root.hidden = holds(view, box);
-    clearTimeout(this.resting);
+  /**
+   * @param picture
+   * @param {import("../../kit/geometry.js").Camera} camera
+   * @param {[number, number]} room of the drawing and the strip together
+   */
+  draw(picture, camera, room) {
+    const isAll = holds(camera.view(...room), picture.box);
+    this.root.hidden = isAll || room[0] < LEAST;
     if (this.root.hidden) return;
-    const [left, top, right, bottom] = box;
-    this.scale = Math.min(WIDTH / (right - left), HEIGHT / (bottom - top));
-    this.root.style.width = `${Math.max(24, (right - left) * this.scale)}px`;
-    this.root.style.height = `${Math.max(24, (bottom - top) * this.scale)}px`;
     const theme = this.root.closest(".svodviz")?.dataset.theme;
-    const isNew = this.picture !== picture;
-    if (isNew || this.theme !== theme) this.paint(picture);
-    Object.assign(this, { picture, theme });
-    this.place(view, box);
-    if (isNew) this.settle(picture, view, size);
-    else this.resting = setTimeout(() => this.settle(picture, view, size), REST);
+    const key = `${room} ${theme}`;
+    if (this.picture !== picture || this.key !== key) {
+      Object.assign(this, { picture, key });
+      this.lay(picture.box, room);
+      this.paint(picture);
+    }
+    const { clientWidth, clientHeight } = this.root;
+    const isBeside = this.root.dataset.side === "right";
+    this.place(camera.view(room[0] - (isBeside ? clientWidth : 0),
+      room[1] - (isBeside ? 0 : clientHeight)), picture.box);
+  }
+
+  /** Along the side where the drawing goes on. */
+  lay([left, top, right, bottom], [width, height]) {
+    const [wide, high] = [right - left, bottom - top];
+    const isBeside = high / wide > height / width;
+    this.scale = Math.min(COARSEST, isBeside ? Math.min(THICK / wide, height / high)
+      : Math.min(width / wide, THICK / high));
+    this.root.dataset.side = isBeside ? "right" : "below";
+    this.root.parentElement.dataset.map = this.root.dataset.side;
+    const thick = Math.max(THIN, (isBeside ? wide : high) * this.scale);
+    Object.assign(this.root.style, { width: isBeside ? `${thick}px` : "", height: isBeside ? ""
+      : `${thick}px` });
+    for (const [name, size] of [["width", wide], ["height", high]]) {
+      this.sheet.style[name] = `${size * this.scale}px`;
+      this.canvas[name] = Math.max(1, size * this.scale * 2);
+    }
   }
 
   place(view, [left, top, right, bottom]) {
@@ -85,8 +83,6 @@ export class Minimap {
     const pen = this.canvas.getContext("2d");
     const style = getComputedStyle(this.root);
     const scale = this.scale * 2;
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     for (const { row, x, y, mark } of nodes) {
       const name = mark === "added" || mark === "removed" ? `--${mark}` : `--${row.kind}-border`;
       pen.fillStyle = style.getPropertyValue(name) || "#888";

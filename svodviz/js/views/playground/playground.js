@@ -293,7 +293,7 @@ export class PlaygroundView {
   }
 
   fit() {
-    this.root.scrollTop = 0;
+    for (const it of [this.root, ...this.root.children]) it.scrollTop = 0;
   }
 
   status() {

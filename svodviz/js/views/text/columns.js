@@ -1,7 +1,8 @@
-// Text: one stage, or any three side by side whose lines find each other.
+// Text: one stage, or as many side by side as one wants, whose lines find each other.
 
-import { COLUMNS } from "../../data/store.js";
-import { h } from "../../kit/dom.js";
+import { MOST_COLUMNS, withColumn } from "../../data/room.js";
+import { button, h } from "../../kit/dom.js";
+import { columnEdge, tellEdge } from "./columnedge.js";
 import { TextPane } from "./textpane.js";
 
 /** The printed form of the chosen stage. */
@@ -49,40 +50,78 @@ export class TextView {
   }
 }
 
-/** Three texts side by side: the lines of one thing are lit in all of them. */
+/** Texts side by side, as many as one wants: the lines of one thing are lit in all of them. */
 export class ColumnsView {
   constructor(store) {
     this.store = store;
-    this.columns = Array.from({ length: COLUMNS }, (_, position) => this.column(position));
-    this.root = h("div", { class: "columns-view" }, ...this.columns.map((it) => it.root));
+    /** @type {ReturnType<ColumnsView["column"]>[]} */
+    this.columns = [];
+    this.adder = button("+", () => this.add(), { class: "column-add", "aria-label": "Add a column",
+      title: "Add a column" });
+    this.root = h("div", { class: "columns-view" }, this.adder);
   }
 
   column(position) {
     const { store } = this;
     const pane = new TextPane(store);
+    const number = position + 1;
     const choice = h("select", {
-      class: "column-choice", "aria-label": `Text of column ${position + 1}`,
-      onchange: () => {
-        const columns = [...store.state.columns];
-        columns[position] = choice.value;
-        store.set({ columns });
-      },
+      class: "column-choice", "aria-label": `Text of column ${number}`,
+      onchange: () => store.set({ columns: store.state.columns.with(position, choice.value) }),
     });
-    for (const stage of store.model.stages) {
-      if (store.model.text(stage.id).length) {
-        choice.append(h("option", { value: stage.id }, stage.label));
-      }
-    }
-    return { pane, choice, root: h("section", { class: "column" }, choice, pane.root) };
+    const close = button("×", () => store.set(withColumn(store.state, position)), {
+      class: "column-close", "aria-label": `Close column ${number}`, title: "Close this column",
+    });
+    const edge = columnEdge(this, position);
+    return { pane, choice, close, edge, root: h("section", { class: "column" },
+      h("div", { class: "column-head" }, choice, close), pane.root, edge) };
+  }
+
+  /** One more column, with the first text that none shows yet. */
+  add() {
+    const { state } = this.store;
+    const ids = this.withText().map((stage) => stage.id);
+    const next = ids.find((id) => !state.columns.includes(id)) ?? ids[0];
+    this.store.set(withColumn(state, state.columns.length, next));
+    this.columns.at(-1).choice.focus();
+  }
+
+  withText() {
+    const { model } = this.store;
+    return model.stages.filter((stage) => model.text(stage.id).length);
   }
 
   show() {
-    const { columns } = this.store.state;
-    this.columns.forEach(({ pane, choice }, position) => {
+    const { columns, shares } = this.store.state;
+    while (this.columns.length < columns.length) {
+      this.columns.push(this.column(this.columns.length));
+      this.adder.before(this.columns.at(-1).root);
+    }
+    this.columns.splice(columns.length).forEach(({ pane, root }) => {
+      pane.close();
+      root.remove();
+    });
+    this.adder.disabled = columns.length >= MOST_COLUMNS;
+    const options = this.withText();
+    this.columns.forEach(({ pane, choice, close, edge, root }, position) => {
+      offer(choice, options);
       choice.value = columns[position];
+      close.hidden = columns.length < 2;
+      edge.hidden = position === columns.length - 1;
+      root.style.flexGrow = String(shares[position] ?? 1);
       pane.show(columns[position]);
       pane.revealSelection();
     });
+    this.columns.forEach(({ edge }, position) => tellEdge(edge, this.widths(), position));
+  }
+
+  /** The widths of the columns in pixels. */
+  widths() {
+    return this.columns.map(({ root }) => root.offsetWidth);
+  }
+
+  draw() {
+    this.columns.forEach(({ pane }) => pane.draw());
   }
 
   search(text) {
@@ -97,4 +136,10 @@ export class ColumnsView {
   status() {
     return "Hover or select a line: what it comes from and what it became is lit in every column.";
   }
+}
+
+/** Puts the stages into a select; one that has them already is left alone. */
+function offer(choice, stages) {
+  if (choice.options.length === stages.length) return;
+  choice.replaceChildren(...stages.map(({ id, label }) => h("option", { value: id }, label)));
 }

@@ -23,7 +23,7 @@ export class TextPane {
       onmouseleave: () => this.store.hover(-1),
       onclick: (event) => this.choose(event),
     }, this.body);
-    store.onHover((entity) => this.light(entity));
+    this.close = store.onHover((entity) => this.light(entity));
   }
 
   show(id) {

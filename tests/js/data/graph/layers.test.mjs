@@ -100,3 +100,16 @@ test("ten thousand nodes with long edges are placed", () => {
   const { places } = placeInLayers(boxes, edges);
   assert.equal(new Set(places.map(String)).size, 10_000);
 });
+
+test("what stood in another layout stands there again, in the same order", () => {
+  const boxes = Array(5).fill([60, 20]);
+  const edges = [[0, 2], [1, 2], [2, 3]];
+  const near = [[400, 10], [100, 10], [250, 80], [250, 150]];
+  const { places } = placeInLayers(boxes, [...edges, [2, 4], [4, 3]], near);
+  const middle = (node) => places[node][0] + 30;
+  assert.ok(middle(1) < middle(2) && middle(2) < middle(0), "mirrored nowhere");
+  assert.equal(middle(0) - middle(1), 300);
+  const tops = places.map(([, y]) => y);
+  assert.equal(tops[0], tops[1]);
+  assert.ok(tops[2] < tops[4] && tops[4] < tops[3], "room is made for what is new");
+});
