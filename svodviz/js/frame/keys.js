@@ -1,7 +1,7 @@
 // Keys, which act only while the explorer has the focus, and the page that lists them.
 
 import { button, h } from "../kit/dom.js";
-import { keepKeys } from "../kit/focus.js";
+import { cycleFocus, keepKeys } from "../kit/focus.js";
 import { reveal } from "../views/graph/reveal.js";
 
 /** The stages that digits lead to, in the order of 1 … 9, 0. */
@@ -60,11 +60,12 @@ export function keyTable(store, views) {
     [["Escape"], "back from the whole window; else clear selection and search",
       () => views.clear()],
     [["?"], "this list", () => views.toggleHelp()],
+    [["G"], "the glossary: what words mean", () => views.toggleGlossary()],
   ];
 }
 
 const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
-  Escape: "Esc", I: "Shift I", O: "Shift O" };
+  Escape: "Esc", I: "Shift I", O: "Shift O", G: "Shift G" };
 const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
   : keys.map((key) => NAMES[key] || key).join(" "));
 
@@ -92,19 +93,18 @@ export function listenToKeys(root, table) {
   });
 }
 
-/** The page of keys; hidden until asked for. */
-export function keyPage(table, close) {
+/** The page of keys; hidden until asked for. `others` leads to other pages of help. */
+export function keyPage(table, close, others) {
   const rows = table.flatMap(([keys, words]) => [h("dt", {}, h("kbd", {}, nameOf(keys))),
     h("dd", {}, words)]);
   return h(
     "div",
     {
       class: "key-page", role: "dialog", "aria-label": "Keys", "aria-modal": "true", hidden: true,
-      // Its one button keeps the focus, so that Escape is heard.
-      onkeydown: (event) => { if (event.key === "Tab") event.preventDefault(); },
+      onkeydown: cycleFocus,
     },
     h("div", { class: "key-card" },
-      h("div", { class: "key-head" }, h("h3", {}, "Keys"), button("close", close)),
+      h("div", { class: "key-head" }, h("h3", {}, "Keys"), others, button("close", close)),
       h("dl", {}, ...rows)),
   );
 }

@@ -8,7 +8,7 @@ import { unpacked, withWire } from "../data/packed.js";
 import { HINT } from "../data/query.js";
 import { Requests } from "../data/requests.js";
 import { Store } from "../data/store.js";
-import { hints } from "../glossary/words.js";
+import { glossaryPage, hints } from "../glossary/words.js";
 import { Inspector } from "../inspector/inspector.js";
 import { button, h, icon } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
@@ -39,7 +39,9 @@ class Explorer {
     this.root = h("div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" });
     this.whole = new WholePage(this.root, fullPage, () => this.showWhole());
     this.keys = keyTable(this.store, this);
-    this.help = keyPage(this.keys, () => this.toggleHelp());
+    const words = button("glossary", () => this.toggleGlossary());
+    this.help = keyPage(this.keys, () => this.toggleHelp(), words);
+    this.glossary = glossaryPage(() => this.toggleGlossary());
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
     if (!fullPage) this.tellOfKernel(requests);
@@ -63,7 +65,7 @@ class Explorer {
         h("main", { class: "centre" }, this.bar.root, this.pane,
           h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
         this.inspector.root),
-      this.help,
+      this.help, this.glossary,
     ].filter(Boolean));
   }
 
@@ -199,6 +201,7 @@ class Explorer {
 
   clear() {
     if (!this.help.hidden) return this.toggleHelp();
+    if (!this.glossary.hidden) return this.toggleGlossary();
     if (this.bar.isOpen) return this.bar.shut();
     if (this.whole.isOn) return this.whole.leave();
     this.searchField.value = "";
@@ -219,9 +222,18 @@ class Explorer {
   }
 
   toggleHelp() {
-    this.help.hidden = !this.help.hidden;
-    this.root.querySelector(".frame").inert = !this.help.hidden;
-    (this.help.hidden ? this.root : this.help.querySelector("button")).focus();
+    this.open(this.help.hidden ? this.help : null);
+  }
+
+  toggleGlossary() {
+    this.open(this.glossary.hidden ? this.glossary : null);
+  }
+
+  /** Opens a page of help over all else; without one, closes the one that is open. */
+  open(page) {
+    for (const each of [this.help, this.glossary]) each.hidden = each !== page;
+    this.root.querySelector(".frame").inert = Boolean(page);
+    (page?.querySelector("input, button") ?? this.root).focus();
   }
 
   fit() {

@@ -1,6 +1,7 @@
 // The words of a line in the inspector, a hint under the pointer, and the glossary.
 
 import { button, h } from "../kit/dom.js";
+import { cycleFocus } from "../kit/focus.js";
 import { explain, glossary, wordsOf } from "./lookup.js";
 
 /** Milliseconds that the pointer rests on a word before its hint appears: a choice. */
@@ -123,7 +124,7 @@ export function glossaryPage(close) {
     oninput: () => filter(parts, field.value),
   });
   return h("div", { class: "key-page glossary-page", role: "dialog", "aria-label": "Glossary",
-    "aria-modal": "true", hidden: true },
+    "aria-modal": "true", hidden: true, onkeydown: cycleFocus },
     h("div", { class: "key-card" },
       h("div", { class: "key-head" }, h("h3", {}, "Glossary"), field, button("close", close)),
       h("div", { class: "glossary", tabindex: "0", role: "group", "aria-label": "Words" },

@@ -23,3 +23,13 @@ export function keepKeys(root) {
   };
   for (const kind of ["focusin", "keydown", "keyup"]) root.addEventListener(kind, mark, true);
 }
+
+/** Keeps Tab inside a dialog that lies over all else: behind its last element comes its first. */
+export function cycleFocus(event) {
+  if (event.key !== "Tab") return;
+  const stops = [...event.currentTarget.querySelectorAll("button, input, [tabindex='0']")];
+  const at = stops.indexOf(event.currentTarget.getRootNode().activeElement);
+  const next = (at + (event.shiftKey ? -1 : 1) + stops.length) % stops.length;
+  event.preventDefault();
+  stops[next].focus();
+}

@@ -55,3 +55,29 @@ def test_what_is_no_word_is_not_explained(open_page: Open, compiled_page: Path) 
     page.locator(".line code").first.hover()
     page.wait_for_timeout(600)
     assert page.locator(".word-hint").is_hidden()
+
+
+def test_the_glossary_is_searched_and_closed_by_keys(open_page: Open, compiled_page: Path) -> None:
+    page = open_page(compiled_page)
+    page.locator(".svodviz").focus()
+    page.keyboard.press("Shift+G")
+    glossary = page.get_by_role("dialog", name="Glossary")
+    assert glossary.is_visible()
+    assert glossary.locator("dt:visible").count() > 200
+    page.keyboard.type("roofline")
+    assert glossary.locator("dt:visible").all_inner_texts()[0] == "roofline"
+    assert glossary.locator("dt:visible").count() < 5
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.glossary-page') !== null")
+    page.keyboard.press("Escape")
+    assert glossary.is_hidden()
+    assert page.locator(".frame").evaluate("it => !it.inert")
+
+
+def test_the_page_of_keys_leads_to_the_glossary(open_page: Open, compiled_page: Path) -> None:
+    page = open_page(compiled_page)
+    page.locator(".svodviz").focus()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").get_by_role("button", name="glossary").click()
+    assert page.get_by_role("dialog", name="Glossary").is_visible()
+    assert page.get_by_role("dialog", name="Keys").is_hidden()
