@@ -65,7 +65,9 @@ export const ARM = [
   [/^prfm$|^prf[bhwd]$/, () => "asks for memory that will be read later; nothing waits for it",
     "prfm pldl1keep, [x1, #256]"],
   [/^adrp?$/, () => "the address of something near, or of its page", "adrp x8, .LCPI0_0"],
-  [/^(add|sub|mul|neg|subs|adds|negs|madd|msub|mneg|mla|mls|mad|msb|[su]div|[su]mulh|[su]mull2?|[su]mlal2?|abs)$/,
+  [/^(m(?:add|sub|neg|la|ls|ad|sb)|[su]mlal2?)$/, (verb) => `a product and a sum of integers: ${verb}`,
+    "madd x0, x1, x2, x3"],
+  [/^(adds?|subs?|mul|negs?|[su]div|[su]mulh|[su]mull2?|abs)$/,
     (verb) => `integer arithmetic: ${verb}`, "add x0, x1, x2, lsl #2"],
   [/^add(pl|vl)$|^rdvl$|^cnt[bhwd]$|^inc[bhwd]$|^dec[bhwd]$/, () => "counts by the length of a"
     + " vector, which the processor says", "addvl sp, sp, #-2"],

@@ -123,7 +123,7 @@ export function glossaryPage(close) {
     type: "search", "aria-label": "Find a word", placeholder: "find a word",
     oninput: () => filter(parts, field.value),
   });
-  return h("div", { class: "key-page glossary-page", role: "dialog", "aria-label": "Glossary",
+  return h("div", { class: "glossary-page", role: "dialog", "aria-label": "Glossary",
     "aria-modal": "true", hidden: true, onkeydown: cycleFocus },
     h("div", { class: "key-card" },
       h("div", { class: "key-head" }, h("h3", {}, "Glossary"), field, button("close", close)),

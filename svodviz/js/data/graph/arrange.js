@@ -17,8 +17,8 @@ const HEAD = 22; // room for a frame's words
  * @param {Point[]} boxes width and height of each part
  * @param {{from: number, to: number}[]} links
  * @param {number[]} frameOf the frame that each part stands in, -1 for none
- * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[]}} how the frame around
- *   a frame, -1 for none; where parts stood in another layout, which counts only without frames
+ * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[]}} how the frame
+ *   around a frame, -1 for none; where parts stood in another layout, used only without frames
  * @returns {Arrangement}
  */
 export function arrange(boxes, links, frameOf, { parentOf = () => -1, near = [] } = {}) {
