@@ -178,7 +178,7 @@ def page_of(state: Saved) -> str:
     page = cast("pages.Page", data)  # of this very version
     if page["format"] == FORMAT:
         page = joined(page, cast("pages.Later", _plain(state.get("later"))))
-    return export_html(page, state=state.get("state") or {})
+    return export_html(page, state=state.get("state") or {}, maker="notebook")
 
 
 def _plain(saved: object) -> Saved:

@@ -262,7 +262,8 @@ def _diff(chosen: argparse.Namespace) -> int:
     with told("comparing"):
         made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
     if chosen.output:
-        _write_page(Path(chosen.output), SideBySide(made).export_html(), sys.stderr)
+        page = SideBySide(made).export_html(maker="command line")
+        _write_page(Path(chosen.output), page, sys.stderr)
         if chosen.is_opened:
             _open(Path(chosen.output))
     if not chosen.stage:

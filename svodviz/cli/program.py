@@ -68,8 +68,8 @@ class Found:
         if isinstance(shown, Explorer):
             if measure:
                 shown.record_run()
-            return shown.export_html(machine_code=machine_code)
-        return shown.export_html()
+            return shown.export_html(machine_code=machine_code, maker="command line")
+        return shown.export_html(maker="command line")
 
 
 def run(path: str, arguments: list[str]) -> list[Found]:

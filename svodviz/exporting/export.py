@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import graphviz
 import networkx as nx
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
     from svodviz.data import pages, records
 
+Maker: TypeAlias = Literal["command line", "Python", "notebook"]
+"""Who makes a page: `svodviz explore`, a call of `export_html`, or nbconvert of a notebook."""
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
 PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed: a choice
 
@@ -43,7 +45,7 @@ body {{ margin: 0; }}
 {style}
 </style>
 </head>
-<body>
+<body data-maker="{maker}">
 <noscript>{picture}</noscript>
 <script type="application/json" class="data" data-packed="{packed}">{data}</script>
 <script type="application/json" class="state">{state}</script>
@@ -76,6 +78,7 @@ const reset = async () => {
   listeners.clear();
   const data = textOf("data");
   values = {
+    maker: document.body.dataset.maker,
     wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
       : JSON.parse(data.textContent),
     state: JSON.parse(textOf("state").textContent),
@@ -93,10 +96,12 @@ def export_html(
     *,
     state: Mapping[str, object] | None = None,
     picture: str = "",
+    maker: Maker = "Python",
 ) -> str:
     """One HTML page that holds everything and asks the network for nothing.
 
-    `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts.
+    `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts;
+    `maker` made it: in whose words the page says how it is made with more in it.
     Returns the page's text, and writes it to `path` where one is given. `window.svodviz.model` in
     the page has the state that scripts can read and set; `window.svodviz.reset()` shows the page
     as it was when it opened.
@@ -108,6 +113,7 @@ def export_html(
         style=style_sheet(),
         picture=picture,
         packed="gzip" if is_packed else "no",
+        maker=maker,
         data=pack_text(data) if is_packed else data,
         state=script_json(state or {}),
         script=f"{page_script()}{_START}",

@@ -12,7 +12,7 @@ from IPython import get_ipython
 from compiler.core.garbage import put_off
 from svodviz.data.states import State, names_of
 from svodviz.drawing import layout_jobs  # noqa: F401 - the page asks it
-from svodviz.exporting.export import export_html
+from svodviz.exporting.export import Maker, export_html
 from svodviz.exporting.page_widget import PageWidget
 from svodviz.exporting.picture import stand_ins, still
 from svodviz.foundation import views
@@ -192,7 +192,10 @@ class Explorer(PageWidget):
         """Runs the program for about so long: the page shows what each item takes, exports too."""
         self.recorded = {**self.recorded, **recorded_run(self.compilation, seconds)}
 
-    def export_html(self, path: str | Path | None = None, *, machine_code: bool = False) -> str:
+    def export_html(
+        self, path: str | Path | None = None, *, machine_code: bool = False,
+        maker: Maker = "Python",
+    ) -> str:  # fmt: skip
         """The explorer as one HTML page without requests, in its present state.
 
         What was asked of LLVM is in it; with `machine_code` all that can be asked: its passes on
@@ -207,7 +210,8 @@ class Explorer(PageWidget):
             **joined(self._data, cast("pages.Later", self.later)),
             "recorded": answers, "playground": tried(self.compilation),
         }  # fmt: skip
-        return export_html(data, path, state=self.state, picture=still(self.compilation))
+        picture = still(self.compilation)
+        return export_html(data, path, state=self.state, picture=picture, maker=maker)
 
     @cached_property
     def _words(self) -> str:

@@ -11,7 +11,7 @@ from svodviz.comparing.comparison_picture import still_of_two
 from svodviz.comparing.comparison_wire import comparison_wire, figure_row
 from svodviz.comparing.figures import measured_figure
 from svodviz.data.states import SidesState, names_of
-from svodviz.exporting.export import export_html
+from svodviz.exporting.export import Maker, export_html
 from svodviz.exporting.page_widget import PageWidget
 from svodviz.exporting.picture import stand_ins
 from svodviz.foundation.escape import markup
@@ -61,14 +61,14 @@ class SideBySide(PageWidget):
                 )
         return {**self.state, **wanted}
 
-    def export_html(self, path: str | Path | None = None) -> str:
+    def export_html(self, path: str | Path | None = None, *, maker: Maker = "Python") -> str:
         """The comparison as one HTML page without requests, in its present state.
 
         Returns the page's text, and writes it to `path` where one is given.
         """
         words = f"<pre>{markup(comparison_text(self.comparison))}</pre>"
         data = cast("pages.ComparisonWire", self.wire)
-        return export_html(data, path, state=self.state, picture=words)
+        return export_html(data, path, state=self.state, picture=words, maker=maker)
 
     def __repr__(self) -> str:
         a, b = self.comparison.names

@@ -5,6 +5,12 @@ import { button, counted, h } from "../kit/dom.js";
 const WORDS = { "=": "the same", "~": "differs", "−": "only in a", "+": "only in b" };
 const BAR = 140; // pixels of the longer of two bars
 
+/** How a comparison comes to have measured times, in the words of who made its page. */
+const MEASURED = {
+  "command line": "make the page again with svodviz diff --measure",
+  Python: "make the page with explore(a, b, measure=True)",
+};
+
 export class ChangesTab {
   constructor(comparison) {
     this.comparison = comparison;
@@ -58,8 +64,8 @@ export class ChangesTab {
     if (!requests.isLive) {
       const isKnown = this.measured || wire.figures.some(([name]) => name.startsWith("measured"));
       return !isKnown && h("p", { class: "hint" },
-        "No measured times: make the page with explore(a, b, measure=True). ",
-        requests.obstacle || "No Python kernel has answered yet.");
+        `No measured times: ${MEASURED[requests.maker] ?? MEASURED.Python}. `,
+        !requests.isExported && (requests.obstacle || "No Python kernel has answered yet."));
     }
     this.words = h("span", { class: "hint", role: "status" });
     return h("p", {}, button("Measure both", () => this.ask()), " ", this.words);

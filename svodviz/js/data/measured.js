@@ -19,8 +19,7 @@
  *   rounds: number, machine: string, notes: string[], results: any[]}} Answer
  */
 
-const NO_KERNEL = "the program was not run when this page was made, and no Python kernel answers: "
-  + "run the notebook's cell again, or make the page with explore(x, measure=True)";
+const NOT_RUN = "the program was not run when this page was made";
 
 /**
  * How much later an item may start; nothing where it is critical, whatever rounding leaves.
@@ -108,6 +107,11 @@ export class Measured {
     return this.state === "known";
   }
 
+  /** Whether there are times, or may be some. */
+  get isOffered() {
+    return this.isPossible && (this.state !== "none" || this.requests.offers("measure", {}));
+  }
+
   get isLive() {
     return this.requests.isLive;
   }
@@ -167,6 +171,8 @@ export class Measured {
     if (!this.isPossible) return "this program cannot be run";
     if (this.state === "asking") return this.progress;
     if (this.state === "failed") return `it could not be measured: ${this.problem}`;
-    return this.isLive ? "not measured yet" : NO_KERNEL;
+    if (this.isLive) return "not measured yet";
+    const why = this.requests.isExported ? NOT_RUN : `${NOT_RUN}, and no Python kernel answers`;
+    return `${why}: ${this.requests.howTo("measure")}`;
   }
 }

@@ -30,6 +30,7 @@ export class Model {
   /** @type {Wire["values"]} */ values;
   /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
+  /** @type {Wire["playground"]} */ playground;
 
   /** @param {Wire} wire */
   constructor(wire) {
@@ -40,7 +41,7 @@ export class Model {
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
       passes: this.passes, rules: this.rules, machines: this.machines,
       operations: this.operations, values: this.values, unseen: this.unseen,
-      notes: this.notes, scopes: this.scopes } = wire);
+      notes: this.notes, playground: this.playground, scopes: this.scopes } = wire);
     this.host = /** @type {string} */ (wire.host ?? "");
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
@@ -87,6 +88,12 @@ export class Model {
     this.stages.forEach((stage) => this.indexStage(stage));
     this.films.forEach((film, position) => this.take(film, { stage: "passes", film: position }));
     this.indexRewrites();
+  }
+
+  /** Whether choices of loops were tried, and recorded. */
+  get hasTried() {
+    const { kernels, tunings } = this.playground;
+    return Object.keys(kernels).length + Object.keys(tunings).length > 0;
   }
 
   /** Whether some stages have not arrived yet. */

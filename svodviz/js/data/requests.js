@@ -17,9 +17,23 @@ import { followKernel } from "./kernel.js";
  */
 
 const ABSENT = "No Python kernel: this page can only show what was recorded.";
+const RECORDED = "This page shows what was recorded when it was made.";
 const LOST = "The kernel that made this explorer has ended: run its cell again.";
 const ENDED = "This explorer was closed in Python: run its cell again.";
 const CLOSED = "The explorer was closed.";
+
+/**
+ * How a page comes to have more in it: in the words of who made it, which an exported page knows.
+ * @type {Record<string, (choice: string) => string>}
+ */
+const AGAIN = {
+  "command line": (choice) =>
+    `make the page again with svodviz explore --${choice.replace("_", "-")}`,
+  Python: (choice) => `make the page again from explore(x, ${choice}=True)`,
+  notebook: (choice) => `run the notebook's cell with explore(x, ${choice}=True), save, and `
+    + "convert the notebook again",
+  "": (choice) => `run the notebook's cell again, or with explore(x, ${choice}=True)`,
+};
 
 /**
  * A question as one text, the same as Python makes of it.
@@ -36,8 +50,11 @@ export class Requests {
   constructor(model, isConnected = true) {
     this.model = model;
     this.isLive = false;
+    /** Who made an exported page; "" for a widget. */
+    this.maker = String(model?.get?.("maker") ?? "");
+    const absent = this.isExported ? RECORDED : ABSENT;
     /** Why nothing is answered, in words; "" while there is hope. */
-    this.obstacle = model?.send && isConnected ? "" : ABSENT;
+    this.obstacle = model?.send && isConnected ? "" : absent;
     /** @type {Map<number, Asked>} */
     this.waiting = new Map();
     /** @type {(() => void)[]} */
@@ -46,6 +63,31 @@ export class Requests {
     this.lostListeners = [];
     this.last = 0;
     if (model && !this.obstacle) this.follow(model);
+  }
+
+  /** Whether nothing will ever be asked of Python here. */
+  get isExported() {
+    return this.maker !== "" && !this.model?.send;
+  }
+
+  /**
+   * How to have more in the page: "measure" or "machine_code".
+   * @param {string} choice
+   */
+  howTo(choice) {
+    return (AGAIN[this.maker] ?? AGAIN.Python)(choice);
+  }
+
+  /**
+   * Whether a question of this name has an answer here, or may get one.
+   * @param {string} name @param {object} [args]
+   */
+  offers(name, args) {
+    if (!this.isExported) return true;
+    if (args) return this.recorded(name, args) !== undefined;
+    const { model } = this;
+    const all = { ...model?.get?.("recorded"), ...model?.get?.("wire")?.recorded };
+    return Object.keys(all).some((key) => key.startsWith(`${name} `));
   }
 
   /** @param {Host} model */

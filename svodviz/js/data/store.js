@@ -131,6 +131,11 @@ export class Store {
     return state;
   }
 
+  /** Whether choices of loops were tried, or can be: not in a page where nobody tries any. */
+  get canPlay() {
+    return !this.requests?.isExported || this.model.hasTried;
+  }
+
   /** Views that a state's stage can be shown in. */
   allowedViews(state = this.state) {
     const stage = this.stageOf(state);
@@ -141,8 +146,9 @@ export class Store {
       text: stage.id !== "passes" && !stage.asked,
       schedule: Boolean(this.model.schedule),
     };
-    /** @param {{stages: string[]}} row */
-    const isOffered = (row) => !row.stages.length || row.stages.includes(stage.id);
+    /** @param {{"id": string, stages: string[]}} row */
+    const isOffered = (row) => (!row.stages.length || row.stages.includes(stage.id))
+      && (row.id !== "playground" || this.canPlay);
     return this.model.views.filter((row) => isOffered(row) && has[row.needs]).map((it) => it.id);
   }
 

@@ -25,8 +25,10 @@ export function keyTable(store, views) {
   const neighbour = (side) => () => views.visitNeighbour(side);
   const shown = (side) => () => store.state.view === "graph" && reveal(views.views.graph, side);
   const stage = (digit) => numbered(store.model)[(digit + 9) % 10];
+  const offered = (id) => store.model.stageById.get(id)?.units.length
+    && (id === "run" ? store.measured.isOffered : store.requests.offers(id));
   const visit = (id) => () => {
-    if (store.model.stageById.get(id)?.units.length) store.set({ stage: id });
+    if (offered(id)) store.set({ stage: id });
   };
   return [
     [["ArrowUp"], "previous pass", () => store.movePass(-1)],

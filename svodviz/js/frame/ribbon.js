@@ -33,8 +33,9 @@ export class Ribbon {
     });
     const words = h("span", { class: "stage-size" });
     const measure = () => {
-      node.disabled = this.isEmpty(stage);
-      const parts = node.disabled ? [this.reason(stage)] : this.measure(stage);
+      const isEmpty = this.isEmpty(stage);
+      node.disabled = isEmpty || node.hidden;
+      const parts = isEmpty ? [this.reason(stage)] : this.measure(stage);
       words.replaceChildren(...parts.map((text, place) =>
         h("span", { class: place ? "stage-time" : null }, text)));
       node.title = stage.missing || `${stage.label}${key ? ` (key ${key})` : ""}: `
@@ -48,6 +49,13 @@ export class Ribbon {
     this.buttons.set(stage.id, node);
     this.measures.push(measure);
     return node;
+  }
+
+  /** Exported pages offer what is made on demand only where it was recorded. */
+  isOffered(stage) {
+    const { measured, requests } = this.store;
+    if (stage.id === "run") return measured.isOffered || !stage.units.length;
+    return !stage.asked || requests.offers(stage.id);
   }
 
   isEmpty(stage) {
@@ -103,6 +111,9 @@ export class Ribbon {
     this.edition = model.edition;
     for (const [id, node] of this.buttons) {
       node.setAttribute("aria-current", id === stage ? "page" : "false");
+      const row = model.stageById.get(id);
+      node.hidden = id !== stage && !this.isOffered(row);
+      node.disabled = node.hidden || this.isEmpty(row);
     }
     this.reveal();
   }

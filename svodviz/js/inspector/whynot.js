@@ -12,6 +12,7 @@ const chosen = new WeakMap(); // the rule last asked about, by store
 export function whyNotSection(inspector, selected) {
   const { store } = inspector;
   const { model } = store;
+  if (store.requests.isExported) return null; // nobody would answer
   const booksOf = (it) => model.rulebook.filter(([stage]) => stage === model.stageOf(it));
   const entity = nearestValue(selected, model.parents, (it) => booksOf(it).length > 0);
   if (entity < 0) return null;

@@ -27,8 +27,6 @@ MOVES = (
     ("g", {"stage": "graph", "view": "graph"}, {"view": "text"}),
     ("g", {"stage": "graph", "view": "text"}, {"view": "graph"}),
     ("t", {"stage": "graph"}, {"view": "columns"}),
-    ("l", {"stage": "graph"}, {"stage": "llvm_passes"}),
-    ("m", {"stage": "graph"}, {"stage": "run"}),
     ("Shift+I", {"selected": "graph:15"}, {"selected": "graph:13"}),
     ("Shift+O", {"selected": "graph:13"}, {"selected": "graph:15"}),
     ("Escape", {"selected": "graph:13"}, {"selected": ""}),
@@ -61,6 +59,15 @@ def test_a_key_leads_to_a_state(
     set_state(page, **before)
     press(page, key)
     assert after.items() <= state(page).items()
+
+
+@pytest.mark.parametrize(("key", "stage"), [("p", "llvm_passes"), ("m", "run")])
+def test_a_key_leads_to_what_is_made_on_demand(
+    open_page: Open, compiled_page: Path, key: str, stage: str
+) -> None:
+    page = open_page(compiled_page)
+    press(page, key)
+    assert state(page)["stage"] == stage
 
 
 def test_space_fits_everything(page: Any) -> None:

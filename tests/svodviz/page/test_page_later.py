@@ -56,7 +56,7 @@ def ribbon(page: Any) -> dict[str, str]:
 
 
 def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
-    words = "This had not been made yet. No Python kernel"
+    words = "This had not been made yet. This page shows what was recorded"
     assert ribbon(page) == dict.fromkeys(LATE, "not made")
     for stage in LATE:
         for view in ("text", "graph"):

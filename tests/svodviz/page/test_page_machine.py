@@ -89,12 +89,34 @@ def test_what_llvm_says_stands_in_words(page: Any) -> None:
     assert state(page)["selected"].startswith("llvm:0:")
 
 
+def test_only_what_was_recorded_is_offered(page: Any, open_page: Open, sample_page: Path) -> None:
+    levels = page.get_by_label("Which of LLVM's passes").locator("option")
+    assert levels.all_inner_texts() == ["the passes that make the code which runs"]
+    set_state(page, stage="asm", view="machine")
+    assert page.get_by_label("Machine", exact=True).locator("option").count() > 5
+    bare = open_page(sample_page)
+    for stage in ("llvm_passes", "run"):
+        assert bare.locator(f'.stage[data-stage="{stage}"]').is_hidden()
+    bare.locator(".svodviz").focus()
+    for key in "pm":
+        bare.keyboard.press(key)
+    assert state(bare)["stage"] == "graph"
+    set_state(bare, stage="asm", view="machine")
+    assert bare.get_by_label("Machine", exact=True).is_hidden()
+    set_state(bare, stage="loops")
+    assert "playground" not in bare.locator("[data-view]").evaluate_all(
+        "(all) => all.map((it) => it.dataset.view)"
+    )
+    set_state(bare, selected="graph:13")
+    assert bare.locator(".why-row").count() == 0
+
+
 def test_a_level_that_was_not_recorded_says_what_is_needed(page: Any) -> None:
-    page.get_by_label("Which of LLVM's passes").select_option("3")
+    set_state(page, level=3)
     words = page.locator(".llvm-words").inner_text()
-    assert "No Python kernel" in words and "export_html(machine_code=True)" in words
+    assert "what was recorded" in words and "from explore(x, machine_code=True)" in words
     assert page.locator(".llvm-body").is_hidden()
-    page.get_by_label("Which of LLVM's passes").select_option("-1")
+    set_state(page, level=-1)
     page.wait_for_selector(".llvm-pass")
 
 
@@ -102,13 +124,12 @@ def test_a_page_without_recordings_says_so(open_page: Open, sample_page: Path) -
     page = open_page(sample_page)
     set_state(page, stage="llvm_passes")
     words = "document.querySelector('.llvm-words').textContent"
-    page.wait_for_function(f"{words}.includes('No Python kernel')")
-    set_state(page, stage="asm", view="machine")
-    page.get_by_label("Machine", exact=True).select_option("riscv-v")
+    page.wait_for_function(f"{words}.includes('what was recorded')")
+    set_state(page, stage="asm", view="machine", machine="riscv-v")
     words = "document.querySelector('.machine-words').textContent"
-    page.wait_for_function(f"{words}.includes('No Python kernel')")
+    page.wait_for_function(f"{words}.includes('what was recorded')")
     assert page.locator(".machine-code .line").count() == 0
-    page.get_by_label("Machine", exact=True).select_option("")
+    set_state(page, machine="")
     assert page.locator(".machine-code .line").count() > 5
 
 

@@ -165,7 +165,7 @@ def test_what_was_not_recorded_says_so(
     page = open_page(tmp_path / "page.html")
     place, step = rewrite(made, "relu")
     set_state(page, stage="passes", **{"pass": place, "step": step})
-    page.get_by_text("What the rule matched was not recorded. No Python kernel").wait_for()
+    page.get_by_text("What the rule matched was not recorded. This page shows what").wait_for()
 
 
 def test_the_slider_steps(page: Any) -> None:

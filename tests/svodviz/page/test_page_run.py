@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import svodviz
+from svodviz.cli.main import main
+from svodviz.offline import page_of
 from svodviz.widget.explorer import Explorer
 from tests.svodviz import sample_schedule
 from tests.svodviz.answering import answered_page
@@ -221,20 +223,44 @@ def test_axe_finds_nothing_serious(
         assert serious(findings(page, axe)) == "", scheme
 
 
-def test_without_a_kernel_it_says_what_is_needed(open_page: Open, tmp_path: Path) -> None:
+NOT_RUN = "program was not run when this page was made: make the page again "
+
+
+def test_an_exported_page_says_what_is_needed(open_page: Open, tmp_path: Path) -> None:
     Explorer(sample(), stage="run").export_html(tmp_path / "none.html")
     page = open_page(tmp_path / "none.html")
     words = page.locator(".run-words").inner_text()
-    assert "no Python kernel answers" in words and "explore(x, measure=True)" in words
+    assert f"{NOT_RUN}from explore(x, measure=True)" in words
     assert page.locator(".run-row").count() == 0
-    assert "on demand" in page.locator('[data-stage="run"].stage').inner_text()
     set_state(page, stage="schedule", view="timeline")
+    assert page.locator('[data-stage="run"].stage').is_hidden()  # it has nothing to show
     assert page.locator(".bar.measured").count() == 0
-    assert "no Python kernel answers" in page.locator(".status-text").inner_text()
-    set_state(page, view="graph", overlay="measured")
-    assert "no Python kernel answers" in page.locator(".status-text").inner_text()
+    assert NOT_RUN in page.locator(".status-text").inner_text()
+    set_state(page, view="graph")
+    overlays = page.get_by_label("Cost laid over the graph").locator("option")
+    assert "measured time" not in overlays.all_inner_texts()
+    set_state(page, overlay="measured")
+    assert NOT_RUN in page.locator(".status-text").inner_text()
     set_state(page, selected="schedule:1")
-    assert "no Python kernel answers" in page.locator(".inspector").inner_text()
+    assert NOT_RUN in page.locator(".inspector").inner_text()
+
+
+def test_pages_speak_to_who_made_them(open_page: Open, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from compiler import Tensor\ny = Tensor([1.0, 2.0]) * 3.0\n")
+    assert main(["explore", str(program), "-o", str(tmp_path / "page.html")]) == 0
+    page = open_page(tmp_path / "page.html")
+    set_state(page, stage="run")
+    assert f"{NOT_RUN}with svodviz explore --measure" in page.locator(".run-words").inner_text()
+    set_state(page, stage="asm", view="machine", machine="riscv-v")
+    page.get_by_text("with svodviz explore --machine-code").wait_for()
+    both = tmp_path / "both.html"
+    assert main(["diff", str(program), str(program), "-o", str(both)]) == 0
+    assert "with svodviz diff --measure" in open_page(both).locator(".changes").inner_text()
+    explorer = Explorer(sample(), stage="run")
+    (tmp_path / "saved.html").write_text(page_of({"wire": explorer.wire, "state": explorer.state}))
+    saved = open_page(tmp_path / "saved.html")
+    assert "convert the notebook again" in saved.locator(".run-words").inner_text()
 
 
 def test_a_problem_is_a_sentence(open_page: Open, tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ export class GraphTools {
         .map(([id, name]) => [id, `folded by ${name}`]),
     ]);
     this.folding.hidden = foldings.length === 0;
-    const overlays = overlaysOf(model);
+    const overlays = overlaysOf(model).filter(([id]) =>
+      id !== "measured" || id === state.overlay || store.measured.isOffered);
     options(this.overlay, state.overlay,
       [["", "no costs"], ...overlays.map(([id, words]) => [id, words])]);
     this.overlay.hidden = isPass || overlays.length === 0;

@@ -26,7 +26,7 @@ export class LlvmPassesView {
     this.choice = h("select", {
       "aria-label": "Which of LLVM's passes",
       onchange: () => store.set({ level: Number(this.choice.value), llvm_pass: 0 }),
-    }, ...LEVELS.map(([level, words]) => h("option", { value: level }, words)));
+    }, ...this.levels().map(([level, words]) => h("option", { value: level }, words)));
     this.whole = h("input", {
       type: "checkbox", onchange: () => { this.isWhole = this.whole.checked; this.showChange(); },
     });
@@ -47,6 +47,14 @@ export class LlvmPassesView {
     );
     this.root = h("div", { class: "llvm-view" },
       h("div", { class: "llvm-head" }, this.choice, this.words), this.remarks, this.body);
+  }
+
+  /** Those that may have an answer, in an exported page those recorded; the first in any case. */
+  levels() {
+    const { model, requests } = this.store;
+    const units = model.stageById.get("llvm_passes")?.units ?? [];
+    return LEVELS.filter(([level], place) => !place
+      || units.some(({ name }) => requests.offers("llvm_passes", { kernel: name, level })));
   }
 
   get question() {
@@ -85,8 +93,8 @@ export class LlvmPassesView {
     const { requests } = this.store;
     const isAnswered = requests.isLive || requests.recorded("llvm_passes", this.question);
     return isAnswered ? `LLVM gave no answer. ${error.message}`
-      : `${error.message} LLVM runs only where Python is there: open the notebook and run the `
-        + `cell, or export the page with export_html(machine_code=True).${own}`;
+      : `${error.message} LLVM runs only where Python is there: ${
+        requests.howTo("machine_code")}.${own}`;
   }
 
   /** Words instead of passes. */

@@ -21,12 +21,15 @@ export class MachineView {
   }
 
   build() {
-    const { machines } = this.store.model;
+    const { model, requests } = this.store;
+    const machines = model.machines.filter(([id]) =>
+      requests.offers("assembly_for", { machine: id }));
     this.choice = h("select", {
       "aria-label": "Machine",
       onchange: () => this.store.set({ machine: this.choice.value }),
     }, h("option", { value: HERE }, "this machine"),
     ...machines.map(([id, title]) => h("option", { value: id }, title)));
+    this.choice.hidden = machines.length === 0;
     this.words = h("p", { class: "machine-words", role: "status" });
     this.pane = new CodePane(this.store, { label: "Machine code" });
     this.gutter = s("svg", { class: "jumps", "aria-hidden": "true" });
@@ -77,8 +80,8 @@ export class MachineView {
 
   reason(error) {
     return this.store.requests.isLive ? error.message
-      : `${error.message} LLVM writes this only where Python is there: open the notebook and run `
-        + "the cell, or export the page with export_html(machine_code=True).";
+      : `${error.message} LLVM writes this only where Python is there: ${
+        this.store.requests.howTo("machine_code")}.`;
   }
 
   presentOther({ machine, units }) {

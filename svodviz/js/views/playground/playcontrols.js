@@ -48,6 +48,12 @@ export class PlayControls {
     }
   }
 
+  /** Whether choices are only read here: nothing is there to change them with. */
+  onlyShow(isRecorded) {
+    this.isRecorded = isRecorded;
+    this.root.classList.toggle("recorded", isRecorded);
+  }
+
   take(text) {
     this.change(choices.parseChoices(text));
   }
@@ -77,13 +83,13 @@ export class PlayControls {
   row(row, position) {
     const kinds = choices.KINDS[row.kind];
     const before = this.rows.slice(0, position);
-    const fields = !kinds ? [row.values.join(" ")]
+    const fields = !kinds || this.isRecorded ? [row.values.join(" ")]
       : row.kind === "reorder" ? this.order(row, position)
         : kinds.map((kind, index) => this.field(kind, row, index, position, before));
     return h(
       "li", { class: "choice-row" },
       h("span", { class: "choice-kind" }, row.kind), h("span", { class: "choice-fields" }, fields),
-      button("×", () => this.change(choices.without(this.rows, position)), {
+      !this.isRecorded && button("×", () => this.change(choices.without(this.rows, position)), {
         class: "choice-remove", "aria-label": `Remove ${row.kind} ${row.values.join(" ")}`,
       }));
   }

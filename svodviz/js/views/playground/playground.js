@@ -61,6 +61,7 @@ export class PlaygroundView {
       if (this.isLive) this.open(this.name);
       return;
     }
+    this.controls.onlyShow(Boolean(this.store.requests?.isExported));
     this.controls.show(this.kernel, this.point?.text ?? this.kernel.own);
     this.controls.enable(this.isLive);
     this.draw();
@@ -135,6 +136,7 @@ export class PlaygroundView {
     this.current = number;
     this.controls.show(this.kernel, this.point.text);
     this.controls.enable(this.isLive);
+    this.controls.root.hidden = Boolean(this.store.requests?.isExported);
     this.draw();
   }
 
@@ -159,8 +161,8 @@ export class PlaygroundView {
     }
     this.notice.hidden = this.isLive;
     const why = this.store.requests?.obstacle || "No Python kernel has answered yet.";
-    this.notice.textContent = `${why} What was tried can be looked at, `
-      + "new choices cannot be tried.";
+    this.notice.textContent = `${why} What was tried can be looked at; `
+      + "new choices are tried where Python is there: svodviz.playground(x) in a notebook.";
     this.look.onStatus();
   }
 
