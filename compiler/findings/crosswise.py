@@ -72,7 +72,7 @@ def _finding(subject: Subject, part: Part, worst: Access, lost: float) -> Findin
     kind = folded[0].op if folded else "reduction"
     return Finding(
         "crosswise",
-        f"The {kind} in kernel {part.times}, reads {name} crosswise: neighbours of the inner loop "
+        f"The {kind} in kernel {part.times} reads {name} crosswise: neighbours of the inner loop "
         f"are {apart:,} bytes apart.",
         subject.or_plain(
             part.name, f"fold the axis of {name} whose elements are neighbours in memory: keep it "

@@ -57,7 +57,7 @@ def _finding(
     why, instead = _why(subject, part, work)
     return Finding(
         "roofline",
-        f"Kernel {part.times}, takes {took / max(roof, 1.0):.1f} times as long as its roof: {why}.",
+        f"Kernel {part.times} takes {took / max(roof, 1.0):.1f} times as long as its roof: {why}.",
         subject.or_plain(part.name, instead), gain, part.first, "schedule", "timeline",
         (Number("estimated", took, "ns", "at its roof", roof),
          Number("of it in vectors", round(100 * work.occupancy), "%", "all", 100)),

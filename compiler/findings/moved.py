@@ -45,7 +45,7 @@ def _finding(subject: Subject, part: Part, nodes: list[TensorNode], moved: int) 
         f"converts {casts[0].sources[0].dtype} to {casts[0].dtype}" if casts else "copies elements"
     )
     return Finding(
-        "copy", f"Kernel {part.times}, computes nothing: it {what}.", _instead(casts),
+        "copy", f"Kernel {part.times} computes nothing: it {what}.", _instead(casts),
         part.ns, part.first, "schedule", "timeline",
         (Number("time of it", part.ns, "ns", "the whole program", subject.total),
          Number("bytes moved", moved, "bytes")),

@@ -42,7 +42,7 @@ def _finding(
     cores = subject.model.cores
     return Finding(
         "one core",
-        f"Kernel {part.times}, runs on one of {cores} cores: {refused.because}.",
+        f"Kernel {part.times} runs on one of {cores} cores: {refused.because}.",
         subject.or_plain(
             part.name, "a longer outer axis: more rows or a larger batch, which cores can share"
         ),

@@ -79,9 +79,9 @@ class Part:
 
     @property
     def times(self) -> str:
-        """`k1`, `k1, which runs 10 times`"""
+        """`k1`, `k1, which runs 10 times,`: the subject of a sentence."""
         count = len(self.items)
-        return self.name if count == 1 else f"{self.name}, which runs {count:,} times"
+        return self.name if count == 1 else f"{self.name}, which runs {count:,} times,"
 
 
 class Subject:

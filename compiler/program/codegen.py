@@ -18,6 +18,7 @@ from compiler.pipeline.kernels import CompiledKernel
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
 Texts = tuple[Listing, Listing]
@@ -77,6 +78,18 @@ def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "
     found = kernels[names.index(name)]
     asked = found.kernel.level if level is None else Level(level, "pipeline", "it was asked for")
     return watch(found.source, asked)
+
+
+def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: str) -> "Latencies":
+    """The cycles beside the assembly of one of the kernels; see `Compilation.latencies`."""
+    from compiler.llvm.looking.latencies import latencies
+
+    names = [each.kernel.name for each in kernels]
+    if name not in names:
+        expected = ", ".join(names) or "a program with kernels"
+        raise DataError("latencies", "no such kernel", got=repr(name), expected=expected)
+    made = kernels[names.index(name)]
+    return latencies(made.source, made.kernel.level, listings[names.index(name)])
 
 
 def assembly_for(kernels: Sequence[Generated], machine: str) -> tuple[Listing, ...]:

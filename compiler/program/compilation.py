@@ -53,6 +53,7 @@ from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
     from compiler.ask.measurement import Measurement
+    from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
     from compiler.tune.tuning import Tuning
 
@@ -341,6 +342,14 @@ class Compilation:
         whole pipeline of that level. Raises `DataError` where there is no such kernel or level.
         """
         return codegen.llvm_passes(self._generated, kernel, level)
+
+    @located
+    def latencies(self, kernel: str = "k0") -> "Latencies":
+        """The cycles of each instruction in a kernel's loops, by LLVM's scheduling model of this
+        host: estimated, beside the lines of `assembly`. Raises `DataError` where there is no such
+        kernel, and `InternalError` where this LLVM does not tell them.
+        """
+        return codegen.latencies(self._generated, self.assembly, kernel)
 
     @located
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:

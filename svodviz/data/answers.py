@@ -91,6 +91,17 @@ class Assembly(TypedDict):
     seconds: Number
 
 
+class Latencies(TypedDict):
+    """What the instructions of one kernel's loops cost, by LLVM's scheduling model."""
+
+    kernel: str
+    number: int
+    processor: str
+    """Whose model it is."""
+    cycles: list[Perhaps]
+    """For each line of the assembly; -1 where it is not known."""
+
+
 # -- answers that exports have ---------------------------------------------------------------------
 
 
@@ -107,11 +118,12 @@ class Problem(TypedDict):
     problem: str
 
 
-Answer: TypeAlias = LlvmPasses | Assembly | Measurement | Matches | Problem
+Answer: TypeAlias = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem
 Recorded: TypeAlias = Annotated[
     dict[str, Answer],
     ("^llvm_passes ", LlvmPasses | Problem),
     ("^assembly_for ", Assembly | Problem),
+    ("^latencies ", Latencies | Problem),
     ("^measure ", Measurement | Problem),
     ("^matched ", Matches),
 ]

@@ -2,6 +2,7 @@
 
     llvm_passes   {"kernel": name, "level": 0 … 3 or -1 for the kernel's own}
     assembly_for  {"machine": id}
+    latencies     {"kernel": name}
 
 The heads of a block are the blocks at the heads of the loops around it, outermost first. Edits
 apply to the text before, which is that of the change before of the same kind ("IR" begins
@@ -42,6 +43,13 @@ def assembly_for(explorer: Asked, arguments: Arguments, progress: Progress) -> "
     return _assembly(explorer.compilation, str(arguments["machine"]))
 
 
+@request("latencies", is_kept=True)
+def latencies(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Latencies":
+    """What each instruction of a kernel's loops costs."""
+    progress("LLVM is scheduling the kernel in a process of its own …")
+    return _latencies(explorer.compilation, str(arguments["kernel"]))
+
+
 def machine_rows() -> "list[pages.Machine]":
     """The machines whose assembly can be asked for: [id, title, note]."""
     from compiler.llvm.looking.machines import MACHINES
@@ -63,6 +71,7 @@ def recorded(compilation: "Compilation") -> "answers.Recorded":
     for name in (visible(loops.name) for loops in compilation.loops):
         key = key_of("llvm_passes", {"kernel": name, "level": OWN_LEVEL})
         questions[key] = partial(_passes, compilation, name, OWN_LEVEL)
+        questions[key_of("latencies", {"kernel": name})] = partial(_latencies, compilation, name)
     for machine, *_ in machine_rows():
         key = key_of("assembly_for", {"machine": machine})
         questions[key] = partial(_assembly, compilation, machine)
@@ -100,6 +109,17 @@ def _passes(compilation: "Compilation", kernel: str, level: int) -> "answers.Llv
         ],
         "unseen": run.unseen,
         "seconds": number(run.seconds),
+    }
+
+
+def _latencies(compilation: "Compilation", kernel: str) -> "answers.Latencies":
+    names = {visible(loops.name): loops.name for loops in compilation.loops}
+    found = compilation.latencies(names.get(kernel, kernel))
+    return {
+        "kernel": visible(found.kernel),
+        "number": found.number,
+        "processor": visible(found.processor),
+        "cycles": [-1 if it is None else it for it in found.cycles],
     }
 
 

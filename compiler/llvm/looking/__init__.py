@@ -10,5 +10,6 @@ In order: each imports only what stands before it.
     pass_changes.py  what LLVM's passes did to one kernel
     pass_words.py    what each of LLVM's passes is for, in one line of plain words
     translate.py     kernels as the assembly of another machine, to be read
+    latencies.py     what each instruction of a kernel's loops costs, by LLVM's scheduling model
     watch.py         LLVM's own passes on one kernel, one by one, those that changed something
 """

@@ -16,6 +16,7 @@ export class ScheduleData {
   constructor(wire) {
     Object.assign(this, wire);
     this.buffers = wire.buffers;
+    this.shares = wire.shares;
     this.fusions = wire.fusions;
     /** @type {Item[]} */
     this.items = wire.items.map((row, position) => ({

@@ -455,6 +455,14 @@ export interface Assembly {
   seconds: Number;
 }
 
+/** What the instructions of one kernel's loops cost, by LLVM's scheduling model */
+export interface Latencies {
+  kernel: string;
+  number: number;
+  processor: string;
+  cycles: Perhaps[];
+}
+
 /** The names that the rule of a rewrite bound, and the nanoseconds of one run of it */
 export interface Matches {
   bindings: [string, string][];
@@ -466,7 +474,7 @@ export interface Problem {
   problem: string;
 }
 
-export type Answer = LlvmPasses | Assembly | Measurement | Matches | Problem;
+export type Answer = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem;
 
 /** Answers that exports have, by question: the name of the request and its arguments */
 export type Recorded = Record<string, Answer>;

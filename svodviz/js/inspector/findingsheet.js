@@ -16,7 +16,7 @@ export function findingSection(inspector) {
     rows.length ? `Findings: ${counted(rows.length, "thing")} to do better` : "No findings",
     rows.length > 0 && h("ol", { class: "findings" }, ...rows.map((row, place) =>
       finding(inspector, row, place, whole))),
-    lookedFor(findings.looked_for, !rows.length));
+    lookedFor(findings.looked_for));
   section.classList.add("finding-section");
   return section;
 }
@@ -60,8 +60,8 @@ function showButton({ store }, { rule, e, stage, view }) {
   });
 }
 
-function lookedFor(words, isOpen) {
-  return h("details", { class: "looked-for", open: isOpen },
+function lookedFor(words) {
+  return h("details", { class: "looked-for" },
     h("summary", {}, `What was looked for (${count(words.length - 1)} rules)`),
     h("ul", {}, ...words.map((it) => h("li", {}, it))));
 }

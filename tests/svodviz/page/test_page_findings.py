@@ -86,6 +86,7 @@ def test_a_program_without_findings_says_what_was_looked_for(
     page = open_page(exported(Explorer(compiler.compile(Tensor.ones(4) + 1))))
     section = page.locator(".finding-section")
     assert section.locator("h4").inner_text() == "No findings"
+    section.locator("summary").click()
     words = section.inner_text()
     assert "reductions that read memory crosswise" in words and "5%" in words
     assert page.locator(CARD).count() == 0

@@ -7,6 +7,7 @@ import pytest
 
 from compiler import Options, Tensor, compile
 from svodviz.widget.explorer import Explorer
+from tests.svodviz.answering import answered_page
 from tests.svodviz.conftest import Exported, Open
 from tests.svodviz.page.test_page import set_state, state
 from tests.svodviz.sample import hostile
@@ -150,6 +151,38 @@ def test_machine_code_as_blocks(open_page: Open, chain_page: Path) -> None:
     shown = page.locator(".machine-code .line code").all_inner_texts()
     code = [row[0] for row in lines["lines"] if not row[0].endswith(":")]
     assert [it.strip() for it in shown] == [it.strip() for it in code]
+
+
+@pytest.mark.parametrize("width, scheme", [(1400, "light"), (993, "dark")])
+def test_instructions_in_loops_say_what_they_cost(
+    open_page: Open, chain_page: Path, width: int, scheme: str
+) -> None:
+    page = open_page(chain_page, width=width, scheme=scheme)
+    set_state(page, stage="asm", view="machine")
+    recorded = page.evaluate("svodviz.model.get('recorded') ?? svodviz.model.get('wire').recorded")
+    (answer,) = [it for key, it in recorded.items() if key.startswith("latencies ")][:1]
+    told = [it for it in answer["cycles"] if it >= 0]
+    costs = page.locator(".machine-code .line-cost").all_inner_texts()
+    shown = [it for it in costs if it]
+    assert shown == [f"{it} cy" for it in told[: len(shown)]] and len(shown) > 3
+    words = page.locator(".machine-words").inner_text()
+    assert "Costs, estimated: cycles until its result can be used: by LLVM's" in words
+    assert answer["processor"] in words
+    first = page.locator(".machine-code .line-cost:not(:empty)").first
+    assert first.get_attribute("title").startswith("estimated: ")
+    assert page.get_by_role("button", name="Instruction costs").count() == 0  # they are there
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_costs_are_asked_for_where_python_answers(chromium: Any, tmp_path: Path) -> None:
+    explorer = Explorer(compile(Tensor.arange(512).cast("float32").exp().sum(), name="live"))
+    with answered_page(explorer, chromium, tmp_path) as page:
+        set_state(page, stage="asm", view="machine")
+        assert page.locator(".machine-code .line-cost:not(:empty)").count() == 0
+        page.get_by_role("button", name="Instruction costs").click()
+        page.wait_for_selector(".machine-code .line-cost:not(:empty)", timeout=30_000)
+        set_state(page, machine="arm-neon")
+        assert page.get_by_role("button", name="Instruction costs").count() == 0
 
 
 def test_an_instruction_finds_its_llvm_ir(open_page: Open, chain_page: Path) -> None:

@@ -48,6 +48,15 @@ def test_llvms_passes_as_the_page_gets_them(explorer: Explorer) -> None:
     assert json.loads(json.dumps(answer)) == as_json(answer)
 
 
+def test_latencies_have_a_number_for_every_line(explorer: Explorer) -> None:
+    answer = ask(explorer, "latencies", kernel="k0")["result"]
+    (listing,) = explorer.compilation.assembly
+    assert len(answer["cycles"]) == len(listing.rows)
+    assert {it for it in answer["cycles"] if it < 0} == {-1}
+    assert answer["processor"] == explorer.compilation.latencies("k0").processor
+    assert key_of("latencies", {"kernel": "k0"}) in explorer.recorded
+
+
 def test_lines_lead_to_entities_of_the_page(explorer: Explorer) -> None:
     known = set(explorer.wire["entities"])
     answer = ask(explorer, "llvm_passes", kernel="k0", level=-1)["result"]
@@ -87,7 +96,8 @@ def test_everything_at_once_with_words_for_what_cannot_be() -> None:
     found = recorded(sample())
     questions = sorted(key.split(" ")[0] for key in found)
     kernels = len(sample().loops)
-    assert questions == ["assembly_for"] * len(machine_rows()) + ["llvm_passes"] * kernels
+    asked = {"assembly_for": len(machine_rows()), "latencies": kernels, "llvm_passes": kernels}
+    assert questions == [name for name, times in asked.items() for _ in range(times)]
     assert found[key_of("assembly_for", {"machine": "arm-neon"})] == {"problem": NO_NEON}
     assert json.loads(json.dumps(recorded(hostile())))
 

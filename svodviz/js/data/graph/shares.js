@@ -25,7 +25,8 @@ function workOf(model, scene) {
   const present = new Set(scene.nodes.flatMap((row) => entitiesOf(row)));
   /** @type {Map<number, Parts>} */
   const found = new Map();
-  const { items = [], shares = [] } = model.schedule ?? {};
+  if (!model.schedule) return found;
+  const { items, shares } = model.schedule;
   for (const { items: positions, nodes } of shares) {
     const parts = shared(ownWeights(model, present, nodes));
     if (parts.size) positions.forEach((item) => found.set(item, parts));

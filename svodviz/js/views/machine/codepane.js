@@ -6,7 +6,8 @@ import { TextPane } from "../text/textpane.js";
 
 /**
  * Rows have `text`, `entity` and `number`; besides them a `sign` ("+", "−") for lines that differ,
- * or `node()`, which makes an element to stand in place of a line.
+ * an `aside` of words and what they mean, or null, which stands before the text, or `node()`, which
+ * makes an element to stand in place of a line.
  */
 export class CodePane extends TextPane {
   constructor(store, { label }) {
@@ -38,6 +39,8 @@ export class CodePane extends TextPane {
         "data-entity": row.entity, "data-index": index,
       },
       h("span", { class: "number" }, row.number ? String(row.number) : ""),
+      row.aside !== undefined && h("span", { class: "line-cost", title: row.aside?.[1] ?? null },
+        row.aside?.[0] ?? ""),
       row.sign !== undefined && h("span", { class: "sign" }, row.sign),
       h("code", {}, ...tokens(row.text, this.language).map(([text, style]) =>
         (style ? h("span", { class: `t-${style}` }, text) : text))),

@@ -5,6 +5,7 @@ import { assemblyOf } from "../../kit/tokens.js";
 import { ROW, TextPane } from "../text/textpane.js";
 import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
+import { Latencies } from "./latencies.js";
 
 const TRACK = 9;
 const HERE = "";
@@ -31,12 +32,14 @@ export class MachineView {
     ...machines.map(([id, title]) => h("option", { value: id }, title)));
     this.choice.hidden = machines.length === 0;
     this.words = h("p", { class: "machine-words", role: "status" });
+    this.latencies = new Latencies(this.store, () => this.show());
     this.pane = new CodePane(this.store, { label: "Machine code" });
     this.gutter = s("svg", { class: "jumps", "aria-hidden": "true" });
     this.pane.body.before(this.gutter);
     this.source = new TextPane(this.store);
     this.root = h("div", { class: "machine-view" },
-      h("div", { class: "machine-head" }, this.choice, this.words),
+      h("div", { class: "machine-head" }, this.choice, this.latencies.button,
+        this.words),
       h("div", { class: "machine-panes" },
         h("section", { class: "machine-code" }, this.pane.root),
         h("section", { class: "machine-source" }, h("h4", {}, "LLVM IR it was made from"),
@@ -47,7 +50,10 @@ export class MachineView {
     this.source.show("llvm");
     this.choice.value = this.machine;
     if (this.machine === HERE) this.presentOwn();
-    else this.ask();
+    else {
+      this.latencies.hide();
+      this.ask();
+    }
     this.source.revealSelection();
   }
 
@@ -58,10 +64,15 @@ export class MachineView {
       this.say(stage.missing || "There is no kernel.");
       return;
     }
-    const lines = unit.lines.map(([text, entity], index) => ({ text, entity, number: index + 1 }));
+    const costs = this.latencies.of(unit.name);
+    const lines = unit.lines.map(([text, entity], index) => ({
+      text, entity, number: index + 1, aside: this.latencies.aside(costs, index),
+    }));
     const level = model.kernelByName.get(unit.name);
     const how = level?.level ? ` Made by ${level.level}.` : "";
-    this.display(`own ${state.unit}`, lines, unit.flow, `The code that runs here.${how}`);
+    const words = this.latencies.words(unit.name);
+    this.display(`own ${state.unit} ${words}`, lines, unit.flow,
+      `The code that runs here.${how}${words}`);
   }
 
   ask() {

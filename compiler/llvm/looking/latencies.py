@@ -1,0 +1,126 @@
+"""latencies: what instructions in a kernel's loops cost, by LLVM's scheduling model of this host.
+
+    Before:  vmulps  ymm0, ymm1, ymmword ptr [rdi]        After:  vmulps …    10 cycles
+             vaddps  ymm2, ymm2, ymm0                             vaddps …     3 cycles
+             jne     .LBB0_1                                      jne …        1 cycle
+
+A latency is the cycles until another instruction can use the result: what a chain of instructions
+that wait for each other takes, not what each of many independent ones does. LLVM's scheduler prints
+it for every instruction before registers are assigned (`-misched-print-dags`), in a process of its
+own. An instruction of the assembly is known by its name, the width of its registers and whether it
+reads memory, as one of these; what code generation adds later, and no loop holds, has none.
+
+Relies on: an LLVM that was built to print this; else the question fails with its words.
+Ensures: an estimate, made from the same program by the same LLVM as the assembly it stands beside.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.core.errors import InternalError
+from compiler.llvm import jit
+from compiler.llvm.apart import ask
+from compiler.llvm.level import Level
+from compiler.llvm.looking.listing import Listing
+from compiler.llvm.source import Source
+
+OPTION = "-misched-print-dags"
+_UNIT = re.compile(r"^(?:SU\(\d+\)|ExitSU):\s+(?P<text>.*)$")
+_LATENCY = re.compile(r"^\s+Latency\s+: (?P<cycles>\d+)$")
+_OPCODE = re.compile(r"(?:^|\s)(?P<name>[A-Z][A-Z0-9_]+)(?=[a-z_ ]|$)")
+_WIDTH = re.compile(r"(?P<width>Z256|Z128|Z|Y)$")
+_SIZE = re.compile(r"(?:64_32|64|32|16|8|_\d)$")
+_PRODUCT = re.compile(r"(?:132|213|231)")
+_CONDITION = re.compile(r"^(?P<kind>j|set|cmov)(?:n?[abceglopsz]|n?[abgl]e|n?[op])$")
+_WIDTHS = {"Z": "zmm", "Z256": "ymm", "Y": "ymm", "Z128": "xmm"}
+_NO_CODE = frozenset(("COPY", "PHI", "IMPLICIT_DEF", "KILL"))
+
+Form = tuple[str, bool]
+"""The name of an instruction, and whether it touches memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """For each row of a kernel's assembly its cycles; None where they are not known.
+
+    `processor` is the one whose model LLVM used.
+    """
+
+    kernel: str
+    number: int
+    cycles: tuple[int | None, ...]
+    processor: str
+
+
+def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
+    """The latencies beside the assembly of a kernel.
+
+    Raises `InternalError` where this LLVM does not tell them.
+    """
+    text = "\n".join(row.text for row in source.rows)
+    question = {"job": "passes", "text": text, "level": [level.number, level.passes]}
+    printed = ask({**question, "options": [OPTION]}).printed
+    known = model(printed)
+    if not known:
+        raise InternalError("llvm", "this LLVM does not print what its scheduler knows")
+    inside = _in_loops(listing)
+    cycles = tuple(
+        cycles_of(row, known) if place in inside else None for place, row in enumerate(listing.rows)
+    )
+    return Latencies(source.name, source.kernel, cycles, jit.host_name())
+
+
+def model(printed: str) -> dict[Form, dict[str, int]]:
+    """The cycles of each form of instruction by the width of its registers."""
+    found: dict[Form, dict[str, int]] = {}
+    for text, cycles in _units(printed):
+        opcode = _OPCODE.search(text)
+        if opcode is None or opcode["name"] in _NO_CODE:
+            continue
+        width = _WIDTH.search(opcode["name"])
+        stem = opcode["name"][: width.start()] if width else opcode["name"]
+        form = _name(_SIZE.sub("", stem).lower()), " :: (" in text
+        found.setdefault(form, {}).setdefault(_WIDTHS.get(width["width"], "") if width else "",
+                                              cycles)  # fmt: skip
+    return found
+
+
+def _units(printed: str) -> Iterator[tuple[str, int]]:
+    """Each instruction that the scheduler printed, with its latency."""
+    text = ""
+    for line in printed.splitlines():
+        unit, latency = _UNIT.match(line), _LATENCY.match(line)
+        if unit:
+            text = unit["text"]
+        elif latency and text:
+            yield text, int(latency["cycles"])
+            text = ""
+
+
+def cycles_of(row: str, known: dict[Form, dict[str, int]]) -> int | None:
+    """The cycles of one line of assembly; None for a label, and for what is not in the model."""
+    words = row.split(None, 1)
+    if not words or words[0].endswith(":"):
+        return None
+    name = _name(words[0].lower())
+    operands = words[1] if len(words) > 1 else ""
+    by_width = known.get((name, "[" in operands and name != "lea"))
+    if not by_width:
+        return None
+    width = next((it for it in ("zmm", "ymm", "xmm") if it in operands), "")
+    return by_width.get(width, next(iter(by_width.values())))
+
+
+def _name(name: str) -> str:
+    """One name for the forms of a product, and for the conditions of a jump."""
+    condition = _CONDITION.match(name)
+    if condition and name != "jcc":
+        return {"j": "jcc", "set": "setcc", "cmov": "cmov"}[condition["kind"]]
+    return _PRODUCT.sub("", name) if name.startswith("vf") else name
+
+
+def _in_loops(listing: Listing) -> frozenset[int]:
+    """The rows of the blocks that are in loops."""
+    blocks = (block for block in listing.flow.blocks if block.loops)
+    return frozenset(place for block in blocks for place in range(block.first, block.end))
