@@ -37,6 +37,12 @@ class UserSource(Stage):
         lines = (it[level] for level in range(depth) for it in found if level < len(it))
         return tuple(dict.fromkeys(self.entities[line] for line in lines))
 
+    def callers_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
+        """Those of `entities_of` that only called what made something."""
+        found = list(origins)
+        own = {self.entities[it.file, it.line] for it in found}
+        return tuple(it for it in self.entities_of(found) if it not in own)
+
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
         graph: nx.DiGraph[Any] = empty_graph()

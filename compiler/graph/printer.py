@@ -42,6 +42,8 @@ class Graph(Stage):
     """For each node the `file:line`s it comes from, for the last column of the text."""
     modules: dict[TensorNode, str] = field(default_factory=dict)
     """For each node the user's functions that made it, from the outermost: "network/attention"."""
+    callers: dict[TensorNode, tuple[str, ...]] = field(default_factory=dict)
+    """For each node those of `parents` that only called the function in which it is made."""
     scopes: dict[TensorNode, int] = field(default_factory=dict)
     """For each node of a graph as written its scope, by position."""
 

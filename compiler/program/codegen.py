@@ -4,11 +4,13 @@ What only a reader asks for is loaded with the question.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from compiler.core.errors import DataError
+from compiler.core.node import Node
+from compiler.core.origin import Origin
 from compiler.llvm.level import Level
 from compiler.llvm.looking import listing
 from compiler.llvm.looking.listing import Listing
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
+OriginOf: TypeAlias = Callable[[CompiledKernel, Node], Origin | None]
+"""The user's line of a scalar of a kernel, if it has one."""
 Texts = tuple[Listing, Listing]
 """A kernel's LLVM IR after LLVM's passes, and its assembly."""
 
@@ -65,17 +69,36 @@ class Listings:
         return [each.result() for each in self._waiting]
 
 
+def named(operation: str, kernels: Sequence[Generated], name: str) -> Generated:
+    """The kernel of that name. Raises `DataError` where there is none."""
+    names = [each.kernel.name for each in kernels]
+    if name not in names:
+        expected = ", ".join(names) or "a program with kernels"
+        raise DataError(operation, "no such kernel", got=repr(name), expected=expected)
+    return kernels[names.index(name)]
+
+
+def debug_ir(found: Generated, origin_of: OriginOf) -> str:
+    """The IR of a kernel with the user's lines; see `Compilation.debug_ir`."""
+    from compiler.llvm.looking.debug_info import with_call_stacks
+
+    scalars = found.kernel.linear.origins
+    known: dict[Node, Origin | None] = {it: origin_of(found.kernel, it) for it in set(scalars)}
+    lines = {}
+    for position, row in enumerate(found.source.rows):
+        origins = [it for n in row.instructions if (it := known[scalars[n]]) is not None]
+        if origins:
+            lines[position] = max(origins)
+    return with_call_stacks(found.source, lines)
+
+
 def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "PassRun":
     """The work of LLVM's passes on one of the kernels; see `Compilation.llvm_passes`."""
     from compiler.llvm.looking.watch import watch
 
-    names = [each.kernel.name for each in kernels]
-    if name not in names:
-        expected = ", ".join(names) or "a program with kernels"
-        raise DataError("llvm_passes", "no such kernel", got=repr(name), expected=expected)
+    found = named("llvm_passes", kernels, name)
     if level not in (None, 0, 1, 2, 3):
         raise DataError("llvm_passes", "no such level", got=repr(level), expected="0, 1, 2, 3")
-    found = kernels[names.index(name)]
     asked = found.kernel.level if level is None else Level(level, "pipeline", "it was asked for")
     return watch(found.source, asked)
 

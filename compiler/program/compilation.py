@@ -121,7 +121,7 @@ class Compilation:
     def _graph(self, root: Sink, title: str) -> Graph:
         nodes = with_iterations(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
-        lines = {n: (o for each in inside(n) for o in origins[each]) for n in nodes}
+        lines = {n: [o for each in inside(n) for o in origins[each]] for n in nodes}
         parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
@@ -130,6 +130,7 @@ class Compilation:
             numbers=self.provenance.numbers, parents=parents, places=places,
             modules={n: origins[n][0].inside for n in nodes if origins[n]},
             scopes=self.scopes.of if root is self.written else {},
+            callers={n: self.user_source.callers_of(lines[n]) for n in nodes},
         )  # fmt: skip
 
     def entity(self, node: TensorNode) -> str:
@@ -350,6 +351,22 @@ class Compilation:
         kernel, and `InternalError` where this LLVM does not tell them.
         """
         return codegen.latencies(self._generated, self.assembly, kernel)
+
+    @located
+    def debug_ir(self, kernel: str = "k0") -> str:
+        """The generated LLVM IR of one kernel with the user's lines as debug information.
+
+        Calls of functions that led to a line are its `inlinedAt`. Raises `DataError` where there is
+        no such kernel.
+        """
+        found = codegen.named("debug_ir", self._generated, kernel)
+        return codegen.debug_ir(found, self._latest)
+
+    def _latest(self, kernel: CompiledKernel, scalar: Node) -> Origin | None:
+        """The latest of the user's lines that a scalar of a kernel comes from."""
+        tensors = self._scheduled.outlined.origins
+        nodes = {it for body in kernel.provenance.of(scalar) for it in tensors.of(body)}
+        return max((it for node in nodes for it in self._lines_of(node)), default=None)
 
     @located
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:

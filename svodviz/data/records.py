@@ -63,6 +63,8 @@ class NodeRow(TypedDict):
     variables: NotRequired[str]
     module: NotRequired[str]
     """The user's functions that made it."""
+    callers: NotRequired[list[Position]]
+    """The numbers of the program's lines that called the function in which it is made."""
     scope: NotRequired[Position]
     """The call that made it, in `scopes`."""
     strides: NotRequired[str]

@@ -91,6 +91,8 @@ def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
         facts = graph.nodes[stage.entity(node)]
         facts |= _places(node)
         facts["module"] = stage.modules.get(node, "")
+        if callers := stage.callers.get(node):
+            facts["callers"] = [int(it.partition(":")[2]) for it in callers]
         if stage.scopes.get(node, -1) >= 0:
             facts["scope"] = stage.scopes[node]
     return graph

@@ -311,13 +311,31 @@ export class Model {
   }
 
   /**
-   * The numbers of the program's lines that an entity comes from.
+   * The numbers of the program's lines that an entity comes from, and of those that led there.
    * @param {number} entity
    */
-  origins(entity) {
+  linesOf(entity) {
     if (entity < 0) return [];
     const found = [...this.related(entity)].filter((it) => this.stageOf(it) === "source");
     return found.map((it) => Number(this.entities[it].split(":")[1])).sort((a, b) => a - b);
+  }
+
+  /**
+   * The numbers of the program's lines that an entity comes from: without those that only called
+   * the function in which it is made, unless nothing else is known.
+   * @param {number} entity
+   */
+  origins(entity) {
+    const own = new Set();
+    for (const it of this.related(entity)) {
+      const rows = (this.nodesOf.get(it) ?? []).filter(({ stage }) => stage === "graph");
+      if (!rows.length) continue;
+      const lines = this.parents[it].map((line) => Number(this.entities[line].split(":")[1]));
+      lines.filter((line) => !rows.every(({ row }) => row.callers?.includes(line)))
+        .forEach((line) => own.add(line));
+    }
+    const found = this.linesOf(entity);
+    return own.size ? found.filter((line) => own.has(line)) : found;
   }
 
   /**

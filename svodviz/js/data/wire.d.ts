@@ -46,6 +46,7 @@ export interface NodeRow {
   device?: string;
   variables?: string;
   module?: string;
+  callers?: Position[];
   scope?: Position;
   strides?: string;
   text?: string[];

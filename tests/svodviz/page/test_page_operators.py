@@ -269,3 +269,16 @@ def test_a_line_that_calls_a_helper_leads_to_what_it_made(
     set_state(page, stage="graph", view="graph")
     drawn(page)
     assert page.locator(".node.related").count() > 0
+    set_state(page, stage="graph", view="graph", selected=node_of(transformer, "sqrt"))
+    set_state(page, stage="source", view="text")
+    drawn(page)
+    own = page.locator(".line.related:not(.caller)").all_text_contents()
+    callers = page.locator(".line.related.caller").all_text_contents()
+    assert len(own) == 1 and "(variance + 1e-5).sqrt()" in own[0]
+    assert callers and all("variance" not in it for it in callers)
+
+
+def node_of(program: Callable[[], Tensor], op: str) -> str:
+    """The entity of the first node of an operation in the graph as written."""
+    graph = compile(program()).graph
+    return next(graph.entity(it) for it in graph.nodes if f"= {op} " in graph.definition(it))

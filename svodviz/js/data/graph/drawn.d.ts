@@ -101,6 +101,7 @@ declare module "../wire.js" {
   interface Graph {
     keys?: Map<string, string[]>;
     scoped?: Map<string, Group[]>;
+    constants?: boolean[];
     foldings?: [string, string][];
     suits?: string;
   }

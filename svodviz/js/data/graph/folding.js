@@ -250,6 +250,30 @@ export function linksOf(edges, parts, partOf) {
 }
 
 /**
+ * Which nodes are constants, or follow from constants alone.
+ * @param {{kind: string}[]} rows @param {Ends[]} edges
+ * @returns {boolean[]}
+ */
+export function constantsOf(rows, edges) {
+  /** @type {number[][]} */
+  const users = rows.map(() => []);
+  const hasInputs = new Uint8Array(rows.length);
+  for (const [from, to] of edges) {
+    users[from].push(to);
+    hasInputs[to] = 1;
+  }
+  const found = rows.map(() => true);
+  const stack = rows.flatMap(({ kind }, node) =>
+    (hasInputs[node] || kind === "const" ? [] : [node]));
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!found[node]) continue;
+    found[node] = false;
+    stack.push(...users[node]);
+  }
+  return found;
+}
+
+/**
  * The nodes that have an edge to or from one of `nodes`, and these themselves.
  * @param {Iterable<number>} nodes @param {Ends[]} edges
  */

@@ -3,7 +3,7 @@
 import { arrow } from "../../kit/geometry.js";
 import { arrange } from "./arrange.js";
 import {
-  census, framedBy, groupsOf, linksOf, partsOf, withNeighbours,
+  census, constantsOf, framedBy, groupsOf, linksOf, partsOf, withNeighbours,
 } from "./folding.js";
 import { commonest } from "./inherited.js";
 import { route } from "./layers.js";
@@ -40,7 +40,7 @@ export function layOutParts(scene, look) {
   const groups = only ? [] : look.groups ?? (keys ? groupsOf(keys, scene.edges) : []);
   const { parts, partOf } = partsOf(scene.nodes.length, groups, new Set(open), shown);
   const rows = parts.map((part) => rowOf(scene, part, groups[part.group], look));
-  const { firm, loose } = splitShared(linksOf(scene.edges, parts, partOf), parts);
+  const { firm, loose } = splitShared(scene, linksOf(scene.edges, parts, partOf), parts);
   const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
     { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1) });
   /** @type {Box[]} */
@@ -75,16 +75,21 @@ export function partAt({ groups, parts, boxes }, position) {
 
 /**
  * Links that places depend on, and others: what many use (a constant) stands above its first user,
- * and its edges to the others show only with a selection.
- * @param {Link[]} links @param {Part[]} parts
+ * and its edges to the others show only with a selection. So do those of constants in a group: the
+ * first of equal iterations has what all of them read.
+ * @param {Graph} scene @param {Link[]} links @param {Part[]} parts
  */
-function splitShared(links, parts) {
+function splitShared(scene, links, parts) {
+  const isConstant = scene.constants ??= constantsOf(scene.nodes, scene.edges);
   const hasInputs = new Set(links.map((link) => link.to));
   /** @type {Map<number, number>} */
   const counts = new Map();
   links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
   const seen = new Set();
-  const flags = links.map(({ from }) => {
+  const flags = links.map(({ from, edges }) => {
+    if (parts[from].group >= 0 && edges.every((edge) => isConstant[scene.edges[edge][0]])) {
+      return parts[from].nodes.some((node) => !isConstant[node]);
+    }
     const users = counts.get(from) ?? 0;
     const isShared = parts[from].group < 0 && !hasInputs.has(from) && users > SHARED;
     const isFirst = !seen.has(from);

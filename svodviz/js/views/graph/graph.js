@@ -430,7 +430,7 @@ export class GraphView {
   search(text) {
     const terms = termsOf(text);
     const { model } = this.store;
-    const isHit = (row) => matches(terms, row, fullWords(row), () => model.origins(row.e));
+    const isHit = (row) => matches(terms, row, fullWords(row), () => model.linesOf(row.e));
     const nodes = terms.length && this.picture ? this.picture.nodes : [];
     const hits = nodes.flatMap((it) =>
       it.members.filter(isHit).map((row) => ({ entity: row.e, node: it })));

@@ -130,14 +130,23 @@ export class TextPane {
   mark() {
     const { selected, model } = this.store;
     const related = model.related(selected);
+    const isOther = this.id === "source" && selected >= 0 && model.stageOf(selected) !== "source";
+    const own = new Set(isOther ? model.origins(selected) : []);
     for (const node of this.body.children) {
       const entity = Number(node.dataset.entity ?? -1);
+      const isCaller = isOther && related.has(entity) && !own.has(this.lineNumber(entity));
+      node.classList.toggle("caller", isCaller);
       node.classList.toggle("selected", entity >= 0 && entity === selected);
       node.classList.toggle("related", entity !== selected && related.has(entity));
       node.classList.toggle("found", this.found.has(Number(node.dataset.index ?? -1)));
       if (entity >= 0 && entity === selected) node.setAttribute("aria-current", "true");
       else node.removeAttribute("aria-current");
     }
+  }
+
+  /** The number of a line of the program, as its entity has it. */
+  lineNumber(entity) {
+    return Number(this.store.model.entities[entity].split(":")[1]);
   }
 
   /** Lights what is related to the hovered entity, and brings it into view elsewhere. */

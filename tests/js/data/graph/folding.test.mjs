@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 import * as folding from "../../../../svodviz/js/data/graph/folding.js";
 
-const { census, groupsOf, hiddenBeside, levelsOf, linksOf, partsOf, stretchesOf, withLeaves,
-  withNeighbours } = folding;
+const { census, constantsOf, groupsOf, hiddenBeside, levelsOf, linksOf, partsOf, stretchesOf,
+  withLeaves, withNeighbours } = folding;
 
 /** A random graph without cycles, and random keys. */
 function randomGraph(seed, count) {
@@ -115,4 +115,11 @@ test("an input that several groups of one key read stands beside them", () => {
   assert.deepEqual(groups, [[1, 2], [4, 5]]);
   const own = folding.groupsOf(keys, edges.slice(0, -1)).map((it) => it.nodes);
   assert.deepEqual(own, [[1, 2, 6], [4, 5]]);
+});
+
+test("what follows from constants alone is one", () => {
+  const rows = ["const", "movement", "buffer", "elementwise", "elementwise"]
+    .map((kind) => ({ kind }));
+  assert.deepEqual(constantsOf(rows, [[0, 1], [1, 3], [2, 3], [1, 4]]),
+    [true, true, false, false, true]);
 });
