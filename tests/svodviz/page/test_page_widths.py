@@ -79,7 +79,8 @@ MEASURE = r"""async ([widths, words]) => {
         const scrolls = (it, axis) => ["auto", "scroll"].includes(clips(it, axis))
             && (axis === "x" ? it.scrollWidth > it.clientWidth + 1
                 : it.scrollHeight > it.clientHeight + 1);
-        const all = [...root.querySelectorAll("*")].filter((it) => !it.closest("svg, pre, table, textarea"));
+        const all = [...root.querySelectorAll("*")]
+            .filter((it) => !it.closest("svg, pre, table, textarea"));
         for (const axis of ["x", "y"]) {
             const scrolling = all.filter((it) => scrolls(it, axis));
             for (const it of scrolling) {
