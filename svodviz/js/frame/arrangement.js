@@ -9,7 +9,7 @@ const ROOMY = 1180;
 // Views that steps of passes can be seen from; columns and tables want the width for themselves.
 const WITH_PASSES = ["graph", "text"];
 // Views that want the width, so that the inspector waits at the side until it is asked for.
-const WIDE_VIEWS = ["columns", "playground"];
+const WIDE_VIEWS = ["columns", "playground", "llvm_passes"];
 const WIDE = 1300;
 
 /**

@@ -20,7 +20,8 @@ const CHOSEN = "[aria-current=page], [aria-current=true], [aria-pressed=true]";
 export function rove(region, axis = "x") {
   let isByPointer = false;
   const items = () => /** @type {HTMLElement[]} */ ([...region.querySelectorAll(ITEMS)])
-    .filter((it) => it.checkVisibility?.() !== false && !it.matches(":disabled"));
+    .filter((it) => !it.matches(":disabled, [hidden]")
+      && (!region.isConnected || it.checkVisibility?.() !== false));
   const stop = (/** @type {HTMLElement[]} */ all, /** @type {HTMLElement | undefined} */ at) => {
     for (const it of all) it.tabIndex = it === at ? 0 : -1;
   };

@@ -59,7 +59,9 @@ def test_another_stage_opens_in_its_own_view(explorer: Explorer) -> None:
 
 def test_state_round_trips(explorer: Explorer) -> None:
     explorer.state = {"stage": "loops", "unit": 2, "view": "graph", "selected": "loops:k2:1",
-                      "pass": 1, "step": -1, "columns": ["graph", "loops", "llvm"]}  # fmt: skip
+                      "pass": 1, "step": -1, "columns": ["graph", "loops"],
+                      "shares": [1.0, 2.5], "panels": {"passes": False},
+                      "sizes": {"drawer": 300.0}}  # fmt: skip
     other = svodviz.explore(sample(), **explorer.state)
     assert other.state == explorer.state
     assert other.selected.entity == "loops:k2:1"
@@ -80,6 +82,11 @@ def test_selected_and_state_are_one(explorer: Explorer) -> None:
     ({"pass": 6}, "pass is 6; expected one of [0, 1, 2, 3, 4, 5]"),
     ({"selected": "graph:999"}, "selected is 'graph:999'; expected one of"),
     ({"columns": ["source", "nowhere"]}, "columns is 'nowhere'"),
+    ({"shares": [1.0, 0.0]}, "shares are the widths of columns, each above 0"),
+    ({"panels": {"left": True}}, "panels is 'left'"),
+    ({"panels": {"passes": "open"}}, "panels is 'open'"),
+    ({"sizes": {"left": 300}}, "sizes is 'left'"),
+    ({"sizes": {"drawer": -1}}, "drawer has the size -1"),
     ({"zoom": 2}, "unknown ['zoom']; names are ['stage'"),
 ])  # fmt: skip
 def test_impossible_states(explorer: Explorer, wrong: dict[str, Any], words: str) -> None:
