@@ -354,7 +354,7 @@ def _give_back(
     readers: dict[TensorNode, set[int]] = {}
     for node in reversed(order):
         is_view = isinstance(node, MOVEMENT) and node in of and node not in results
-        if is_view and readers[node] - {of[node]}:
+        if is_view and readers.get(node, set()) - {of[node]}:  # none reads a result of a program
             shared.add(node)
         for source in node.sources:
             readers.setdefault(source, set()).add(-1 if node in shared else of.get(node, -1))

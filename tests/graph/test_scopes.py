@@ -197,3 +197,12 @@ def test_products_of_one_value_stand_side_by_side() -> None:
         for source in node.sources if found.of[source] >= 0
     }  # fmt: skip
     assert ("relu", "matmul", False) in read and ("matmul", "matmul", False) not in read
+
+
+def test_shards_that_nothing_reads_are_results() -> None:
+    """One call gives a view on each device, and none of them is read."""
+    devices = ("CPU", "CPU:1")
+    rows, columns = tensor(6, 3).shard(devices, axis=0), tensor(4, 6).shard(devices, axis=1)
+    made = compile((columns @ rows).shards)
+    assert "matmul" in {row.name for row in made.scopes.rows}
+    assert all(n in made.scopes.of for n in made.graph.nodes if not isinstance(n, Sink))
