@@ -16,8 +16,6 @@ from compiler.loops.symbolic import as_sum
 
 Interval = tuple[int, int]
 """The least and the greatest value of a counter."""
-DIVIDES = frozenset(("idiv", "mod", "min", "max"))
-"""Operations that go where bounds decide them."""
 
 
 def conditions(gate: ScalarNode) -> list[ScalarNode]:
@@ -63,16 +61,16 @@ def under(
     gate: ScalarNode, where: ScalarNode, simplify: Callable[[ScalarNode], ScalarNode]
 ) -> ScalarNode | None:
     """The index `where` in a simpler form that is the same where the gate holds; None without."""
+    if all(isinstance(term, nodes.Range | nodes.DefineVar) for term in as_sum(where).terms):
+        return None  # nothing is simpler than a sum of multiples
     order = toposort([where])
-    if not any(isinstance(node, nodes.Alu) and node.op in DIVIDES for node in order):
-        return None
     kept = {r: values for r, values in intervals(gate).items() if r in order}
     if not kept or any(low > high for low, high in kept.values()):
         return None
     narrow = {r: _narrow(r, values) for r, values in kept.items()}
     inside = {r: _shifted(narrow[r], low) for r, (low, _) in kept.items()}
-    made = _within_reach(simplify(substitute(where, inside)), kept, narrow)
-    return made if len(toposort([made])) < len(order) else None
+    made = simplify(_within_reach(simplify(substitute(where, inside)), kept, narrow))
+    return made if len(toposort([made])) < len(order) else None  # so this comes to an end
 
 
 def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:

@@ -45,7 +45,7 @@ def test_llvm_accepts_the_text(compilation: Compilation) -> None:
     for source in compilation.source:
         module = jit.parse(source.text)
         names = [f.name for f in module.functions if not f.is_declaration]
-        assert names[0] == source.name
+        assert names[0].split("_")[0] == source.name  # the symbol goes on to say what it does
 
 
 def test_every_line_that_computes_has_a_parent(compilation: Compilation) -> None:
@@ -212,7 +212,7 @@ def test_a_source_stage_prints_its_text() -> None:
     (source,) = compile(PROGRAMS["scalar"]()).source
     assert isinstance(source, Source)
     assert str(source) == source.text
-    assert source.text.startswith(f"define void @{source.name}(")
+    assert source.text.startswith(f"define void @{source.name}_mul_sqrt(")
 
 
 def test_no_kernel_writes_an_input() -> None:

@@ -177,9 +177,10 @@ def test_under_a_loop_stands_what_each_iteration_does() -> None:
     assert "\n".join(shown[start : start + 11]) == PRINTED
     inside = next(line for line in graph.lines if "%t1 =" in line.text)
     assert inside.entity is None
-    assert inside.parents == (f"source:{_line_of('return w, repeat')}",)
+    made, called = (f"source:{_line_of(it)}" for it in ("return w, repeat", "sum(repeat(4, step"))
+    assert inside.parents == (made, called), "its line, and the one that called the step"
     (loop,) = [line for line in graph.lines if "4 iterations, state 0" in line.text]
-    assert set(inside.parents) < set(loop.parents)
+    assert set(inside.parents) <= set(loop.parents)
     (facts,) = [it for _, it in graph.to_networkx().nodes(data=True)
                 if it["argument"] == "4 iterations, state 0"]  # fmt: skip
     assert facts["text"].splitlines()[-3:] == ["  %t1 = add %t0 operand2", "  state0 = state1",

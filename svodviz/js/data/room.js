@@ -14,7 +14,7 @@ export const MOST_COLUMNS = 12; // what is typed into a state must not fill the 
 /**
  * The parts of a state about room, without impossible ones.
  * @param {State} wanted @param {State} before
- * @param {(id: string) => boolean} hasText whether a stage can be shown in a column
+ * @param {(stage: string) => boolean} hasText whether a stage can be shown in a column
  * @returns {Pick<State, "columns" | "shares" | "panels" | "sizes">}
  */
 export function soundRoom(wanted, before, hasText) {

@@ -2,9 +2,8 @@
 
 import { arrow } from "../../kit/geometry.js";
 import { arrange } from "./arrange.js";
-import {
-  census, constantsOf, framedBy, groupsOf, linksOf, partsOf, withNeighbours,
-} from "./folding.js";
+import { census, constantsOf, framedBy, groupsOf } from "./folding.js";
+import { linksOf, partsOf, withNeighbours } from "./folding.js";
 import { commonest } from "./inherited.js";
 import { route } from "./layers.js";
 
