@@ -64,6 +64,8 @@ def under(
     if all(isinstance(term, nodes.Range | nodes.DefineVar) for term in as_sum(where).terms):
         return None  # nothing is simpler than a sum of multiples
     order = toposort([where])
+    if any(isinstance(node, nodes.Load) for node in order):
+        return None  # its own gate would be taken for always open
     kept = {r: values for r, values in intervals(gate).items() if r in order}
     if not kept or any(low > high for low, high in kept.values()):
         return None

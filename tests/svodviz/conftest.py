@@ -194,6 +194,7 @@ def _leave(idle: Idle, listeners: dict[str, Callable[[Any], None]], idle_pages: 
     if idle.page.is_closed() or idle.page.evaluate(PLANTED):
         idle.page.close()
         return
+    idle.page.evaluate("localStorage.clear()")  # another file shown in it would read it
     idle.page.mouse.move(-1, -1)
     idle_pages.append(idle)
 

@@ -11,6 +11,8 @@ import pytest
 from compiler import Tensor, compile
 from svodviz.cli.main import main
 from svodviz.exporting.export import FORMATS, export_html, export_stage
+from svodviz.exporting.script import bundled
+from svodviz.foundation.packing import packed
 from svodviz.foundation.stages import BY_ID
 from svodviz.quizzes.quiz import quiz
 from svodviz.texts.summary import full_summary, text_of
@@ -218,9 +220,10 @@ UNSAFE = ("typeof child === 'string' ? node.insertAdjacentHTML('beforeend', chil
 def test_a_renderer_that_writes_markup_is_caught(
     chromium: Any, poisoned_page: Path, tmp_path: Path
 ) -> None:
-    text = poisoned_page.read_text("utf-8")
-    assert text.count(SAFE) == 1
-    (tmp_path / "unsafe.html").write_text(text.replace(SAFE, UNSAFE), "utf-8")
+    text, script = poisoned_page.read_text("utf-8"), bundled()
+    assert (script.count(SAFE), text.count(packed(script))) == (1, 1)
+    unsafe = text.replace(packed(script), packed(script.replace(SAFE, UNSAFE)))
+    (tmp_path / "unsafe.html").write_text(unsafe, "utf-8")
     page = chromium.new_page(viewport={"width": 1400, "height": 800})
     try:
         page.goto((tmp_path / "unsafe.html").as_uri())

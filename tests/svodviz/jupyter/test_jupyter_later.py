@@ -91,7 +91,7 @@ def test_a_page_is_used_before_llvm_is_done(
     root.locator('.stage[data-stage="asm"]').click()  # if it is not told yet
     root.locator(".text-view .line").first.wait_for()
     lab.run(SELECT)
-    lab.run_until(TELL, "asm 4 k0:")
+    lab.run_until(TELL, "asm 4 k0_mul_add_relu:")
     assert root.locator(".inspector .entity").inner_text() == "asm:0:1"
     lab.command("docmanager:save")
     saved = jupyter.read(f"{request.node.name}.ipynb")["metadata"]["widgets"][WIDGETS]["state"]

@@ -34,7 +34,12 @@ def click_node(page: Any, words: str) -> None:
 def test_the_ribbon_leads_through_all_stages(page: Any) -> None:
     labels = texts(page, ".stage-label")
     assert labels == [row.label for row in STAGES]
+    offered = [page.locator(".stage").nth(n).is_visible() for n in range(len(labels))]
+    assert [label for label, is_one in zip(labels, offered, strict=True) if not is_one] == [
+        "LLVM passes", "Run"], "they take Python"  # fmt: skip
     for position, label in enumerate(labels):
+        if not offered[position]:
+            continue
         page.locator(".stage").nth(position).click()
         assert page.locator('.stage[aria-current="page"] .stage-label').inner_text() == label
         assert page.locator(".pane").inner_text().strip() or page.locator(".pane .node").count()

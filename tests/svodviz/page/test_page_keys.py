@@ -61,7 +61,7 @@ def test_a_key_leads_to_a_state(
     assert after.items() <= state(page).items()
 
 
-@pytest.mark.parametrize(("key", "stage"), [("p", "llvm_passes"), ("m", "run")])
+@pytest.mark.parametrize(("key", "stage"), [("l", "llvm_passes"), ("m", "run")])
 def test_a_key_leads_to_what_is_made_on_demand(
     open_page: Open, compiled_page: Path, key: str, stage: str
 ) -> None:

@@ -191,7 +191,7 @@ def test_the_first_graph_can_be_read(
 def test_fit_folds_what_would_be_too_small(
     open_page: Open, pages: Callable[[str], Path]
 ) -> None:
-    page = open_page(pages("transformer"), width=993)
+    page = open_page(pages("transformer"), width=420)
     set_state(page, folding="path", open=[f"scope {it}" for it in range(400)])
     drawn(page)
     press(page, " ")

@@ -160,7 +160,7 @@ def test_arrows_lead_from_stage_to_stage(page: Any) -> None:
     page.keyboard.press("Enter")
     assert state(page)["stage"] == "passes"
     page.keyboard.press("End")
-    assert page.evaluate("document.activeElement.dataset.stage") == "run"
+    assert page.evaluate("document.activeElement.dataset.stage") == "asm", "the last on offer"
 
 
 def test_who_came_by_the_pointer_steps_by_arrows(page: Any) -> None:

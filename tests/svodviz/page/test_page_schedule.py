@@ -151,7 +151,7 @@ def test_fusions_are_listed_with_reasons(page: Any) -> None:
     set_state(page, view="fusion")
     rows = page.locator(".fusion-table").first.locator("tbody tr")
     assert rows.count() == 4
-    first = rows.first.inner_text().split("\t")
+    first = rows.first.locator("td").all_inner_texts()
     assert [it.strip() for it in first] == [
         "✓ taken", "5 kernel mean", "8 kernel combine", "mixed", "−22 µs (−50 %)", "256 bytes",
         "one user, same extent 256",

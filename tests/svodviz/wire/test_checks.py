@@ -151,6 +151,3 @@ def test_marks_on_the_page(checked: Explorer, tmp_path: Path, open_page: Any) ->
     page.evaluate("window.svodviz.model.set('state', {step: 1})")
     page.locator(".rule-code summary").first.click()
     assert "def turned" in page.locator(".rule-code pre").first.inner_text()
-    page.evaluate("window.svodviz.model.set('state', {selected: 'graph:1'})")
-    page.get_by_role("button", name="Why not?").click()
-    page.get_by_text("that takes Python").wait_for()

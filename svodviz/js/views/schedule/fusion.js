@@ -87,9 +87,9 @@ export class FusionView {
 
   item(position) {
     const item = this.schedule.items[position];
-    return button(`${position} ${this.schedule.nameOf(item)}`, () => this.store.select(item.e), {
-      class: "entity-link",
-    });
+    const name = `${position} ${this.schedule.nameOf(item)}`;
+    const select = () => this.store.select(item.e);
+    return button(name, select, { class: "entity-link", title: name });
   }
 
   choice([subject, , taken, reason]) {
