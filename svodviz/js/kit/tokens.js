@@ -9,6 +9,8 @@
 const NUMBER = "\\b(?:0[xfd][\\da-fA-F]+|\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b";
 const DOUBLE = "\"(?:[^\"\\\\]|\\\\.)*\"";
 const SINGLE = "'(?:[^'\\\\]|\\\\.)*'";
+// A string over several lines: to its end, or to that of the line.
+const LONG = ['"""', "'''"].map((it) => `${it}(?:[^\\\\]|\\\\.)*?(?:${it}|$)`).join("|");
 const ASSEMBLER = "call ret ptr";
 /** Our own texts: `%12` is a value, unless it divides what stands before it. */
 const OURS = {
@@ -20,7 +22,7 @@ const OURS = {
 const LANGUAGES = {
   python: {
     comment: "#.*$",
-    string: `(?:\\b[rbfuRBFU]{1,2})?(?:${DOUBLE}|${SINGLE})`,
+    string: `(?:\\b[rbfuRBFU]{1,2})?(?:${LONG}|${DOUBLE}|${SINGLE})`,
     keywords: "and as assert async await break class continue def del elif else except False"
       + " finally for from global if import in is lambda None nonlocal not or pass raise return"
       + " True try while with yield",
@@ -97,9 +99,16 @@ function languageNamed(name) {
 /**
  * The line as pieces [text, class]; class is "" for plain text.
  * @param {string} line @param {string} language
+ * @param {string} open the quotes of the string that the line begins in; "" in most
  * @returns {[string, string][]}
  */
-export function tokens(line, language) {
+export function tokens(line, language, open = "") {
+  if (open) {
+    const end = line.indexOf(open);
+    if (end < 0) return line ? [[line, "string"]] : [];
+    const rest = end + open.length;
+    return [[line.slice(0, rest), "string"], ...tokens(line.slice(rest), language)];
+  }
   const { code, keywords } = kept.get(language) ?? languageNamed(language);
   kept.set(language, { code, keywords });
   /** @type {[string, string][]} */
@@ -117,4 +126,29 @@ export function tokens(line, language) {
   }
   if (end < line.length) pieces.push([line.slice(end), ""]);
   return pieces;
+}
+
+/**
+ * For each line the quotes of the string that it begins in: strings of Python go over lines.
+ * @param {string[]} lines @param {string} language
+ * @returns {string[]}
+ */
+export function quotesOf(lines, language) {
+  if (language !== "python") return lines.map(() => "");
+  let open = "";
+  return lines.map((line) => {
+    const begin = open;
+    open = openAfter(line, open);
+    return begin;
+  });
+}
+
+/** @param {string} line @param {string} open */
+function openAfter(line, open) {
+  if (open && !line.includes(open)) return open;
+  const [text, kind] = tokens(line, "python", open).at(-1) ?? ["", ""];
+  const quotes = kind === "string" ? /^[rbfu]{0,2}("""|''')/i.exec(text) : null;
+  if (!quotes) return "";
+  const isShut = text.length >= quotes[0].length + 3 && text.endsWith(quotes[1]);
+  return isShut ? "" : quotes[1];
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { assemblyOf, languageOf, tokens } from "../../../svodviz/js/kit/tokens.js";
+import { assemblyOf, languageOf, quotesOf, tokens } from "../../../svodviz/js/kit/tokens.js";
 
 const ALL = ["python", "graph", "kernels", "loops", "lowered", "llvm", "instructions", "x86", "arm",
   "riscv", "wasm", "nvptx", "words"];
@@ -83,4 +83,17 @@ test("each machine's assembly has its language", () => {
   const machines = ["x86-avx2", "arm-neon", "arm-sve", "riscv-v", "wasm", "nvptx", "vax"];
   assert.deepEqual(machines.map(assemblyOf),
     ["x86", "arm", "arm", "riscv", "wasm", "nvptx", "words"]);
+});
+
+test("a string of Python goes over lines, and what stands in it is no code", () => {
+  const lines = ["def f(x):", '    """Not a', "", "    for # loop", '    """; return 1', "y = ''",
+    "z = '''a''' + r'''b", "if ''' + 2", 'w = """in one""" if x else 3'];
+  const quotes = quotesOf(lines, "python");
+  assert.deepEqual(quotes, ["", "", '"""', '"""', '"""', "", "", "'''", ""]);
+  const seen = (n) => tokens(lines[n], "python", quotes[n]).filter(([, kind]) => kind);
+  assert.deepEqual(seen(3), [["    for # loop", "string"]]);
+  assert.deepEqual(seen(4), [['    """', "string"], ["return", "keyword"], ["1", "number"]]);
+  assert.deepEqual(seen(7), [["if '''", "string"], ["2", "number"]]);
+  assert.deepEqual(seen(8).map(([, kind]) => kind), ["string", "keyword", "keyword", "number"]);
+  assert.deepEqual(quotesOf(lines, "loops"), lines.map(() => ""));
 });

@@ -1,7 +1,7 @@
 // One column of printed lines. Only the rows near the visible part are in the page.
 
 import { h } from "../../kit/dom.js";
-import { languageOf, tokens } from "../../kit/tokens.js";
+import { languageOf, quotesOf, tokens } from "../../kit/tokens.js";
 
 export const ROW = 19; // pixels; the style sheet says the same
 // Up to here every row stays in the page, so the browser's own search finds it: a choice.
@@ -52,6 +52,7 @@ export class TextPane {
   /** Takes other rows, and opens at the first that is worth a look. */
   fill(rows, label) {
     this.rows = rows;
+    this.quotes = quotesOf(rows.map((row) => row.text), this.language);
     this.found = new Set();
     const widest = rows.reduce((most, row) => Math.max(most, row.text.length), 0);
     this.body.style.height = `${rows.length * ROW}px`;
@@ -112,7 +113,7 @@ export class TextPane {
       },
       h("span", { class: "number" }, String(row.number)),
       this.origin(origins),
-      h("code", {}, ...tokens(row.text, this.language).map(([text, kind]) =>
+      h("code", {}, ...tokens(row.text, this.language, this.quotes[index]).map(([text, kind]) =>
         (kind ? h("span", { class: `t-${kind}` }, text) : text))),
     );
   }
