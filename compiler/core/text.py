@@ -30,6 +30,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def lines(first: object, last: object) -> str:
+    """`line 12`, `lines 9–12`"""
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
 def duration(ns: float) -> str:
     """`41.2 µs`: nanoseconds in the unit that fits, to three digits."""
     unit, size = next((it for it in TIMES if abs(ns) >= 0.9995 * it[1]), TIMES[-1])

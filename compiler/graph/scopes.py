@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 from compiler.core.frames import Frame
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
+from compiler.core.text import lines as in_lines
 from compiler.graph.alike import FEWEST, Signatures, count_of, fixed, runs
 from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
 
@@ -304,8 +305,7 @@ def _span(parts: Sequence[Part]) -> tuple[Place, ...]:
 
 
 def _lines(places: tuple[Place, ...]) -> str:
-    first, last = places[0][1], places[-1][1]
-    return f"line {first}" if first == last else f"lines {first}–{last}"
+    return in_lines(places[0][1], places[-1][1])
 
 
 def _numbered(whole: Part) -> tuple[list[Scope], dict[TensorNode, int]]:

@@ -11,24 +11,12 @@ from collections.abc import Callable, Mapping
 
 from compiler.core.node import substitute, toposort
 from compiler.loops import nodes
-from compiler.loops.nodes import ScalarNode, alu, index
-from compiler.loops.symbolic import as_sum
+from compiler.loops.indices import shift
+from compiler.loops.nodes import ScalarNode, index
+from compiler.loops.symbolic import as_sum, conditions
 
 Interval = tuple[int, int]
 """The least and the greatest value of a counter."""
-
-
-def conditions(gate: ScalarNode) -> list[ScalarNode]:
-    """The conditions that a gate joins, in order."""
-    found: list[ScalarNode] = []
-    stack = [gate]
-    while stack:
-        match stack.pop():
-            case nodes.Alu(op="and", sources=(first, second)):
-                stack += (second, first)
-            case condition:
-                found.append(condition)
-    return found
 
 
 def bounded(condition: ScalarNode) -> tuple[ScalarNode, Interval] | None:
@@ -70,7 +58,7 @@ def under(
     if not kept or any(low > high for low, high in kept.values()):
         return None
     narrow = {r: _narrow(r, values) for r, values in kept.items()}
-    inside = {r: _shifted(narrow[r], low) for r, (low, _) in kept.items()}
+    inside = {r: shift(narrow[r], low) for r, (low, _) in kept.items()}
     made = simplify(_within_reach(simplify(substitute(where, inside)), kept, narrow))
     return made if len(toposort([made])) < len(order) else None  # so this comes to an end
 
@@ -83,16 +71,12 @@ def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
     return nodes.Range((index(high - low + 1),), -1 - counter.number, counter.role)
 
 
-def _shifted(value: ScalarNode, by: int) -> ScalarNode:
-    return value if by == 0 else alu("add", value, index(by))
-
-
 def _within_reach(
     made: ScalarNode, kept: Mapping[nodes.Range, Interval], narrow: Mapping[nodes.Range, ScalarNode]
 ) -> ScalarNode:
     """An expression of narrow counters, in terms of the loops' own."""
     back = {
-        narrow[r]: _shifted(r, -low) for r, (low, _) in kept.items()
+        narrow[r]: shift(r, -low) for r, (low, _) in kept.items()
         if isinstance(narrow[r], nodes.Range)
     }  # fmt: skip
     return substitute(made, back)

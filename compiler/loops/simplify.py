@@ -20,10 +20,10 @@ from compiler.core.dtypes import bool_, int64
 from compiler.core.trace import Match, Provenance
 from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.loops import nodes
-from compiler.loops.gated import bounded, conditions, under
+from compiler.loops.gated import bounded, under
 from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.loops.pick import pick
-from compiler.loops.symbolic import Sum, as_sum
+from compiler.loops.symbolic import Sum, as_sum, conditions
 
 
 def _divisor(node: nodes.Alu) -> int | None:

@@ -106,17 +106,27 @@ def at_greatest(node: ScalarNode) -> int | None:
     return values[node]
 
 
+def conditions(gate: ScalarNode | None) -> list[ScalarNode]:
+    """The conditions that a gate joins, in order."""
+    found: list[ScalarNode] = []
+    stack = [] if gate is None else [gate]
+    while stack:
+        match stack.pop():
+            case Alu(op="and", sources=(first, second)):
+                stack += (second, first)
+            case condition:
+                found.append(condition)
+    return found
+
+
 def limits(gate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
     """Sums of ranges that a gate bounds, without their constants, and what they are less than.
 
     None for each condition of the gate that is of another form.
     """
     found: list[tuple[Sum, int] | None] = []
-    stack = [] if gate is None else [gate]
-    while stack:
-        match stack.pop():
-            case Alu(op="and", sources=sources):
-                stack.extend(sources)
+    for condition in reversed(conditions(gate)):
+        match condition:
             case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
                 bounded = as_sum(a)
                 is_sum = all(isinstance(t, Range) and c > 0 for t, c in bounded.terms.items())

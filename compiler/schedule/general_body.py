@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from compiler.core.node import toposort
 from compiler.graph.nodes import Narrow, Shrink, Sink, Store, TensorNode, Variable
+from compiler.schedule.access import slots_of
 
 Order: TypeAlias = list[TensorNode]
 Begins: TypeAlias = tuple[int, ...]
@@ -35,7 +36,7 @@ def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
     groups: dict[tuple[object, ...], list[Order]] = {}
     for body in bodies:
         order: Order = toposort([body])
-        if any(isinstance(node, Shrink) for node in order) and not _is_in_place(order, body):
+        if any(isinstance(node, Shrink) for node in order) and not _is_in_place(body):
             groups.setdefault(_structure(order), []).append(order)
     found: dict[Sink, General] = {}
     for orders in groups.values():
@@ -44,11 +45,10 @@ def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
     return found
 
 
-def _is_in_place(order: Order, body: Sink) -> bool:
+def _is_in_place(body: Sink) -> bool:
     """Whether a body writes parts of what it is given, or reads what it writes."""
-    stores = [store for store in body.sources if isinstance(store, Store)]
-    written = {store.sources[0] for store in stores}
-    read = {source for node in order if not isinstance(node, Store) for source in node.sources}
+    read, written = slots_of(body)
+    stores = (store for store in body.sources if isinstance(store, Store))
     return bool(written & read) or any(store.parts for store in stores)
 
 

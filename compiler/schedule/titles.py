@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from compiler.core.origin import Origin, short_name
+from compiler.core.text import lines as in_lines
 from compiler.graph.nodes import LEAVES, MOVEMENT, Cast, Shape, Sink, TensorNode
 
 MOST_OPERATORS = 4
@@ -65,7 +66,7 @@ def _in_words(lines: tuple[str, ...]) -> str:
     (file, _, first), (other, _, last) = (it.rpartition(":") for it in (lines[0], lines[-1]))
     if file != other:
         return f"{lines[0]} … {lines[-1]}"
-    return f"line {first}" if first == last else f"lines {first}–{last}"
+    return in_lines(first, last)
 
 
 def title(

@@ -9,9 +9,10 @@ from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.graph.rewrite import rewrite
 from compiler.loops import nodes
-from compiler.loops.gated import bounded, conditions, intervals, under
+from compiler.loops.gated import bounded, intervals, under
 from compiler.loops.nodes import ScalarNode, alu, index
 from compiler.loops.simplify import INDICES
+from compiler.loops.symbolic import conditions
 from tests.loops.test_simplify import EXTENTS, I0, I1, I2, RANGES, add, expressions, times, values
 
 limits = st.builds(
