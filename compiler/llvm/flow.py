@@ -66,12 +66,12 @@ def flow(lines: Sequence[str], label_of: LabelOf, targets_of: TargetsOf) -> Flow
     """The control flow of a text."""
     blocks = _blocks(lines, label_of, targets_of)
     jumps = _jumps(blocks, lines, targets_of)
-    users: list[list[int]] = [[] for _ in blocks]
+    makers: list[list[int]] = [[] for _ in blocks]
     for source, target, _ in jumps:
-        users[source].append(target)
-    before = _dominators(users)
+        makers[target].append(source)
+    before = _dominators(makers)
     backs = [(source, target) for source, target, _ in jumps if target in before[source]]
-    loops = _loops(backs, users)
+    loops = _loops(backs, makers)
     return Flow(
         tuple(
             BasicBlock(b.label, b.first, b.end, _around(position, loops))
@@ -119,18 +119,17 @@ def _jumps(
     return list(found)
 
 
-def _dominators(users: Sequence[Sequence[int]]) -> list[set[int]]:
-    """For each block those that control has passed whenever it gets there, itself included."""
-    everything = set(range(len(users)))
-    makers: list[list[int]] = [[] for _ in users]
-    for source, targets in enumerate(users):
-        for target in targets:
-            makers[target].append(source)
+def _dominators(makers: Sequence[Sequence[int]]) -> list[set[int]]:
+    """For each block those that control has passed whenever it gets there, itself included.
+
+    `makers` are for each block those that jump to it.
+    """
+    everything = set(range(len(makers)))
     found = [{0} if block == 0 else set(everything) for block in everything]
     is_changed = True
     while is_changed:
         is_changed = False
-        for block in range(1, len(users)):
+        for block in range(1, len(makers)):
             passed = [found[maker] for maker in makers[block]]
             now = {block} | (set.intersection(*passed) if passed else set())
             is_changed |= now != found[block]
@@ -138,7 +137,9 @@ def _dominators(users: Sequence[Sequence[int]]) -> list[set[int]]:
     return found
 
 
-def _loops(backs: Sequence[tuple[int, int]], users: Sequence[Sequence[int]]) -> dict[int, set[int]]:
+def _loops(
+    backs: Sequence[tuple[int, int]], makers: Sequence[Sequence[int]]
+) -> dict[int, set[int]]:
     """The blocks of each loop by its head: all that reach a jump back without passing the head."""
     found: dict[int, set[int]] = {}
     for source, head in backs:
@@ -148,7 +149,7 @@ def _loops(backs: Sequence[tuple[int, int]], users: Sequence[Sequence[int]]) -> 
             block = stack.pop()
             if block not in inside:
                 inside.add(block)
-                stack += [maker for maker, targets in enumerate(users) if block in targets]
+                stack += makers[block]
     return found
 
 

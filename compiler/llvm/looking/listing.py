@@ -91,7 +91,7 @@ class Listing(Stage):
         """How many instructions assembly has: its lines but for labels."""
         return sum(_asm_label(row) is None for row in self.rows)
 
-    @property
+    @cached_property
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
         if self.prefix == STRUCTURED:

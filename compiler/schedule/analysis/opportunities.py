@@ -22,7 +22,7 @@ Ensures: each pair once, the greatest score first; among equal ones in order of 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
@@ -103,7 +103,7 @@ def opportunities(
     total = max(sum(row.cost for row in analysis), 1)
     results = frozenset(results)
     readers = Counter(buffer for item in items for buffer in item.operation.reads)
-    resident = resident_bytes(items)
+    estimates = _Fused(works or {}, model, resident_bytes(items))
     found: dict[tuple[int, int], FusionOpportunity] = {}
     for a, b, shared, is_sibling in _pairs(items):
         saved = _bytes_saved(shared, readers, results, is_sibling)
@@ -114,7 +114,7 @@ def opportunities(
         separate = second if pair.is_first_kept else first + second
         fused = _as_compared(why, separate, readers[shared])
         if fused is None:
-            fused = _fused_ns(pair, why, works or {}, model, resident)
+            fused = estimates.ns(pair, why)
         if fused is None:
             launches, done = (0, 0) if pair.is_first_kept else (1, 1)
             time = launches * model.launch_ns + saved / model.read[model.level(saved)]
@@ -160,21 +160,31 @@ def _as_compared(why: str, separate: float, readers: int) -> float | None:
     return None
 
 
-def _fused_ns(
-    pair: _Pair, why: str, works: Mapping[Sink, Work], model: MachineModel, resident: int
-) -> float | None:
-    """The estimate of the one kernel; None where the loops of one of the two are not known."""
-    kernels = [pair.first.operation, pair.second.operation]
-    found = [works.get(it.body) for it in kernels if isinstance(it, Kernel)]
-    first, second = found
-    if first is None or second is None:
-        return None
-    inputs, outputs = (_slots(it, pair.shared) for it in (pair.second, pair.first))
-    is_unwritten = not pair.is_sibling and (pair.is_dropped or pair.is_first_kept)
-    work = fused_work(
-        first, second, _times(why), outputs if is_unwritten else (), inputs
-    )  # fmt: skip
-    return estimate(work, model, resident - (pair.shared.nbytes if pair.is_dropped else 0))
+@dataclass(frozen=True, slots=True)
+class _Fused:
+    """The times of two kernels as one. Calls of the same two are estimated once."""
+
+    works: Mapping[Sink, Work]
+    model: MachineModel
+    resident: int
+    known: dict[tuple[object, ...], float] = field(default_factory=dict)
+
+    def ns(self, pair: _Pair, why: str) -> float | None:
+        """The estimate of the one kernel; None where the loops of one of the two are not known."""
+        kernels = [pair.first.operation, pair.second.operation]
+        bodies = [it.body for it in kernels if isinstance(it, Kernel)]
+        first, second = (self.works.get(it) for it in bodies)
+        if first is None or second is None:
+            return None
+        inputs, outputs = (_slots(it, pair.shared) for it in (pair.second, pair.first))
+        is_unwritten = not pair.is_sibling and (pair.is_dropped or pair.is_first_kept)
+        unwritten = outputs if is_unwritten else frozenset[int]()
+        resident = self.resident - (pair.shared.nbytes if pair.is_dropped else 0)
+        key = (*bodies, _times(why), unwritten, inputs, resident)
+        if key not in self.known:
+            work = fused_work(first, second, _times(why), unwritten, inputs)
+            self.known[key] = estimate(work, self.model, resident)
+        return self.known[key]
 
 
 def _slots(item: ScheduleItem, buffer: Buffer) -> frozenset[int]:
