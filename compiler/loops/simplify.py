@@ -54,21 +54,42 @@ def collect_terms(node: nodes.Alu) -> ScalarNode | None:
 
 
 def _rejoin(total: Sum) -> Sum:
-    """x // c * c + x % c = x, for each such pair of terms."""
+    """x // c * c + x % c = x, and x // a % b * a + x % a = x % (a*b), for each such two terms."""
     for term, coefficient in total.terms.items():
-        if not isinstance(term, nodes.Alu) or term.op != "mod":
+        if not isinstance(term, nodes.Alu) or term.op != "mod" or not (by := _divisor(term)):
             continue
-        value, by = term.sources
-        divisor = _divisor(term)
-        quotient = alu("idiv", value, by)
-        if divisor and total.terms.get(quotient) == coefficient * divisor:
-            rest = {t: c for t, c in total.terms.items() if t not in (term, quotient)}
-            inner = as_sum(value)
-            for part, factor in inner.terms.items():
-                rest[part] = rest.get(part, 0) + factor * coefficient
-            constant = total.constant + inner.constant * coefficient
-            return _rejoin(Sum({t: c for t, c in rest.items() if c}, constant))
+        value = term.sources[0]
+        whole = _quotient(value, by)
+        if total.terms.get(whole) == coefficient * by:
+            return _rejoin(_replaced(total, (term, whole), value, coefficient))
+        for other, factor in total.terms.items():
+            if factor == coefficient * by and _is_remainder(other, whole):
+                joined = alu("mod", value, index(by * (_divisor(other) or 1)))
+                return _rejoin(_replaced(total, (term, other), joined, coefficient))
     return total
+
+
+def _quotient(value: ScalarNode, by: int) -> ScalarNode:
+    """value // by, as it is left by the other rules: i // 2 // 3 is i // 6."""
+    if isinstance(value, nodes.Alu) and value.op == "idiv" and (first := _divisor(value)):
+        return alu("idiv", value.sources[0], index(first * by))
+    return alu("idiv", value, index(by))
+
+
+def _is_remainder(node: ScalarNode, of: ScalarNode) -> bool:
+    return isinstance(node, nodes.Alu) and node.op == "mod" and node.sources[0] is of
+
+
+def _replaced(
+    total: Sum, gone: tuple[ScalarNode, ScalarNode], value: ScalarNode, coefficient: int
+) -> Sum:
+    """The sum with a multiple of a value in the place of two terms."""
+    terms = {t: c for t, c in total.terms.items() if t not in gone}
+    inner = as_sum(value)
+    for part, factor in inner.terms.items():
+        terms[part] = terms.get(part, 0) + factor * coefficient
+    constant = total.constant + inner.constant * coefficient
+    return Sum({t: c for t, c in terms.items() if c}, constant)
 
 
 def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:

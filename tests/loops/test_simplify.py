@@ -139,6 +139,10 @@ BECOMES: dict[str, tuple[ScalarNode, ScalarNode]] = {
     "collect_terms": (add(times(add(times(I0, 2), I1), 5), I0), add(times(I0, 11), times(I1, 5))),
     "collect_terms, nothing left": (alu("sub", I0, I0), index(0)),
     "rejoin": (add(times(over(FLAT, 7), 7), rest(FLAT, 7)), FLAT),
+    "rejoin three": (
+        add(times(over(I1, 4), 4), add(times(rest(over(I1, 2), 2), 2), rest(I1, 2))), I1,
+    ),
+    "rejoin remainders": (add(times(rest(over(I1, 2), 2), 2), rest(I1, 2)), rest(I1, 4)),
     "divide_terms": (over(FLAT, 30), I0),
     "divide_terms, some": (over(add(times(I0, 8), I1), 4), add(times(I0, 2), over(I1, 4))),
     "divide_terms, all": (over(times(I0, 8), 4), times(I0, 2)),
