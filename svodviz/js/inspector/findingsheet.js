@@ -4,7 +4,7 @@ import { button, count, counted, h, nanoseconds } from "../kit/dom.js";
 import { percent } from "../kit/words.js";
 import { numbersTable } from "./reasons.js";
 
-const OPEN = 3; // shown in full; others unfold: a choice
+const OPEN = 1; // shown in full, so that what follows is in view; others unfold: a choice
 
 /** The section of a program's findings; null where it was made without looking for any. */
 export function findingSection(inspector) {

@@ -10,6 +10,7 @@ import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
 import { partSection } from "./partsheet.js";
 import { decisionSection } from "./reasons.js";
+import { timeSection } from "./timesheet.js";
 import { valueSection } from "./valuesheet.js";
 import { ruleCode, whyNotSection } from "./whynot.js";
 
@@ -63,6 +64,7 @@ export class Inspector {
     return [
       h("h3", {}, model.name),
       findingSection(this),
+      timeSection(this),
       this.facts(facts),
       stage.missing && h("p", { class: "note" }, stage.missing),
       ...kernelSections(this, kernelOnScreen(this.store)),
