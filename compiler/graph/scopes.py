@@ -47,6 +47,8 @@ class Scope:
     places: tuple[Place, ...]
     count: int = 1
     """How many iterations a repeat has."""
+    result: TensorNode | None = field(default=None, compare=False)
+    """What the last call in it gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +319,10 @@ def _numbered(whole: Part) -> tuple[list[Scope], dict[TensorNode, int]]:
         part, parent = stack.pop()
         of.update(dict.fromkeys(part.nodes, len(rows)))
         stack += [(inner, len(rows)) for inner in reversed(part.parts)]
-        rows.append(Scope(part.kind, part.name, parent, part.places, part.count))
+        *_, last = part.calls()
+        rows.append(
+            Scope(part.kind, part.name, parent, part.places, part.count, last.nodes[-1])
+        )
     return rows, of
 
 

@@ -63,8 +63,8 @@ def _rejoin(total: Sum) -> Sum:
         if total.terms.get(whole) == coefficient * by:
             return _rejoin(_replaced(total, (term, whole), value, coefficient))
         for other, factor in total.terms.items():
-            if factor == coefficient * by and _is_remainder(other, whole):
-                joined = alu("mod", value, index(by * (_divisor(other) or 1)))
+            if factor == coefficient * by and (times := _divisor_of_remainder(other, whole)):
+                joined = alu("mod", value, index(by * times))
                 return _rejoin(_replaced(total, (term, other), joined, coefficient))
     return total
 
@@ -76,8 +76,11 @@ def _quotient(value: ScalarNode, by: int) -> ScalarNode:
     return alu("idiv", value, index(by))
 
 
-def _is_remainder(node: ScalarNode, of: ScalarNode) -> bool:
-    return isinstance(node, nodes.Alu) and node.op == "mod" and node.sources[0] is of
+def _divisor_of_remainder(node: ScalarNode, value: ScalarNode) -> int | None:
+    """The c of value % c; None for any other expression."""
+    if not isinstance(node, nodes.Alu) or node.op != "mod" or node.sources[0] is not value:
+        return None
+    return _divisor(node)
 
 
 def _replaced(

@@ -74,10 +74,10 @@ class NodeRow(TypedDict):
 
 ScopeRow: TypeAlias = tuple[
     Literal["call", "function", "repeat", "iteration", "rest", "lines"], str, Perhaps,
-    list[Position], Position,
+    list[Position], Position, Perhaps,
 ]  # fmt: skip
-"""A public call, or what holds several: kind, name, the scope around it, its lines, and how many
-iterations it repeats."""
+"""A public call, or what holds several: kind, name, the scope around it, its lines, how many
+iterations it repeats, and the node that it gives."""
 
 
 class Layout(TypedDict):

@@ -197,6 +197,10 @@ def test_products_of_one_value_stand_side_by_side() -> None:
         for source in node.sources if found.of[source] >= 0
     }  # fmt: skip
     assert ("relu", "matmul", False) in read and ("matmul", "matmul", False) not in read
+    # Views of it for the products stand with it, and are not what it gives.
+    relu = next(row for row in found.rows if row.name == "relu")
+    assert relu.result is not None and relu.result.shape == (2, 4, 8)
+    assert any(node.shape != (2, 4, 8) for node, it in found.of.items() if names.get(it) == "relu")
 
 
 def test_shards_that_nothing_reads_are_results() -> None:

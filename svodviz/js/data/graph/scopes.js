@@ -133,8 +133,9 @@ export function openedWith(model, groups, name) {
  */
 export function scopeWords(model, group, rows) {
   const scope = group.scope ?? 0;
-  const [kind, name, , lines, count] = model.scopes[scope];
-  const last = rows[rows.length - 1];
+  const [kind, name, , lines, count, result] = model.scopes[scope];
+  // Views of the result that only others read are drawn with it: they are not what it gives.
+  const last = rows.find((row) => row.e === result) ?? rows[rows.length - 1];
   const type = `${last.dtype ?? ""}${last.shape ?? ""}`;
   const calls = callsIn(model)[scope];
   const operators = counted(calls, "operator");

@@ -60,6 +60,15 @@ test("folded, a repetition is one box that says how often and of how much", () =
   assert.deepEqual(frames, []);
 });
 
+test("what it gives is its result, not a view of that which others read", () => {
+  const named = { ...model, scopes: [["function", "norm", -1, [], 1, 0]], callCounts: null };
+  const rows = [{ e: 0, kind: "elementwise", dtype: "f32", shape: "[4]" },
+    { e: 1, kind: "movement", dtype: "f32", shape: "[4,9]" }];
+  const detail = (found) => scopeWords(named, { scope: 0 }, found).detail;
+  assert.equal(detail(rows), "0 operators → f32[4]");
+  assert.equal(detail(rows.slice(1)), "0 operators → f32[4,9]", "rewritten: what is there last");
+});
+
 test("open, it shows the first iteration and the others as one box", () => {
   const groups = scopeGroups(model, scene, "path");
   const open = openedWith(model, groups, "scope 0");
