@@ -1,5 +1,7 @@
 """A Chromium for the tests that look at pages, and the sample's pages."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,6 +40,7 @@ AGAIN = """async () => {
 
 Open = Callable[..., Any]
 Exported = Callable[..., Path]
+Made = Callable[[], Explorer]
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +66,25 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
         return path
 
     return made
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Made], Path]:
+    """A page by its name: the first process of a run that needs it makes it, the others wait."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def page(name: str, made: Made) -> Path:
+        path = folder / f"{name}.html"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                whole = folder / f"{name}.part"
+                made().export_html(whole)
+                whole.rename(path)
+        return path
+
+    return page
 
 
 @pytest.fixture(scope="session")
@@ -92,9 +114,11 @@ def complete() -> Explorer:
 
 
 @pytest.fixture(scope="session")
-def compiled_page(complete: Explorer, exported: Exported) -> Path:
-    """The page of `complete`."""
-    return exported(complete)
+def compiled_page(
+    made_once: Callable[[str, Made], Path], request: pytest.FixtureRequest
+) -> Path:
+    """The page of `complete`, which takes half a minute to make."""
+    return made_once("complete", lambda: request.getfixturevalue("complete"))
 
 
 @pytest.fixture(scope="session")
