@@ -237,6 +237,8 @@ class LiveRow(TypedDict):
     names: list[str]
     """The names whose values it follows."""
     cells: list[CellRow]
+    cell: Perhaps
+    """The one that the program is written in."""
     problem: Problem | None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from IPython import get_ipython
 
 from compiler.core.origin import cell_number, reading_order, short_name
-from compiler.core.user_source import NAME_OF_FILE
+from compiler.core.user_source import NAME_OF_FILE, UserSource
 from svodviz.foundation.escape import visible
 
 if TYPE_CHECKING:
@@ -40,16 +40,22 @@ def _parent(shell: Any) -> dict[str, Any]:
 
 
 def cell_rows(compilation: "Compilation") -> "list[pages.CellRow]":
-    """The files of the stage "source" in their order."""
+    """What can be edited of the files of the stage "source", in their order."""
     return list(_rows(compilation))
 
 
-def _rows(compilation: "Compilation") -> "Iterator[pages.CellRow]":
+def files_of(compilation: "Compilation") -> list[str]:
+    """The files of the stage "source" in their order."""
     source = compilation.user_source
-    files = sorted({file for file, _ in source.entities}, key=reading_order)
+    known = source.entities if isinstance(source, UserSource) else {}
+    return sorted({file for file, _ in known}, key=reading_order)
+
+
+def _rows(compilation: "Compilation") -> "Iterator[pages.CellRow]":
+    files, source = files_of(compilation), compilation.user_source
     total = len(source.lines)
     heads = [at for at, it in enumerate(source.lines) if it.alone == NAME_OF_FILE]
-    begins = [head + 1 for head in heads] if len(files) > 1 else [0]
+    begins = [head + 1 for head in heads] if len(files) > 1 else [0] if files else []
     for file, (begin, end) in zip(files, itertools.pairwise([*begins, total + 1]), strict=True):
         text = raw_text(file)
         number = cell_number(file)

@@ -12,7 +12,7 @@ from compiler.core.text import counted
 from svodviz.comparing.changes import Changes
 from svodviz.foundation.stages import BY_ID, WITH_GRAPHS
 from svodviz.texts.summary import summary_of_page
-from svodviz.widget.cells import cell_rows
+from svodviz.widget.cells import cell_rows, files_of
 from svodviz.widget.live import Live
 from svodviz.wire.later import Rest
 from svodviz.wire.payload import opening, wire
@@ -80,6 +80,11 @@ class Edition:
     def cells(self) -> "list[pages.CellRow]":
         """The notebook's cells that made it."""
         return cell_rows(self.compilation)
+
+    def cell_of(self, file: str) -> int:
+        """The position of a file among its cells; of a program that is no function, the last."""
+        files = files_of(self.compilation)
+        return files.index(file) if file in files else len(files) - 1
 
     @property
     def words(self) -> str:

@@ -154,10 +154,13 @@ class Explorer(PageWidget):
         self.selected = self.state.get("selected", "")
 
     def _live_row(self) -> "dict[str, object]":
+        program = following.program_followed(self)
+        cells = self._shown.cells if program else []
         row: pages.LiveRow = {
             "first": self.editions[0].number, "count": self.editions[-1].number,
-            "words": self._shown.words, "names": following.names_of(self),
-            "cells": self._shown.cells if get_ipython() else [], "problem": self._problem,
+            "words": self._shown.words, "names": list(program.names) if program else [],
+            "cells": cells, "cell": self._shown.cell_of(program.file) if program else -1,
+            "problem": self._problem,
         }  # fmt: skip
         return dict(row)
 

@@ -65,6 +65,12 @@ class Program:
     state: Mapping[str, object]
     watched: Watched = field(default_factory=dict)
 
+    @property
+    def file(self) -> str:
+        """The file that its function is written in; "" of what is no function."""
+        function = inspect.unwrap(self.subject) if callable(self.subject) else None
+        return function.__code__.co_filename if isinstance(function, FunctionType) else ""
+
     def now(self, namespace: Mapping[str, object]) -> "Program":
         """The same names with what they are bound to now."""
         bound = (namespace.get(it) for it in self.names)
@@ -77,7 +83,7 @@ class Program:
         # Of several names, the one that was bound anew is followed from now on.
         names = tuple(it for it in self.names if namespace.get(it) is subject) or self.names
         return replace(self, subject=subject, inputs=inputs, names=names,
-                       watched=watched(subject, namespace))  # fmt: skip
+                       watched=watched(subject, inputs, namespace))  # fmt: skip
 
 
 def may_follow(value: object) -> bool:
@@ -101,9 +107,11 @@ class Itself:
         return id(self.value)
 
 
-def watched(subject: object, namespace: Mapping[str, object]) -> Watched:
+def watched(
+    subject: object, inputs: tuple[object, ...], namespace: Mapping[str, object]
+) -> Watched:
     """All by which a program is told from another: functions with their text, values they read."""
-    found: Watched = {}
+    found: Watched = {f"input {number}": Itself(it) for number, it in enumerate(inputs)}
     if is_explorable(subject) or not callable(subject):
         found[""] = Itself(subject)
     else:
@@ -158,7 +166,7 @@ def program_of(subject: object, inputs: tuple[object, ...], **state: object) -> 
     namespace = shell.user_ns
     names = _bound(subject, namespace)
     program = Program(subject, inputs, names, tuple(_bound(it, namespace) for it in inputs),
-                      _cell(shell), state, watched(subject, namespace))  # fmt: skip
+                      _cell(shell), state, watched(subject, inputs, namespace))  # fmt: skip
     return program if names or program.cell else None
 
 
@@ -201,10 +209,9 @@ def leave(explorer: object) -> None:
         shell.events.unregister("post_run_cell", after_cell)
 
 
-def names_of(explorer: object) -> list[str]:
-    """The names that an explorer follows."""
-    program = _programs.get(explorer)
-    return list(program.names) if program else []
+def program_followed(explorer: object) -> Program | None:
+    """What an explorer follows."""
+    return _programs.get(explorer)
 
 
 def earlier(program: Program) -> Any:

@@ -31,6 +31,8 @@ export class Model {
   /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
   /** @type {Wire["playground"]} */ playground;
+  /** @type {import("./changes.js").Signs} what changed from the edition before */
+  signs = new Map();
 
   /** @param {Wire} wire */
   constructor(wire) {

@@ -758,6 +758,7 @@ export interface LiveRow {
   words: string;
   names: string[];
   cells: CellRow[];
+  cell: Perhaps;
   problem: Problem | null;
 }
 

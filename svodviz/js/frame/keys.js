@@ -80,10 +80,29 @@ function isTyping(event) {
   return target.matches("input:not([type=checkbox]), select, textarea");
 }
 
+/** Undo is the edition before, redo the next. */
+function turnOf({ key, ctrlKey, metaKey, shiftKey, altKey }) {
+  if (altKey || !(ctrlKey || metaKey)) return 0;
+  const letter = key.toLowerCase();
+  if (letter === "z") return shiftKey ? 1 : -1;
+  return letter === "y" ? 1 : 0;
+}
+
+/** The editor runs its text with Ctrl+Enter, which notebooks take for their own. */
+function isFieldsOwn(event) {
+  return event.key === "Enter" && Boolean(event.composedPath()[0].matches?.("textarea"));
+}
+
 /** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
-export function listenToKeys(root, table) {
-  keepKeys(root);
+export function listenToKeys(root, table, turn = () => false) {
+  keepKeys(root, (event) => turnOf(event) !== 0 || isFieldsOwn(event));
   root.addEventListener("keydown", (event) => {
+    const by = isTyping(event) ? 0 : turnOf(event);
+    if (by && turn(by)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isOurs = !isTyping(event);
     const row = isOurs && table.find(([keys]) => keys.includes(event.key));
