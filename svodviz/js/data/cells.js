@@ -126,5 +126,6 @@ export function failureOf({ ename = "Error", evalue = "", traceback = [] }) {
     .filter((row) => /^\s*(Cell In|File .*ipython-input|File .*ipykernel_)/.test(row));
   const all = [...frames, evalue].flatMap((row) => [...row.matchAll(LINE)]);
   const [first] = frames.flatMap((row) => [...row.matchAll(LINE)]);
-  return { words: `${ename}: ${evalue}`, line: Number((first ?? all[0])?.[1] ?? 0) };
+  const words = evalue.replace(/ *\([^()]*, (line \d+)\)$/, ", $1"); // without a file of the kernel's
+  return { words: `${ename}: ${words}`, line: Number((first ?? all[0])?.[1] ?? 0) };
 }

@@ -2,8 +2,7 @@
 
 /**
  * @typedef {import("./wire.js").Changes} Changes
- * @typedef {import("./wire.js").LineChange[1]} Sign
- * @typedef {Map<string, Map<string, Sign>>} Signs of lines: by stage, then by unit and line
+ * @typedef {Map<string, Map<string, string>>} Signs of lines: by stage, then by unit and line
  */
 
 /** @param {number} unit @param {number} line counted from 0 */
@@ -17,7 +16,7 @@ const placeOf = (unit, line) => `${unit} ${line}`;
 export function signsOf(changes) {
   return new Map(Object.entries(changes).map(([stage, { units }]) => [stage,
     new Map(units.flatMap(({ unit, lines }) =>
-      lines.map(([line, sign]) => /** @type {[string, Sign]} */ ([placeOf(unit, line), sign]))))]));
+      lines.map(([line, sign]) => /** @type {const} */ ([placeOf(unit, line), sign]))))]));
 }
 
 /**

@@ -31,7 +31,7 @@ export class Model {
   /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
   /** @type {Wire["playground"]} */ playground;
-  /** @type {import("./changes.js").Signs} what changed from the edition before */
+  /** @type {Map<string, Map<string, string>>} what changed from the edition before: changes.js */
   signs = new Map();
 
   /** @param {Wire} wire */

@@ -52,7 +52,7 @@ export class Editor {
   draw() {
     const lines = this.field.value.split("\n");
     const quotes = quotesOf(lines, "python");
-    const wrong = this.editions.failure?.line ?? 0;
+    const wrong = this.wrongLine(lines);
     this.colours.replaceChildren(...lines.flatMap((line, at) => [
       ...tokens(line, "python", quotes[at]).map(([text, kind]) =>
         (kind ? h("span", { class: `t-${kind}` }, text) : text)), "\n"]));
@@ -61,6 +61,15 @@ export class Editor {
     const widest = lines.reduce((most, line) => Math.max(most, line.length), 0);
     this.field.style.height = `${lines.length * ROW}px`;
     this.field.style.width = `${widest + 4}ch`;
+  }
+
+  /** The line of an error, counted from 1: of the run, or of what Python made of it; 0 for none. */
+  wrongLine(lines) {
+    const { failure, row } = this.editions;
+    const { place = "", text = "" } = row.problem ?? {};
+    const number = failure?.line || Number(place.split(":").at(-1)) || 0;
+    const isIt = failure || (text && lines[number - 1]?.trim() === text);
+    return isIt ? number : 0;
   }
 
   /** What may be done, and what has become of the last run. */
