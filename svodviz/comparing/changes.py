@@ -33,10 +33,15 @@ SIGNS: "Final[Mapping[str, Literal['~', '−', '+']]]" = {
 
 
 class Changes:
-    """Changes from the compilation `before` to the compilation `after`."""
+    """Changes from the compilation `before` to the compilation `after`.
 
-    def __init__(self, before: "Compilation", after: "Compilation") -> None:
-        self.before, self.after = before, after
+    The lines `apart` of the source of `after` are no part of the program: they only asked for it.
+    """
+
+    def __init__(
+        self, before: "Compilation", after: "Compilation", apart: range = range(0)
+    ) -> None:
+        self.before, self.after, self.apart = before, after, apart
         self._pairs: dict[str, tuple[UnitPair, ...]] = {}
 
     @cached_property
@@ -58,7 +63,7 @@ class Changes:
     def count(self, stage: str) -> int:
         """How many printed lines of a stage are others; of the source, of those that there are."""
         if stage == "source":
-            return sum(len(_source_lines(pair)) for pair in self.pairs(stage))
+            return sum(len(self._source_lines(pair)) for pair in self.pairs(stage))
         blocks = (block for pair in self.pairs(stage) for block in pair.blocks)
         return sum(max(j - i, n - m) for tag, i, j, m, n in blocks if tag != "equal")
 
@@ -85,16 +90,27 @@ class Changes:
             if pair.b is None:
                 continue
             position = pair.b[0]
-            # What is not drawn needs no marks: to find the partners of its nodes takes long.
+            # To find the partners of nodes takes long: not of what is not drawn, nor of kernels
+            # whose lines are the same. Lines of graphs may be the same where operands are others.
             is_drawn = position < len(units) and units[position]["scene"] is not None
+            is_drawn = is_drawn and not (BY_ID[id].per_kernel and pair.is_same)
             row: pages.UnitChanges = {
                 "unit": position,
-                "lines": _source_lines(pair) if id == "source" else _lines(pair),
+                "lines": self._source_lines(pair) if id == "source" else _lines(pair),
                 "nodes": _nodes(pair, places) if is_drawn else [],
             }
             if row["lines"] or row["nodes"]:
                 rows.append(row)
         return {"count": self.count(id), "units": rows}
+
+    def _source_lines(self, pair: UnitPair) -> "list[pages.LineChange]":
+        """New lines of the program. Which cells are shown, and their numbers, change of their own
+        accord."""
+        lines = pair.b[1].stage.lines if pair.b else ()
+        return [
+            (line, sign) for line, sign in _lines(pair)
+            if sign != ONLY_A and lines[line].alone != NAME_OF_FILE and line not in self.apart
+        ]  # fmt: skip
 
     # -- places --------------------------------------------------------------------------------
 
@@ -126,15 +142,6 @@ def _lines(pair: UnitPair) -> "list[pages.LineChange]":
         elif tag != "equal":
             rows += [(line, SIGNS[tag]) for line in range(m, n)]
     return rows
-
-
-def _source_lines(pair: UnitPair) -> "list[pages.LineChange]":
-    """New lines of the program. Which cells are shown, and their numbers, change by themselves."""
-    lines = pair.b[1].stage.lines if pair.b else ()
-    return [
-        (line, sign) for line, sign in _lines(pair)
-        if sign != ONLY_A and lines[line].alone != NAME_OF_FILE
-    ]  # fmt: skip
 
 
 def _nodes(pair: UnitPair, places: "Mapping[str, int]") -> "list[pages.NodeChange]":

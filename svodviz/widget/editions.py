@@ -101,19 +101,32 @@ class Edition:
         return f"Edition({', '.join(it for it in (str(self.number), self.words) if it)})"
 
 
-def is_same(before: Edition, now: Edition) -> bool:
-    """Whether nothing that an explorer shows has changed, the text of the cells included."""
+def is_same(before: Edition, now: Edition, call: str = "") -> bool:
+    """Whether nothing that an explorer shows has changed, the text of the cells included.
+
+    The cell of the `call` of explore is none of them.
+    """
     known = {it["text"] for it in before.cells}
-    has_new_text = any(it["text"] not in known for it in now.cells)
-    return not has_new_text and Changes(before.compilation, now.compilation).is_none
+    files = files_of(now.compilation)
+    new = (it for it, file in zip(now.cells, files, strict=True) if file != call)
+    return all(it["text"] in known for it in new) and changes(before, now.compilation, call).is_none
+
+
+def changes(before: Edition, now: "Compilation", call: str = "") -> Changes:
+    """The changes from an edition to what follows it, but for the cell of the `call` of explore."""
+    files = files_of(now)
+    if call not in files:
+        return Changes(before.compilation, now)
+    row = cell_rows(now)[files.index(call)]
+    apart = range(row["first"], row["first"] + row["lines"])
+    return Changes(before.compilation, now, apart)
 
 
 def opened(
     compilation: "Compilation", checks: "Checks | None", *, waits: bool, number: int = 1,
-    before: Edition | None = None,
+    beside: Changes | None = None,
 ) -> Edition:  # fmt: skip
     """An edition with the data of its page: all of them, unless the rest is to follow."""
-    beside = Changes(before.compilation, compilation) if before else None
     if not waits:
         return Edition(number, compilation, checks, wire(compilation, checks), None, beside)
     return Edition(number, compilation, checks, *opening(compilation, checks), beside)

@@ -20,7 +20,7 @@ from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.widget import following
-from svodviz.widget.editions import MOST_EDITIONS, Edition, is_same, opened, place_in
+from svodviz.widget.editions import MOST_EDITIONS, Edition, changes, is_same, opened, place_in
 from svodviz.widget.plain_script import is_script, show_page
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
@@ -124,9 +124,12 @@ class Explorer(PageWidget):
         """
         self._problem = None
         waits = is_large(compilation) and (not in_cell or after_cell(self._after_cell))
+        program = following.program_followed(self)
+        call = program.call if program and in_cell else ""
+        beside = changes(self._shown, compilation, call)
         number = self.editions[-1].number + 1
-        made = opened(compilation, checks, waits=waits, number=number, before=self._shown)
-        if checks or not is_same(self._shown, made):
+        made = opened(compilation, checks, waits=waits, number=number, beside=beside)
+        if checks or not is_same(self._shown, made, call):
             self.editions = (*self.editions, made)[-MOST_EDITIONS:]
             self._turn_to(made)
         else:

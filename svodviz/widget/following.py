@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from IPython import get_ipython
 
-from compiler.core.origin import users_lines
+from compiler.core.origin import caller, users_lines
 from svodviz.foundation.escape import visible
 from svodviz.foundation.subject import compilation_of, is_explorable
 from svodviz.widget.cells import cell_id, run_id
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MOST_WATCHED = 500
 """Functions and values that one program is watched by at most: a choice."""
+MOST_FOLLOWERS = 12
+"""Explorers that follow at once, those last opened: each makes its own page. A choice."""
 Names: TypeAlias = tuple[str, ...]
 Watched: TypeAlias = "dict[str, object]"
 
@@ -63,6 +65,8 @@ class Program:
     input_names: tuple[Names, ...]
     cell: Cell | None
     state: Mapping[str, object]
+    call: str = ""
+    """The file of the call of `explore`, where it is no part of the program itself."""
     watched: Watched = field(default_factory=dict)
 
     @property
@@ -151,6 +155,8 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(inside)
 
 
+Made: TypeAlias = "dict[tuple[Itself, ...], Compilation | Exception]"
+
 # -- who follows what ------------------------------------------------------------------------------
 
 _programs: "weakref.WeakKeyDictionary[Any, Program]" = weakref.WeakKeyDictionary()
@@ -166,7 +172,10 @@ def program_of(subject: object, inputs: tuple[object, ...], **state: object) -> 
     namespace = shell.user_ns
     names = _bound(subject, namespace)
     program = Program(subject, inputs, names, tuple(_bound(it, namespace) for it in inputs),
-                      _cell(shell), state, watched(subject, inputs, namespace))  # fmt: skip
+                      _cell(shell), state, watched=watched(subject, inputs, namespace))  # fmt: skip
+    call = caller("explore").file
+    if program.file and program.file != call:
+        program = replace(program, call=call)
     return program if names or program.cell else None
 
 
@@ -191,7 +200,9 @@ def follow(explorer: Follower, program: Program) -> Program | None:
     Returns the program that it followed before, if it did.
     """
     shell = get_ipython()
-    before = _programs.get(explorer)
+    before = _programs.pop(explorer, None)
+    for oldest in list(_programs)[: max(0, len(_programs) + 1 - MOST_FOLLOWERS)]:
+        leave(oldest)
     _programs[explorer] = program
     if shell is not None and shell not in _shells:
         _shells.add(shell)
@@ -237,27 +248,39 @@ def after_cell(*_: object) -> None:
     shell = get_ipython()
     if shell is None:
         return
+    made: Made = {}
     for explorer, program in list(_programs.items()):
         try:
-            _look(explorer, program, shell.user_ns)
+            _look(explorer, program, shell.user_ns, made)
         except KeyboardInterrupt:
             explorer.stumble({"words": "interrupted", "place": "", "text": ""})
             return
 
 
-def _look(explorer: Follower, program: Program, namespace: Mapping[str, object]) -> None:
+def _look(
+    explorer: Follower, program: Program, namespace: Mapping[str, object], made: Made
+) -> None:
     now = program.now(namespace)
     if not program.names or now.watched == program.watched:
         return
-    try:
-        compilation = compilation_of(now.subject, *now.inputs)
-    except Exception as error:
-        _programs[explorer] = now
-        explorer.stumble(problem_of(error))
-        return
+    compilation = _compiled(now, made)
     # Looked at again: a function may bind names while it runs.
     _programs[explorer] = now.now(namespace)
-    explorer.follow(compilation)
+    if isinstance(compilation, Exception):
+        explorer.stumble(problem_of(compilation))
+    else:
+        explorer.follow(compilation)
+
+
+def _compiled(program: Program, made: Made) -> "Compilation | Exception":
+    """The compilation of a program, or why there is none; once for all that follow the same."""
+    parts = tuple(map(Itself, (program.subject, *program.inputs)))
+    if parts not in made:
+        try:
+            made[parts] = compilation_of(program.subject, *program.inputs)
+        except Exception as error:
+            made[parts] = error
+    return made[parts]
 
 
 def problem_of(error: BaseException) -> "pages.Problem":

@@ -5,7 +5,7 @@ import { button, h, icon } from "../kit/dom.js";
 export class EditionBar {
   /** @param store of an explorer @param {() => void} onMarks when marks come or go */
   constructor(store, onMarks) {
-    Object.assign(this, { store, editions: store.editions });
+    Object.assign(this, { store, editions: store.editions, number: store.editions?.number });
     this.undo = this.turner(-1, "Edition before", "Ctrl+Z", "M6 3 2 7l4 4M2 7h7a4 4 0 0 1 0 8H7");
     this.redo = this.turner(1, "Next edition", "Ctrl+Shift+Z",
       "M10 3l4 4-4 4M14 7H7a4 4 0 0 0 0 8h2");
@@ -34,6 +34,7 @@ export class EditionBar {
 
   show() {
     const { editions } = this;
+    if (editions?.number !== this.number) return; // another is on its way, with a bar of its own
     const problem = editions?.row.problem;
     this.root.hidden = !editions?.areSeveral && !problem;
     if (this.root.hidden) return;

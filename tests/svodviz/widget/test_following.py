@@ -204,6 +204,19 @@ def test_the_same_cell_gives_the_same_explorer_with_what_is_new(notebook: Notebo
     assert notebook["e"] is not explorer
 
 
+def test_the_call_is_no_part_of_the_program(notebook: Notebook) -> None:
+    """Its cell is shown where it ran, and not where an edition followed another cell."""
+    call = "e = svodviz.explore(f, x)"
+    notebook.run(FIRST)
+    notebook.run(call, cell="a")
+    notebook.run(SECOND)
+    assert notebook["e"].edition == 2
+    notebook.run(call, cell="a")
+    assert notebook["e"].edition == 2
+    notebook.run(call + "  # again", cell="a")
+    assert notebook["e"].edition == 2
+
+
 def test_calls_of_one_run_are_several_explorers(notebook: Notebook) -> None:
     notebook.run(FIRST)
     notebook.run("all = [svodviz.explore(f, x) for _ in range(2)]", cell="a")
