@@ -59,6 +59,8 @@ export function keyTable(store, views) {
     [["O"], "select the first user", neighbour("users")],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
+    ...(store.editions ? [[["Ctrl Z", "Ctrl Y"], "the edition before, the next one",
+      (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
     [["Escape"], "back from the whole window; else clear selection and search",
       () => views.clear()],
     [["?"], "this list", () => views.toggleHelp()],

@@ -354,6 +354,7 @@ async function renderExplorer(context) {
   const { host, fullPage = false } = context;
   const editions = !fullPage && host.get("live") ? new Editions(host) : null;
   await editions?.read();
+  let wire = host.get("wire"); // of the edition that is shown
   let shown = mount(context, editions);
   let isClosed = false;
   const turn = async () => {
@@ -363,13 +364,14 @@ async function renderExplorer(context) {
     await editions.read();
     // While it was unpacked, a still newer one may have come.
     if (isClosed || host.get("wire") !== given) return;
-    const last = shown;
-    shown = mount(next, editions, last);
+    wire = given;
+    shown = mount(next, editions, shown);
   };
   const remark = async () => {
     const given = host.get("changes");
     await editions.read();
-    if (!isClosed && host.get("changes") === given) shown.explorer.remark();
+    const isOfIt = host.get("wire") === wire && host.get("changes") === given;
+    if (!isClosed && isOfIt) shown.explorer.remark();
   };
   if (editions) {
     host.on("change:wire", turn);

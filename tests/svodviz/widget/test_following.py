@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from svodviz.widget import following
 from svodviz.widget.editions import MOST_EDITIONS
 from svodviz.widget.explorer import Explorer
+from svodviz.wire import later
 
 PREPARE = """\
 import numpy as np, svodviz
@@ -256,6 +257,20 @@ def test_cells_are_as_the_notebook_has_them(notebook: Notebook) -> None:
     shown = lines[ours["first"] : ours["first"] + ours["lines"]]
     assert FIRST.splitlines() == [it for it in shown if it][-2:]
     assert rows[notebook["e"].live["cell"]]["text"].startswith("from tests")
+
+
+def test_what_takes_long_follows(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(later, "LARGE", 0)
+    notebook.run(FIRST)
+    notebook.run("e = svodviz.explore(f, x)", cell="a")
+    explorer = notebook["e"]
+    arrived = []
+    explorer.observe(lambda change: arrived.append("asm" in explorer.changes), "later")
+    notebook.run(SECOND, cell="b")
+    assert arrived == [False, True]  # the page had the rest before
+    assert explorer.changes["asm"]["units"] and "assembly" in explorer.live["words"]
+    explorer.edition = 1
+    assert explorer.later["stages"] and not explorer.changes
 
 
 def test_a_page_cannot_say_what_is_compiled(notebook: Notebook, explorer: Explorer) -> None:

@@ -79,7 +79,7 @@ export class ColumnsView {
     const edge = columnEdge(this, position);
     const editing = new Editing(store, pane);
     return { pane, choice, close, edge, editing, root: h("section", { class: "column" },
-      h("div", { class: "column-head" }, choice, editing.head, close), pane.root, editing.root,
+      h("div", { class: "column-head" }, choice, close), editing.head, pane.root, editing.root,
       edge) };
   }
 

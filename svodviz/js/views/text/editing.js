@@ -54,7 +54,8 @@ export class Editing {
     this.note.textContent = edited ? `editing ${edited.name}`
       : drafts.length ? "* has text that did not run"
         : cells.length ? "" : `${others[0].name} cannot be edited here: ${others[0].why}`;
-    this.button.title = "Edit the cell here: it runs in the notebook, all stages follow";
+    this.button.title = [this.note.textContent,
+      "Edit the cell here: it runs in the notebook, all stages follow"].filter(Boolean).join("\n");
   }
 
   begin() {

@@ -35,6 +35,7 @@ export class TextPane {
     if (this.id !== id) this.open(id);
     else if (this.edition !== model.edition) this.renew();
     this.edition = model.edition;
+    this.root.toggleAttribute("data-signed", model.signs.size > 0);
     this.draw();
     this.mark();
   }
