@@ -126,6 +126,7 @@ export function failureOf({ ename = "Error", evalue = "", traceback = [] }) {
     .filter((row) => /^\s*(Cell In|File .*ipython-input|File .*ipykernel_)/.test(row));
   const all = [...frames, evalue].flatMap((row) => [...row.matchAll(LINE)]);
   const [first] = frames.flatMap((row) => [...row.matchAll(LINE)]);
-  const words = evalue.replace(/ *\([^()]*, (line \d+)\)$/, ", $1"); // without a file of the kernel's
+  // Without the name that the kernel gives to a file of the cell.
+  const words = evalue.replace(/ *\([^()]*, (line \d+)\)$/, ", $1");
   return { words: `${ename}: ${words}`, line: Number((first ?? all[0])?.[1] ?? 0) };
 }

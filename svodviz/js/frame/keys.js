@@ -90,19 +90,21 @@ function turnOf({ key, ctrlKey, metaKey, shiftKey, altKey }) {
   return letter === "y" ? 1 : 0;
 }
 
-/** The editor runs its text with Ctrl+Enter, which notebooks take for their own. */
+/** The editor runs its text with Ctrl+Enter, and takes back: notebooks have these keys too. */
 function isFieldsOwn(event) {
-  return event.key === "Enter" && Boolean(event.composedPath()[0].matches?.("textarea"));
+  const isField = Boolean(event.composedPath()[0].matches?.("textarea"));
+  return isField && (event.key === "Enter" || turnOf(event) !== 0);
 }
 
 /** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
-export function listenToKeys(root, table, turn = () => false) {
-  keepKeys(root, (event) => turnOf(event) !== 0 || isFieldsOwn(event));
+export function listenToKeys(root, table, explorer = { mayTurn: false }) {
+  keepKeys(root, (event) => isFieldsOwn(event) || (explorer.mayTurn && turnOf(event) !== 0));
   root.addEventListener("keydown", (event) => {
     const by = isTyping(event) ? 0 : turnOf(event);
-    if (by && turn(by)) {
+    if (by && explorer.mayTurn) {
       event.preventDefault();
       event.stopPropagation();
+      explorer.turn(by);
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -48,7 +48,7 @@ class Explorer {
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
     if (!fullPage) this.tellOfKernel(requests);
-    listenToKeys(this.root, this.keys, (by) => this.turn(by));
+    listenToKeys(this.root, this.keys, this);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
     this.store.subscribe(() => this.show());
   }
@@ -251,12 +251,15 @@ class Explorer {
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
-  /** Shows the edition before or after, where there are several; whether there are. */
-  turn(by) {
+  /** Whether there are several editions, and Python to show them. */
+  get mayTurn() {
     const { editions, requests } = this.store;
-    if (!editions?.areSeveral || requests.obstacle) return false;
-    editions.turn(by);
-    return true;
+    return Boolean(editions?.areSeveral && !requests.obstacle);
+  }
+
+  /** Shows the edition before or after. */
+  turn(by) {
+    if (this.mayTurn) this.store.editions.turn(by);
   }
 
   /** Marks what changed, or no more. */

@@ -56,7 +56,8 @@ export class Ribbon {
     const { count: lines, units } = this.store.editions?.changes[stage.id] ?? {};
     if (!lines && !units?.length) return null;
     const words = lines ? `${counted(lines, "line")} changed` : "its graph changed";
-    return h("span", { class: "stage-changed", role: "img", title: words, "aria-label": words }, "~");
+    const said = { title: words, "aria-label": words };
+    return h("span", { class: "stage-changed", role: "img", ...said }, "~");
   }
 
   /** Exported pages offer what is made on demand only where it was recorded. */

@@ -28,6 +28,14 @@ CELL = """(number) => {
     return [model.sharedModel.getSource(), model.executionCount, model.isDirty,
         model.outputs.length];
 }"""
+LISTEN = """() => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.context.sessionContext.session;
+    window.sent = [];
+    kernel.anyMessage.connect((_, { msg, direction }) => {
+        const { header, content } = msg;
+        if (direction === 'send') window.sent.push([header.msg_type, JSON.stringify(content)]);
+    });
+}"""
 WRITE = """([number, text]) => window.jupyterapp.shell.currentWidget.content.widgets[number]
     .model.sharedModel.setSource(text)"""
 
@@ -83,15 +91,31 @@ def test_an_edit_in_the_page_runs_in_the_notebook(lab: Shown, root: Any) -> None
     lab.run_until(TELL, "2 (3.0, 1.0) asm")
 
 
+def test_the_text_is_in_no_message_to_our_python(lab: Shown, root: Any) -> None:
+    """The notebook's kernel executes it, as a cell; the Python of the widget never hears it."""
+    lab.page.evaluate(LISTEN)
+    root.locator('.stage[data-stage="source"]').click()
+    root.get_by_role("button", name="Edit", exact=True).click()
+    edit(lab, root, AFTER + "  # unheard of")
+    shows(root, "edition 3 of 3")
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("Control+z")
+    shows(root, "edition 2 of 3")
+    sent = lab.page.evaluate("window.sent")
+    assert sum(kind == "comm_msg" for kind, _ in sent) >= 2
+    assert [kind for kind, content in sent if "unheard" in content] == ["execute_request"]
+
+
 def test_the_edition_before_comes_back(lab: Shown, root: Any) -> None:
+    root.locator('.stage[data-stage="asm"]').click()
     root.focus()
     lab.page.keyboard.press("Control+z")
-    shows(root, "edition 1 of 2")
+    shows(root, "edition 1 of 3")
     assert root.locator(".line[data-sign]").count() == 0
     assert root.get_attribute("data-stage") == "asm"
     lab.run_until(TELL, "1 (3.0, 1.0) asm")
     root.get_by_label("Next edition").click()
-    shows(root, "edition 2 of 2")
+    shows(root, "edition 2 of 3")
     root.get_by_role("button", name="Marks").click()
     root.locator(".line").first.wait_for()
     assert root.locator(".line[data-sign]").count() == 0
@@ -108,10 +132,10 @@ def test_errors_are_shown_in_the_page(lab: Shown, root: Any) -> None:
     assert lab.page.evaluate(CELL, DEFINE)[3] == 1  # the notebook shows it as well
     edit(lab, root, "def layer(x):\n    return x @ x.reshape(8, 8)")
     root.locator(".edition-problem", has_text="return x @ x.reshape(8, 8)").wait_for()
-    shows(root, "edition 2 of 2")
+    shows(root, "edition 2 of 3")
     assert root.locator(".editor-failure").is_hidden()
     edit(lab, root, AFTER.replace("3.0", "4.0"))
-    shows(root, "edition 3 of 3")
+    shows(root, "edition 4 of 4")
     assert root.locator(".edition-problem").is_hidden()
     lab.page.keyboard.press("Escape")
 
@@ -120,7 +144,7 @@ def test_a_cell_run_in_the_notebook_is_followed(lab: Shown, root: Any) -> None:
     root.locator('.stage[data-stage="loops"]').click()
     lab.page.evaluate(WRITE, [DEFINE, BEFORE])
     lab.run(DEFINE)
-    shows(root, "edition 4 of 4")
+    shows(root, "edition 5 of 5")
     assert root.get_attribute("data-stage") == "loops"
     # What is typed in the notebook and did not run is not overwritten: the text can be copied.
     lab.page.evaluate(WRITE, [DEFINE, BEFORE + "  # mine"])
@@ -135,6 +159,6 @@ def test_the_cell_run_again_gives_the_same_explorer(lab: Shown, root: Any) -> No
     before = lab.run(IDENTITY)
     root.locator('.stage[data-stage="schedule"]').click()
     again = lab.show(EXPLORE)
-    shows(again, "edition 4 of 4")
+    shows(again, "edition 5 of 5")
     assert again.get_attribute("data-stage") == "schedule"
     assert lab.run(IDENTITY) == before
