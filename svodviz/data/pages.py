@@ -232,6 +232,8 @@ class LiveRow(TypedDict):
     """The number of the oldest edition that can still be shown."""
     count: Position
     """The number of the newest."""
+    current: Position
+    """The number of that which the notebook has."""
     words: str
     """Its changes."""
     names: list[str]

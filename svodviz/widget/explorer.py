@@ -81,6 +81,7 @@ class Explorer(PageWidget):
     ) -> None:
         self.bisection: Bisection | None = None
         self._problem: pages.Problem | None = None
+        self._current = 1  # the edition of what the notebook has
         with put_off():
             waits = is_large(compilation) and after_cell(self._after_cell)
             self._shown = opened(compilation, checks, waits=waits)
@@ -129,13 +130,27 @@ class Explorer(PageWidget):
         beside = changes(self._shown, compilation, call)
         number = self.editions[-1].number + 1
         made = opened(compilation, checks, waits=waits, number=number, beside=beside)
-        if checks or not is_same(self._shown, made, call):
+        if not is_same(self._shown, made, call):
             self.editions = (*self.editions, made)[-MOST_EDITIONS:]
+            self._current = number
             self._turn_to(made)
+        elif in_cell:
+            self._renew(made)
         else:
+            self._current = self._shown.number
             self.live = self._live_row()
         if not in_cell:
             self.arrive()
+
+    def _renew(self, made: Edition) -> None:
+        """Shows the same program as it was made again: with checks, or with more that was tried."""
+        before = self._shown
+        made.number, made.changes = before.number, before.changes
+        self.editions = tuple(made if it is before else it for it in self.editions)
+        self._current = made.number
+        recorded = self.recorded
+        self._turn_to(made)
+        self.recorded = recorded
 
     def stumble(self, problem: "pages.Problem | None") -> None:
         """Shows why there is no next edition; the last good one stays on screen."""
@@ -161,7 +176,8 @@ class Explorer(PageWidget):
         cells = self._shown.cells if program else []
         row: pages.LiveRow = {
             "first": self.editions[0].number, "count": self.editions[-1].number,
-            "words": self._shown.words, "names": list(program.names) if program else [],
+            "current": self._current, "words": self._shown.words,
+            "names": list(program.names) if program else [],
             "cells": cells, "cell": self._shown.cell_of(program.file) if program else -1,
             "problem": self._problem,
         }  # fmt: skip

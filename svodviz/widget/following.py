@@ -127,14 +127,14 @@ def _watch(path: str, value: object, namespace: Mapping[str, object], found: Wat
     if path in found or len(found) >= MOST_WATCHED:
         return
     if not isinstance(value, FunctionType):
-        is_plain = isinstance(value, str | int | float | complex | bool | None)
-        found[path] = (type(value), repr(value)) if is_plain else Itself(value)
+        found[path] = _token(value)
         return
     code = value.__code__
     is_users = value.__globals__ is namespace
     # Comments say something too: the page shows them, and finds the cell by them.
     text = tuple(linecache.getlines(code.co_filename)) if is_users else ()
-    found[path] = (code, text, repr(value.__defaults__), repr(value.__kwdefaults__))
+    given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    found[path] = (code, text, tuple(map(_token, given)))
     if not is_users:
         return
     for name in _names(code):
@@ -145,6 +145,12 @@ def _watch(path: str, value: object, namespace: Mapping[str, object], found: Wat
             _watch(f"{path}.{name}", cell.cell_contents, namespace, found)
         except ValueError:
             continue  # it is not filled yet
+
+
+def _token(value: object) -> object:
+    """What equals that of another value only where both are the same to a program."""
+    is_plain = isinstance(value, str | int | float | complex | bool | None)
+    return (type(value), repr(value)) if is_plain else Itself(value)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -33,7 +33,7 @@ export class Cells {
   /** @param {Manager | null | undefined} manager */
   constructor(manager) {
     this.manager = manager ?? {};
-    /** @type {Map<string, string>} the ids of cells that had a text when they were run from here */
+    /** @type {Map<string, string>} the id of the cell that had a text when that had run */
     this.ids = new Map();
   }
 
@@ -50,15 +50,32 @@ export class Cells {
   }
 
   /**
-   * The cell that has a text, or had it when it was run from here and has no other since then.
+   * The cell that has a text, or had it and has one now that is known too: nothing that was typed
+   * into the notebook since then would be lost.
    * @param {string} text
    */
   find(text) {
-    const cells = this.all();
-    const has = (/** @type {Cell} */ cell) => trimmed(cell.sharedModel.getSource());
-    const same = cells.find((cell) => has(cell) === trimmed(text));
-    const former = cells.find((cell) => cell.id === this.ids.get(trimmed(text)));
-    return same ?? (former && this.ids.get(has(former)) === former.id ? former : undefined);
+    const former = this.all().find((cell) => cell.id === this.ids.get(trimmed(text)));
+    const isKnown = former
+      && this.ids.get(trimmed(former.sharedModel.getSource())) === former.id;
+    return this.holder(text) ?? (isKnown ? former : undefined);
+  }
+
+  /**
+   * Notes which cell has a text, so that it is found by that later on.
+   * @param {string} text
+   */
+  note(text) {
+    const found = this.holder(text);
+    if (found) this.ids.set(trimmed(text), found.id);
+  }
+
+  /**
+   * The cell that has a text at present.
+   * @param {string} text
+   */
+  holder(text) {
+    return this.all().find((cell) => trimmed(cell.sharedModel.getSource()) === trimmed(text));
   }
 
   /**

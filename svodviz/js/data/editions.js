@@ -5,7 +5,7 @@ import { Cells } from "./cells.js";
 import { markChanges } from "./changes.js";
 import { unpacked } from "./packed.js";
 
-const NOTHING = { first: 1, count: 1, words: "", names: [], cells: [], cell: -1, problem: null };
+const NOTHING = { first: 1, count: 1, current: 1, words: "", names: [], cells: [], cell: -1, problem: null };
 const UNMOVED = "The cell ran. What this explorer shows did not change";
 const PASTE = "Copy the text, paste it into its cell and run that: this explorer follows.";
 const ELSEWHERE = "The notebook's cell has another text by now. Copy this one, paste it there and "
@@ -82,6 +82,7 @@ export class Editions {
   /** Reads what changed in the edition that has come. */
   async read() {
     this.changes = (await unpacked(this.host.get("changes"))) ?? {};
+    this.row.cells.forEach(({ text }) => text && this.cells.note(text));
   }
 
   /** @param {import("./model.js").Model} model */
@@ -120,6 +121,21 @@ export class Editions {
   obstacle(/** @type {CellRow} */ cell) {
     if (!this.cells.areReachable) return PASTE;
     return this.cells.find(cell.text) ? "" : ELSEWHERE;
+  }
+
+  /** Cells of an edition that is shown again whose texts the notebook has no more. */
+  get former() {
+    if (this.number === this.row.current) return [];
+    return this.row.cells.filter(({ text, why }) =>
+      !why && !this.cells.holder(text) && this.cells.find(text));
+  }
+
+  /** Writes the texts of the edition on screen back into the notebook, and runs them. */
+  async restore() {
+    for (const cell of this.former) {
+      this.drafts.delete(cell.text);
+      await this.run(cell);
+    }
   }
 
   /**

@@ -755,6 +755,7 @@ export interface CellRow {
 export interface LiveRow {
   first: Position;
   count: Position;
+  current: Position;
   words: string;
   names: string[];
   cells: CellRow[];

@@ -16,8 +16,10 @@ export class EditionBar {
       onMarks();
       this.show();
     }, { class: "edition-marks", title: "Mark what changed from the edition before" });
+    this.back = button("Put back", () => this.editions.restore(), { class: "edition-back",
+      title: "Write the text of this edition into the notebook again, and run it there" });
     this.line = h("div", { class: "edition-line", role: "status" }, this.undo, this.redo,
-      this.title, this.words, this.marks);
+      this.title, this.words, this.back, this.marks);
     this.problem = h("div", { class: "edition-problem", role: "alert", hidden: true });
     this.root = h("section", { class: "edition-bar", "aria-label": "Editions" }, this.line,
       this.problem);
@@ -38,12 +40,17 @@ export class EditionBar {
     const problem = editions?.row.problem;
     this.root.hidden = !editions?.areSeveral && !problem;
     if (this.root.hidden) return;
-    const { count, words } = editions.row;
+    const { count, current } = editions.row;
+    const { number } = editions;
+    const words = [editions.row.words, number === current ? "" : `the notebook has ${current}`]
+      .filter(Boolean).join("; ");
     const isLost = Boolean(this.store.requests.obstacle);
     this.line.hidden = !editions.areSeveral;
     this.undo.disabled = isLost || !editions.canTurn(-1);
     this.redo.disabled = isLost || !editions.canTurn(1);
-    this.title.textContent = `edition ${editions.number} of ${count}`;
+    this.back.hidden = isLost || !editions.former.length;
+    this.back.disabled = editions.isRunning;
+    this.title.textContent = `edition ${number} of ${count}`;
     this.words.textContent = words;
     this.words.title = words;
     this.marks.hidden = !Object.keys(editions.changes).length;

@@ -123,6 +123,16 @@ def test_the_edition_before_comes_back(lab: Shown, root: Any) -> None:
     assert root.locator(".line[data-sign]").count() >= 1
 
 
+def test_what_was_before_is_put_back(lab: Shown, root: Any) -> None:
+    assert "the notebook has 3" in root.locator(".edition-words").inner_text()
+    assert lab.page.evaluate(CELL, DEFINE)[0] == AFTER + "  # unheard of"
+    root.get_by_role("button", name="Put back").click()
+    root.get_by_role("button", name="Put back").wait_for(state="hidden")
+    assert lab.page.evaluate(CELL, DEFINE)[0] == AFTER
+    shows(root, "edition 2 of 3")
+    assert "the notebook" not in root.locator(".edition-words").inner_text()
+
+
 def test_errors_are_shown_in_the_page(lab: Shown, root: Any) -> None:
     root.locator('.stage[data-stage="source"]').click()
     root.get_by_role("button", name="Edit", exact=True).click()

@@ -1,6 +1,7 @@
 """Explorers that follow the names of their programs in a shell."""
 
 import gc
+import itertools
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -23,12 +24,14 @@ FIRST = "def f(x):\n    return (x + 1.0).relu()"
 SECOND = "def f(x):\n    return (x * 3.0 + 1.0).relu()"
 
 
+RUNS = itertools.count()  # each run of a cell has a name of its own
+
+
 class Notebook:
     """A shell, told which cell runs as JupyterLab tells its kernel."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self.runs = 0
         self.parent: dict[str, Any] = {}
         shell.kernel = None
 
@@ -37,8 +40,8 @@ class Notebook:
 
     def run(self, text: str, cell: str = "") -> Any:
         """Runs a cell; where it has an id the front end says so."""
-        self.runs += 1
-        self.parent = {"metadata": {"cellId": cell}, "header": {"msg_id": f"run {self.runs}"}}
+        header = {"msg_id": f"run {next(RUNS)}"}
+        self.parent = {"metadata": {"cellId": cell}, "header": header}
         self.shell.kernel = self if cell else None
         return self.shell.run_cell(text, store_history=True)
 
@@ -49,7 +52,6 @@ class Notebook:
 @pytest.fixture
 def notebook() -> Iterator[Notebook]:
     shell = InteractiveShell.instance()
-    shell.user_ns.clear()
     made = Notebook(shell)
     made.run(PREPARE)
     yield made
@@ -203,6 +205,31 @@ def test_the_same_cell_gives_the_same_explorer_with_what_is_new(notebook: Notebo
     explorer.close()
     notebook.run(call, cell="a")
     assert notebook["e"] is not explorer
+
+
+def test_what_is_tried_more_is_shown(notebook: Notebook) -> None:
+    """The same program made again has what was asked for beside it."""
+    notebook.run(FIRST)
+    notebook.run("e = svodviz.explore(f, x)", cell="a")
+    explorer = notebook["e"]
+    notebook.run("e = svodviz.explore(f, x, check=True)", cell="a")
+    assert notebook["e"] is explorer and explorer.edition == 1
+    assert explorer.wire["checks"] and explorer.checks
+    notebook.run("c = compile(f(x))")
+    notebook.run("p = svodviz.playground(c)", cell="b")
+    before = str(notebook["p"].wire["playground"])
+    notebook.run("p = svodviz.playground(c, choices=['unroll i0'])", cell="b")
+    assert str(notebook["p"].wire["playground"]) != before
+    assert len(notebook["p"].editions) == 1
+
+
+def test_a_cell_under_the_magic_is_followed(notebook: Notebook) -> None:
+    notebook.run("%load_ext svodviz")
+    cell = "%%explore\ny = (x + 1.0).relu()"
+    explorer = notebook.run(cell, cell="a").result
+    assert [it["text"] for it in explorer.live["cells"]][-1] == cell
+    assert notebook.run(cell.replace("1.0", "2.0"), cell="a").result is explorer
+    assert explorer.edition == 2
 
 
 def test_the_call_is_no_part_of_the_program(notebook: Notebook) -> None:

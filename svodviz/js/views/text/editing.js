@@ -11,7 +11,7 @@ export class Editing {
       onchange: () => { this.isChosen = true; } });
     this.button = button("Edit", () => this.begin(), { class: "editing-button" });
     this.note = h("span", { class: "editing-note" });
-    this.head = h("div", { class: "editing", hidden: true }, this.choice, this.button, this.note);
+    this.head = h("div", { class: "editing", hidden: true });
     this.root = h("div", { class: "editing-place", hidden: true });
     this.editor = null;
     this.end = this.editions?.onChange(() => this.show()) ?? (() => {});
@@ -40,6 +40,7 @@ export class Editing {
 
   offer(edited) {
     const { cells } = this;
+    if (!this.head.firstChild) this.head.append(this.choice, this.button, this.note);
     const chosen = this.choice.value;
     this.choice.replaceChildren(...cells.map(({ name, text }) => h("option", { value: name },
       this.editions.drafts.has(text) ? `${name} *` : name)));
