@@ -203,10 +203,17 @@ def _cell(shell: object) -> Cell | None:
 def follow(explorer: Follower, program: Program) -> Program | None:
     """From now on an explorer shows what the names of its program are bound to.
 
-    Returns the program that it followed before, if it did.
+    Returns the program that it followed before, if it did. Where the front end does not say which
+    cell runs, one that follows the same is taken for that of an earlier run, and follows no more.
     """
     shell = get_ipython()
     before = _programs.pop(explorer, None)
+    if program.cell is None:
+        names = (program.names, program.input_names)
+        same = [it for it, known in _programs.items()
+                if known.cell is None and (known.names, known.input_names) == names]  # fmt: skip
+        for earlier_one in same:
+            leave(earlier_one)
     for oldest in list(_programs)[: max(0, len(_programs) + 1 - MOST_FOLLOWERS)]:
         leave(oldest)
     _programs[explorer] = program

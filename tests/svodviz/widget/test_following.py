@@ -256,10 +256,20 @@ def test_calls_of_one_run_are_several_explorers(notebook: Notebook) -> None:
     ]  # fmt: skip
 
 
+def test_without_names_of_cells_the_last_one_follows(
+    notebook: Notebook, explorer: Explorer
+) -> None:
+    notebook.run("other = svodviz.explore(f, x)")
+    notebook.run("third = svodviz.explore(f(x))")
+    notebook.run(SECOND)
+    assert (explorer.edition, notebook["other"].edition) == (1, 2)
+
+
 def test_nothing_is_looked_at_once_all_are_closed(notebook: Notebook, explorer: Explorer) -> None:
     callbacks = notebook.shell.events.callbacks["post_run_cell"]
     assert following.after_cell in callbacks
-    notebook.run("other = svodviz.explore(f, x)")
+    notebook.run("y = f(x)")
+    notebook.run("other = svodviz.explore(y)")
     assert callbacks.count(following.after_cell) == 1
     explorer.close()
     notebook["other"].close()

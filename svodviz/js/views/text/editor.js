@@ -98,6 +98,7 @@ export class Editor {
   }
 
   key(event) {
+    if (event.isComposing) return;
     const isRun = event.key === "Enter" && (event.ctrlKey || event.metaKey);
     const acts = isRun ? () => this.run() : {
       Escape: () => this.leave(),
