@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 UNTOUCHED = "nothing of this program is made on this line"
+NAME_OF_FILE = "the name of a file"
 SHOWN_AROUND = 400
 """Lines of one file that are shown at most: those around the first and last that made nodes."""
 
@@ -68,7 +69,7 @@ def user_source(origins: Iterable[Origin]) -> UserSource:
     files = sorted(made, key=reading_order)
     for file in files:
         if len(files) > 1:
-            rows.append(Line(f"# {short_name(file)}", alone="the name of a file"))
+            rows.append(Line(f"# {short_name(file)}", alone=NAME_OF_FILE))
         for number in _shown(file, made[file]):
             entity = f"source:{len(rows) + 1}" if number in made[file] else None
             if entity:

@@ -40,8 +40,7 @@ def compare(
     With `measure` both are also run, in turns, and the time of one run is among the figures.
     """
     one, other = compilation_of(a, by="compare"), compilation_of(b, by="compare")
-    after = pair_nodes(pictured(one.optimized_graph), pictured(other.optimized_graph))
-    pairs = pair_kernels(one, other, after)
+    pairs = kernel_pairs(one, other)
     stages, missing = _stages(one, other, pairs)
     missing |= _untraced(one, other)
     return Comparison(
@@ -68,16 +67,28 @@ def _stages(
     found, missing = {}, {}
     for stage in COMPARED:
         try:
-            mine, theirs = (list(units(it, BY_ID[stage])) for it in (a, b))
+            found[stage] = unit_pairs(stage, a, b, pairs)
         except Exception as error:
             # The texts that LLVM makes are computed on demand and may fail by themselves.
             if not BY_ID[stage].on_demand:
                 raise
             missing[stage] = visible(f"{type(error).__name__}: {error}")
-            continue
-        paired = _by_kernel if BY_ID[stage].per_kernel else _by_name
-        found[stage] = tuple(paired(stage, mine, theirs, pairs))
     return found, missing
+
+
+def unit_pairs(
+    stage: str, a: "Compilation", b: "Compilation", pairs: Pairs
+) -> tuple[UnitPair, ...]:
+    """The parts of a stage of both, partners together."""
+    mine, theirs = (list(units(it, BY_ID[stage])) for it in (a, b))
+    paired = _by_kernel if BY_ID[stage].per_kernel else _by_name
+    return tuple(paired(stage, mine, theirs, pairs))
+
+
+def kernel_pairs(a: "Compilation", b: "Compilation") -> Pairs:
+    """Which kernels of both do the same work."""
+    after = pair_nodes(pictured(a.optimized_graph), pictured(b.optimized_graph))
+    return pair_kernels(a, b, after)
 
 
 def _untraced(a: "Compilation", b: "Compilation") -> dict[str, str]:

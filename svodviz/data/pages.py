@@ -174,6 +174,76 @@ class QuizWire(TypedDict):
 Page: TypeAlias = Wire | ComparisonWire | QuizWire
 """The data of a page: an explorer, a comparison or a quiz."""
 
+# -- editions of a live explorer -------------------------------------------------------------------
+
+LineChange: TypeAlias = tuple[Position, Literal["+", "~", "−"]]
+"""A line that is new, other, or behind which lines are gone."""
+NodeChange: TypeAlias = tuple[Position, Literal["added", "changed"]]
+"""The entity of a node that is new, or reads differently."""
+
+
+class UnitChanges(TypedDict):
+    """A part of a stage beside the same in the edition before."""
+
+    unit: Position
+    lines: list[LineChange]
+    nodes: list[NodeChange]
+
+
+class StageChanges(TypedDict):
+    """A stage beside the same in the edition before."""
+
+    count: Position
+    """Printed lines that are others."""
+    units: list[UnitChanges]
+
+
+Changes: TypeAlias = dict[str, StageChanges]
+"""By stage; those that arrive later are missing until then."""
+
+
+class CellRow(TypedDict):
+    """A file of the stage "source": a cell of the notebook, or why it cannot be edited."""
+
+    name: str
+    first: Position
+    """Its first line among those of the stage."""
+    lines: Position
+    text: str
+    """Of a cell, as the notebook has it."""
+    why: str
+    """Why it cannot be edited; empty where it can."""
+
+
+class Problem(TypedDict):
+    """An error on the way to the next edition."""
+
+    words: str
+    place: str
+    """File and line of the user's program; empty where it is not known."""
+    text: str
+    """That line."""
+
+
+class LiveRow(TypedDict):
+    """The edition that a live explorer shows, and how it follows its notebook."""
+
+    first: Position
+    """The number of the oldest edition that can still be shown."""
+    count: Position
+    """The number of the newest."""
+    current: Position
+    """The number of that which the notebook has."""
+    words: str
+    """Its changes."""
+    names: list[str]
+    """The names whose values it follows."""
+    cells: list[CellRow]
+    cell: Perhaps
+    """The one that the program is written in."""
+    problem: Problem | None
+
+
 # -- what a stage is exported as -------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -20,18 +19,17 @@ from svodviz.foundation.packing import packed_trait
 from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
-from svodviz.texts.summary import summary_of_page
-from svodviz.widget.live import Live
+from svodviz.widget import following
+from svodviz.widget.editions import MOST_EDITIONS, Edition, changes, is_same, opened, place_in
 from svodviz.widget.plain_script import is_script, show_page
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
 from svodviz.wire.checks import tried as bisected
 from svodviz.wire.grounds import recorded as tried
-from svodviz.wire.later import Rest, is_large, is_later, joined
+from svodviz.wire.later import is_large, is_later, joined
 from svodviz.wire.machine_code import recorded
 from svodviz.wire.matched import recorded_matches
 from svodviz.wire.measured import SECONDS, recorded_run
-from svodviz.wire.payload import opening, wire
 
 if TYPE_CHECKING:
     from traitlets.utils.bunch import Bunch
@@ -65,34 +63,41 @@ class Explorer(PageWidget):
     such an object, a tensor or an entity may be assigned, and `observe` works on both. `recorded`
     are answers that exports have. `later` is what the page of a large program opened without (see
     `later`); it is empty until it has arrived, and where everything was there from the start.
+
+    In a notebook it follows the name that its program is bound to (see `following`): `editions` are
+    the compilations that it has shown, `edition` is the number of the one on screen, which may be
+    assigned. `changes` and `live` are what the page is told of that.
     """
 
     later = packed_trait()
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
+    edition = traitlets.Int(1).tag(sync=True)
+    changes = packed_trait()
+    live = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, compilation: "Compilation", checks: Checks | None = None, **state: object
     ) -> None:
-        self.compilation = compilation
-        self.checks = checks
         self.bisection: Bisection | None = None
-        self._rest: Rest | None = None
+        self._problem: pages.Problem | None = None
+        self._current = 1  # the edition of what the notebook has
         with put_off():
-            data = self._begun(checks)
-            self._entities = set(data["entities"])
-            self._passes = len(data["passes"])
-            self._machines = ("", *(id for id, *_ in data["machines"]))
-            self._live = Live(compilation)
-            super().__init__(wire=data, state=state)
+            waits = is_large(compilation) and after_cell(self._after_cell)
+            self._shown = opened(compilation, checks, waits=waits)
+            self.editions: tuple[Edition, ...] = (self._shown,)
+            super().__init__(wire=self._shown.data, state=state, live=self._live_row())
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
-    def _begun(self, checks: Checks | None) -> "pages.Wire":
-        """The page's first data: all, unless that takes long and the rest can follow."""
-        if not (is_large(self.compilation) and after_cell(self._after_cell)):
-            return wire(self.compilation, checks)
-        data, self._rest = opening(self.compilation, checks)
-        return data
+    @property
+    def compilation(self) -> "Compilation":
+        """The compilation on screen."""
+        return self._shown.compilation
+
+    @property
+    def checks(self) -> Checks | None:
+        """Whether its passes are right, where that was asked for."""
+        return self._shown.checks
 
     def _after_cell(self) -> None:
         if not self.ended:
@@ -100,12 +105,102 @@ class Explorer(PageWidget):
 
     def arrive(self) -> None:
         """Waits until the page has what it opened without (see `later`); once is enough."""
-        if self._rest is None:
+        edition = self._shown
+        if not edition.arrive():
             return
-        made = self._rest.made()
-        self._rest = None
-        self._entities.update(made["entities"])
-        self.later = dict(made)
+        with self.hold_sync():
+            self.later = edition.later
+            self.changes = edition.changes
+            self.live = self._live_row()
+
+    # -- editions ------------------------------------------------------------------------------
+
+    def follow(
+        self, compilation: "Compilation", checks: Checks | None = None, *, in_cell: bool = False
+    ) -> None:
+        """Shows another compilation of the program as the next edition, at the same place.
+
+        One that is the same, its text included, is none. `in_cell`: what takes long waits until the
+        cell that runs is over; else it is made now, after the page has the rest.
+        """
+        self._problem = None
+        waits = is_large(compilation) and (not in_cell or after_cell(self._after_cell))
+        program = following.program_followed(self)
+        call = program.call if program and in_cell else ""
+        beside = changes(self._shown, compilation, call)
+        number = self.editions[-1].number + 1
+        made = opened(compilation, checks, waits=waits, number=number, beside=beside)
+        if not is_same(self._shown, made, call):
+            self.editions = (*self.editions, made)[-MOST_EDITIONS:]
+            self._current = number
+            self._turn_to(made)
+        elif in_cell:
+            self._renew(made)
+        else:
+            self._current = self._shown.number
+            self.live = self._live_row()
+        if not in_cell:
+            self.arrive()
+
+    def _renew(self, made: Edition) -> None:
+        """Shows the same program as it was made again: with checks, or with more that was tried."""
+        before = self._shown
+        made.number, made.changes = before.number, before.changes
+        self.editions = tuple(made if it is before else it for it in self.editions)
+        self._current = made.number
+        recorded = self.recorded
+        self._turn_to(made)
+        self.recorded = recorded
+
+    def stumble(self, problem: "pages.Problem | None") -> None:
+        """Shows why there is no next edition; the last good one stays on screen."""
+        self._problem = problem
+        self.live = self._live_row()
+
+    def _turn_to(self, edition: Edition) -> None:
+        """Shows an edition, at the place where the reader is."""
+        before, self._shown = self._shown, edition
+        before.recorded = self.recorded
+        state = place_in(cast("State", self.state), before, edition)
+        # In one message: the page never has the data of one edition and the state of another.
+        with self.hold_sync():
+            self.wire, self.later = dict(edition.data), edition.later
+            self.recorded, self.changes = edition.recorded, edition.changes
+            self.edition = edition.number
+            self.live = self._live_row()
+            self.state = dict(state)
+        self.selected = self.state.get("selected", "")
+
+    def _live_row(self) -> "dict[str, object]":
+        program = following.program_followed(self)
+        cells = self._shown.cells if program else []
+        row: pages.LiveRow = {
+            "first": self.editions[0].number, "count": self.editions[-1].number,
+            "current": self._current, "words": self._shown.words,
+            "names": list(program.names) if program else [],
+            "cells": cells, "cell": self._shown.cell_of(program.file) if program else -1,
+            "problem": self._problem,
+        }  # fmt: skip
+        return dict(row)
+
+    @traitlets.validate("edition")
+    def _known_edition(self, proposal: "Bunch") -> int:
+        known = [it.number for it in self.editions]
+        if proposal["value"] not in known:
+            raise traitlets.TraitError(f"edition: {proposal['value']}; there are {known}")
+        return int(proposal["value"])
+
+    @traitlets.observe("edition")
+    def _show_edition(self, change: "Bunch") -> None:
+        if change["new"] != self._shown.number:
+            self._turn_to(next(it for it in self.editions if it.number == change["new"]))
+
+    def close(self) -> None:
+        """Answers no more, and follows no more (see `PageWidget.close`)."""
+        following.leave(self)
+        super().close()
+
+    # -- state ---------------------------------------------------------------------------------
 
     @traitlets.validate("state")
     def _sound_state(self, proposal: "Bunch") -> dict[str, object]:
@@ -116,17 +211,17 @@ class Explorer(PageWidget):
             raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
         self._check("stage", wanted, BY_ID)
         self._check("view", wanted, views.BY_ID)
-        self._check("pass", wanted, range(max(1, self._passes)))
+        self._check("pass", wanted, range(max(1, len(self._data["passes"]))))
         self._arrive_for(wanted.get("selected"), *wanted.get("only", ()))
-        self._check("selected", wanted, self._entities | {""})
+        self._check("selected", wanted, self._shown.entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
         self._check("critical", wanted, (False, True))
-        self._check("machine", wanted, self._machines)
+        self._check("machine", wanted, ("", *(id for id, *_ in self._data["machines"])))
         self._check("level", wanted, LEVELS)
         self._check("llvm_pass", wanted, range(MOST_LLVM_PASSES))
         for entity in wanted.get("only", ()):
-            self._check("only", {"only": entity}, self._entities)
+            self._check("only", {"only": entity}, self._shown.entities)
         for stage in wanted.get("columns", ()):
             self._check("columns", {"columns": stage}, BY_ID)
         self._check_room(wanted)
@@ -163,16 +258,16 @@ class Explorer(PageWidget):
         """The object itself, also where its entity was given. TraitError for what is unknown."""
         value = proposal["value"]
         try:
-            entity = self._live.entity(value)
+            entity = self._shown.live.entity(value)
         except LookupError as error:
             raise traitlets.TraitError(f"selected: {error}") from None
         self._arrive_for(entity)
-        self._check("selected", {"selected": entity}, self._entities | {""})
+        self._check("selected", {"selected": entity}, self._shown.entities | {""})
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
             self.state = {"selected": entity}
         given = value.node if is_tensor(value) else value
-        return self._live.object(entity) if isinstance(value, str) else given
+        return self._shown.live.object(entity) if isinstance(value, str) else given
 
     @traitlets.observe("state")
     def _follow_state(self, change: "Bunch") -> None:
@@ -213,16 +308,12 @@ class Explorer(PageWidget):
         picture = still(self.compilation)
         return export_html(data, path, state=self.state, picture=picture, maker=maker)
 
-    @cached_property
-    def _words(self) -> str:
-        return f"Explorer of {summary_of_page(self._data, self.compilation)}"
-
     @property
     def _data(self) -> "pages.Wire":
-        return cast("pages.Wire", self.wire)
+        return self._shown.data
 
     def __repr__(self) -> str:
-        return self._words
+        return f"Explorer of {self._shown.summary}"
 
     def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":
         """The widget with what stands in for it: text, and a picture where no widget can run."""
@@ -285,7 +376,31 @@ def _shown(
     if len(inputs) == 1 and is_explorable(subject) and is_explorable(inputs[0]):
         return side_by_side(subject, inputs[0], measure=is_measured, **state)
     compilation = compilation_of(subject, *inputs)
-    return Explorer(compilation, check_all(compilation) if check else None, **state)
+    checks = check_all(compilation) if check else None
+    program = following.program_of(subject, inputs, **state)
+    if program is None:
+        return Explorer(compilation, checks, **state)
+    found = following.earlier(program)
+    if found is None:
+        found = Explorer(compilation, checks, **state)
+        following.follow(found, program)
+        found.stumble(None)  # and says what it follows
+        return found
+    return _again(found, program, compilation, checks)
+
+
+def _again(
+    found: Explorer, program: following.Program, compilation: "Compilation", checks: Checks | None
+) -> Explorer:
+    """The explorer that this call made when its cell ran before, with what it gives now.
+
+    It is the same one, so that it is at the same place, also in a tab of its own.
+    """
+    before = following.follow(found, program)
+    found.follow(compilation, checks, in_cell=True)
+    if before is not None and program.state != before.state:
+        found.state = dict(program.state)
+    return found
 
 
 def bisect(subject: object, *inputs: object) -> Explorer:

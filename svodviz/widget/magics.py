@@ -12,6 +12,7 @@ from traitlets import TraitError
 from svodviz.comparing.compare import compare
 from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import EXPLORABLE, compilation_of, is_explorable
+from svodviz.widget.cells import cell_id
 from svodviz.widget.explorer import Shown, explore
 from svodviz.widget.side_by_side import SideBySide
 
@@ -64,7 +65,7 @@ class ExplorerMagics(Magics):
 
     def _remembered(self, now: "Compilation", is_diff: bool) -> "Compilation | None":
         """The compilation of this cell before, if that is asked for; from now on it is `now`."""
-        cell = _cell_id(self._in)
+        cell = cell_id(self._in)
         before = self._before.get(cell)
         self._before[cell] = now
         if is_diff and before is None:
@@ -100,14 +101,6 @@ def _beside(before: "Compilation", now: "Compilation", state: dict[str, object])
         return SideBySide(compare(before, now, names=("the run before", "this run")), **state)
     except TraitError as error:
         raise UsageError(str(error)) from error
-
-
-def _cell_id(shell: InteractiveShell) -> str:
-    """The front end's name for the cell that is running; "" where it has no name for it."""
-    # A shell of a terminal has no kernel, and one of another front end no messages.
-    asked = getattr(getattr(shell, "kernel", None), "get_parent", None)
-    parent = asked("shell") if asked else None
-    return str((parent or {}).get("metadata", {}).get("cellId", ""))
 
 
 def _bound(tree: ast.Module) -> list[str]:

@@ -31,6 +31,8 @@ export class Model {
   /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
   /** @type {Wire["playground"]} */ playground;
+  /** @type {Map<string, Map<string, string>>} what changed from the edition before: changes.js */
+  signs = new Map();
 
   /** @param {Wire} wire */
   constructor(wire) {

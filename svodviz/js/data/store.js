@@ -27,9 +27,11 @@ export class Store {
    * @param {import("./model.js").Model} model
    * @param {Partial<State>} saved
    * @param {Requests | null} requests
+   * @param {import("./editions.js").Editions | null} editions of a live explorer
    */
-  constructor(model, saved = {}, requests = null) {
+  constructor(model, saved = {}, requests = null, editions = null) {
     this.model = model;
+    this.editions = editions;
     this.requests = requests || new Requests(null); // one that is never answered
     /** @type {((state: State, before: State) => void)[]} */
     this.listeners = [];

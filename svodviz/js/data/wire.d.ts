@@ -470,9 +470,11 @@ export interface Matches {
   ns: Position;
 }
 
-/** Why a question has no answer */
+/** An error on the way to the next edition */
 export interface Problem {
-  problem: string;
+  words: string;
+  place: string;
+  text: string;
 }
 
 export type Answer = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem;
@@ -717,6 +719,49 @@ export interface QuizWire {
 
 /** The data of a page: an explorer, a comparison or a quiz */
 export type Page = Wire | ComparisonWire | QuizWire;
+
+/** A line that is new, other, or behind which lines are gone */
+export type LineChange = [Position, "+" | "~" | "−"];
+
+/** The entity of a node that is new, or reads differently */
+export type NodeChange = [Position, "added" | "changed"];
+
+/** A part of a stage beside the same in the edition before */
+export interface UnitChanges {
+  unit: Position;
+  lines: LineChange[];
+  nodes: NodeChange[];
+}
+
+/** A stage beside the same in the edition before */
+export interface StageChanges {
+  count: Position;
+  units: UnitChanges[];
+}
+
+/** By stage; those that arrive later are missing until then */
+export type Changes = Record<string, StageChanges>;
+
+/** A file of the stage "source": a cell of the notebook, or why it cannot be edited */
+export interface CellRow {
+  name: string;
+  first: Position;
+  lines: Position;
+  text: string;
+  why: string;
+}
+
+/** The edition that a live explorer shows, and how it follows its notebook */
+export interface LiveRow {
+  first: Position;
+  count: Position;
+  current: Position;
+  words: string;
+  names: string[];
+  cells: CellRow[];
+  cell: Perhaps;
+  problem: Problem | null;
+}
 
 /** Of an item of the schedule: estimated cost */
 export interface StageCost {

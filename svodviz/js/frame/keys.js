@@ -59,6 +59,8 @@ export function keyTable(store, views) {
     [["O"], "select the first user", neighbour("users")],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
+    ...(store.editions ? [[["Ctrl Z", "Ctrl Y"], "the edition before, the next one",
+      (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
     [["Escape"], "back from the whole window; else clear selection and search",
       () => views.clear()],
     [["?"], "this list", () => views.toggleHelp()],
@@ -80,10 +82,31 @@ function isTyping(event) {
   return target.matches("input:not([type=checkbox]), select, textarea");
 }
 
+/** Undo is the edition before, redo the next. */
+function turnOf({ key, ctrlKey, metaKey, shiftKey, altKey }) {
+  if (altKey || !(ctrlKey || metaKey)) return 0;
+  const letter = key.toLowerCase();
+  if (letter === "z") return shiftKey ? 1 : -1;
+  return letter === "y" ? 1 : 0;
+}
+
+/** The editor runs its text with Ctrl+Enter, and takes back: notebooks have these keys too. */
+function isFieldsOwn(event) {
+  const isField = Boolean(event.composedPath()[0].matches?.("textarea"));
+  return isField && (event.key === "Enter" || turnOf(event) !== 0);
+}
+
 /** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
-export function listenToKeys(root, table) {
-  keepKeys(root);
+export function listenToKeys(root, table, explorer = { mayTurn: false }) {
+  keepKeys(root, (event) => isFieldsOwn(event) || (explorer.mayTurn && turnOf(event) !== 0));
   root.addEventListener("keydown", (event) => {
+    const by = isTyping(event) ? 0 : turnOf(event);
+    if (by && explorer.mayTurn) {
+      event.preventDefault();
+      event.stopPropagation();
+      explorer.turn(by);
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isOurs = !isTyping(event);
     const row = isOurs && table.find(([keys]) => keys.includes(event.key));

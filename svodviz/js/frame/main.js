@@ -1,6 +1,7 @@
 // The explorer: puts the panes together, follows the theme, and syncs its state with the model.
 
 import { renderComparison } from "../compare/compare.js";
+import { Editions } from "../data/editions.js";
 import { isConnected } from "../data/kernel.js";
 import { Arrival, arrived } from "../data/later.js";
 import { Model } from "../data/model.js";
@@ -14,6 +15,7 @@ import { button, h, icon } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
+import { EditionBar } from "./editionbar.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { OwnTab } from "./owntab.js";
@@ -30,14 +32,15 @@ import { WholePage } from "./wholepage.js";
 const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQuiz };
 
 class Explorer {
-  constructor(model, saved, fullPage, requests) {
-    this.store = new Store(model, saved, requests);
+  constructor(model, saved, fullPage, requests, editions) {
+    this.store = new Store(model, saved, requests, editions);
     const look = { fullPage, onStatus: () => this.updateStatus() };
     this.views = makeViews(this.store, look);
     this.passes = new Passes(this.store);
     this.inspector = new Inspector(this.store, new StepCard(this.store).root);
     this.root = h("div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" });
     this.whole = new WholePage(this.root, fullPage, () => this.showWhole());
+    this.editionBar = new EditionBar(this.store, () => this.remark());
     this.keys = keyTable(this.store, this);
     const words = button("glossary", () => this.toggleGlossary());
     this.help = keyPage(this.keys, () => this.toggleHelp(), words);
@@ -45,7 +48,7 @@ class Explorer {
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
     if (!fullPage) this.tellOfKernel(requests);
-    listenToKeys(this.root, this.keys);
+    listenToKeys(this.root, this.keys, this);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
     this.store.subscribe(() => this.show());
   }
@@ -62,7 +65,7 @@ class Explorer {
         button("Skip to the view", () => this.skip(), { class: "skip" }),
         new Ribbon(this.store).root,
         this.passes.root,
-        h("main", { class: "centre" }, this.bar.root, this.pane,
+        h("main", { class: "centre" }, this.editionBar.root, this.bar.root, this.pane,
           h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
         this.inspector.root),
       this.help, this.glossary,
@@ -122,6 +125,7 @@ class Explorer {
   tellOfKernel(requests) {
     const tell = () => {
       this.obstacle.textContent = requests.obstacle && `○ ${requests.obstacle}`;
+      this.store.editions?.tell();
     };
     requests.onLive(tell);
     requests.onLost(tell);
@@ -247,8 +251,49 @@ class Explorer {
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
+  /** Whether there are several editions, and Python to show them. */
+  get mayTurn() {
+    const { editions, requests } = this.store;
+    return Boolean(editions?.areSeveral && !requests.obstacle);
+  }
+
+  /** Shows the edition before or after. */
+  turn(by) {
+    if (this.mayTurn) this.store.editions.turn(by);
+  }
+
+  /** Marks what changed, or no more. */
+  remark() {
+    this.store.editions.mark(this.store.model);
+    this.store.set({});
+  }
+
+  /** Where the reader is, beside the state: for the explorer of another edition. */
+  get place() {
+    const active = this.root.getRootNode().activeElement;
+    return {
+      graph: this.views.graph.place, text: this.views.text.pane.place,
+      columns: this.views.columns.columns.map(({ pane }) => pane.place),
+      search: this.searchField.value, isWhole: this.whole.isOn,
+      hadFocus: this.root.contains(active), height: this.root.style.height,
+    };
+  }
+
+  /** Goes to where the reader was in another edition. */
+  resume({ graph, text, columns, search, isWhole, hadFocus, height }) {
+    this.views.graph.resume(graph);
+    this.views.text.pane.resume(text);
+    this.views.columns.resume(columns);
+    this.searchField.value = search;
+    this.root.style.height = height; // as it was dragged
+    if (isWhole) this.whole.enter();
+    if (hadFocus) this.root.focus({ preventScroll: true });
+  }
+
   close() {
-    [this.panels, this.bar, this.whole].forEach((it) => it.close());
+    [this.panels, this.bar, this.whole, this.editionBar].forEach((it) => it.close());
+    this.views.text.editing.close();
+    this.views.columns.columns.forEach(({ editing }) => editing.close());
   }
 
   showBiography() {
@@ -261,7 +306,9 @@ class Explorer {
 function sync(store, model, arrival) {
   const { requests } = store;
   let isOurs = false;
+  let isOver = false;
   const publish = () => {
+    if (isOver) return;
     isOurs = true;
     model.set("state", { ...store.state });
     if (!requests.obstacle) model.save_changes(); // else nobody is there to take them
@@ -273,7 +320,10 @@ function sync(store, model, arrival) {
   };
   model.on("change:state", adopt);
   publish();
-  return () => model.off("change:state", adopt);
+  return () => {
+    isOver = true;
+    model.off("change:state", adopt);
+  };
 }
 
 /** Marks the root once the first picture has been painted. */
@@ -288,20 +338,74 @@ export function initialize({ model }) {
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
 export async function render(context) {
-  const given = context.model.get("wire");
-  const wire = await unpacked(given);
-  const model = wire === given ? context.model : withWire(context.model, wire);
-  const later = await arrived(context.model.get("later"));
-  return (PAGES[wire.format] || renderExplorer)({ ...context, model, later });
+  const made = await contextOf({ ...context, host: context.model });
+  return (PAGES[made.model.get("wire").format] || renderExplorer)(made);
 }
 
-function renderExplorer({ model, el, later, fullPage = false }) {
+/** What there is to render, with the data that the model has at present. */
+async function contextOf(context) {
+  const { host } = context;
+  const given = host.get("wire");
+  const wire = await unpacked(given);
+  const model = wire === given ? host : withWire(host, wire);
+  const later = await arrived(host.get("later"));
+  return { ...context, model, later };
+}
+
+/** An explorer, and after it those of the editions that follow, each in the place of the last. */
+async function renderExplorer(context) {
+  const { host, fullPage = false } = context;
+  const editions = !fullPage && host.get("live") ? new Editions(host) : null;
+  await editions?.read();
+  let wire = host.get("wire"); // of the edition that is shown
+  let shown = mount(context, editions);
+  let isClosed = false;
+  const turn = async () => {
+    const given = host.get("wire");
+    shown.freeze();
+    const next = await contextOf(context);
+    await editions.read();
+    // While it was unpacked, a still newer one may have come.
+    if (isClosed || host.get("wire") !== given) return;
+    wire = given;
+    shown = mount(next, editions, shown);
+  };
+  const remark = async () => {
+    const given = host.get("changes");
+    await editions.read();
+    const isOfIt = host.get("wire") === wire && host.get("changes") === given;
+    if (!isClosed && isOfIt) shown.explorer.remark();
+  };
+  if (editions) {
+    host.on("change:wire", turn);
+    host.on("change:changes", remark);
+  }
+  return () => {
+    isClosed = true;
+    host.off("change:wire", turn);
+    host.off("change:changes", remark);
+    editions?.close();
+    shown.leave();
+  };
+}
+
+/** One edition in the page; `last` is the one that gives way to it. */
+function mount({ model, el, later, fullPage = false }, editions, last = null) {
   const requests = new Requests(model, isConnected(el));
   const data = new Model(model.get("wire"));
   if (later && data.isWaiting) data.append(later);
-  const explorer = new Explorer(data, model.get("state"), fullPage, requests);
+  editions?.mark(data);
+  const explorer = new Explorer(data, model.get("state"), fullPage, requests, editions);
   const { root } = explorer;
-  el.append(root);
+  if (editions) editions.settle = () => requests.ask("ping");
+  if (last) {
+    const { place } = last.explorer;
+    last.explorer.root.replaceWith(root);
+    last.leave();
+    explorer.resume(place);
+  } else {
+    el.append(root);
+  }
   const repaint = () => explorer.view.draw?.();
   const stopTheme = followTheme(root, fullPage ? explorer.look : null, repaint);
   if (fullPage) rememberRoom(explorer.store);
@@ -314,16 +418,21 @@ function renderExplorer({ model, el, later, fullPage = false }) {
   const watcher = new ResizeObserver(repaint);
   watcher.observe(explorer.pane);
   markReady(root);
-  return () => {
-    stopTheme();
+  /** Neither tells Python of its state nor takes one: the next edition is on its way. */
+  const freeze = () => {
     stopSync();
     arrival.close();
+  };
+  const leave = () => {
+    freeze();
+    stopTheme();
     model.off("change:recorded", adopt);
     requests.close();
     watcher.disconnect();
     explorer.close();
     root.remove(); // the notebook keeps `el` even when its output is gone
   };
+  return { explorer, freeze, leave };
 }
 
 export default { initialize, render };

@@ -44,11 +44,20 @@ export class Ribbon {
     measure();
     const mark = node.disabled ? null : checkMark(check);
     node.append(h("span", { class: "stage-head" },
-      h("span", { class: "stage-label" }, stage.label), mark), words);
+      h("span", { class: "stage-label" }, stage.label), mark, this.changed(stage)), words);
     if (stage.id === "run") this.store.measured.onChange(measure);
     this.buttons.set(stage.id, node);
     this.measures.push(measure);
     return node;
+  }
+
+  /** A sign where the stage differs from that of the edition before. */
+  changed(stage) {
+    const { count: lines, units } = this.store.editions?.changes[stage.id] ?? {};
+    if (!lines && !units?.length) return null;
+    const words = lines ? `${counted(lines, "line")} changed` : "its graph changed";
+    const said = { title: words, "aria-label": words };
+    return h("span", { class: "stage-changed", role: "img", ...said }, "~");
   }
 
   /** Exported pages offer what is made on demand only where it was recorded. */

@@ -23,10 +23,11 @@ export function keepFocus(root, change) {
  * Keeps plain keys from the shortcuts of the notebook around us. JupyterLab looks at keys after us,
  * Notebook before us; both leave alone what has this attribute. Ctrl+S and the like stay theirs.
  * @param {HTMLElement} root
+ * @param {(event: KeyboardEvent) => boolean} isOurs whether a key with Ctrl is ours all the same
  */
-export function keepKeys(root) {
+export function keepKeys(root, isOurs = () => false) {
   const mark = (/** @type {any} */ event) => {
-    const isTheirs = event.ctrlKey || event.metaKey || event.altKey;
+    const isTheirs = (event.ctrlKey || event.metaKey || event.altKey) && !isOurs(event);
     root.toggleAttribute("data-lm-suppress-shortcuts", !isTheirs);
   };
   for (const kind of ["focusin", "keydown", "keyup"]) root.addEventListener(kind, mark, true);

@@ -1,6 +1,7 @@
 // The picture that the graph view draws for a state: the scene of a stage, whole or in part. Pure.
 
 import { union } from "../../kit/geometry.js";
+import { markOf } from "../changes.js";
 import { arrowIn, layoutIn, placesIn } from "../model.js";
 import { arrange } from "./arrange.js";
 import { hiddenBeside } from "./folding.js";
@@ -189,7 +190,7 @@ function partPicture(scene, key, look) {
   const hidden = shown ? hiddenBeside(shown, scene.edges) : null;
   const nodes = parts.map((part, i) => {
     const node = part.nodes[0];
-    const mark = (part.nodes.length === 1 && scene.marks?.get(node)) || "";
+    const mark = markOf(part.nodes, scene.marks);
     return { ...partAt(laid, i), node, row: laid.rows[i], box: boxes[i], mark,
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden?.get(node) ?? 0 };
   });

@@ -214,6 +214,7 @@ export class GraphView {
     } else {
       this.camera = this.cameras.get(key) || this.opening();
       this.isFitted = this.cameras.has(key) || this.svg.clientWidth > 0;
+      this.hold(key);
     }
   }
 
@@ -235,6 +236,31 @@ export class GraphView {
     const now = byEntity.get(old.row.e);
     this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
     return true;
+  }
+
+  /** Its cameras, and where the selection stands on screen. */
+  get place() {
+    const { picture, camera } = this;
+    const chosen = picture?.byEntity.get(this.store.selected);
+    const cameras = new Map(this.cameras);
+    if (picture && this.isFitted) cameras.set(picture.key, camera);
+    return { cameras, key: picture?.key, chosen: chosen && [chosen.x, chosen.y] };
+  }
+
+  /** Begins with the cameras of another edition; its selection stands where it stood. */
+  resume({ cameras, key, chosen }) {
+    this.cameras = cameras;
+    this.anchor = chosen && cameras.has(key) ? { key, chosen } : null;
+  }
+
+  /** Has the selection stand where it stood in the edition before. */
+  hold(key) {
+    const { anchor, camera } = this;
+    this.anchor = null;
+    const now = this.picture.byEntity.get(this.store.selected);
+    if (!now || anchor?.key !== key) return;
+    const [x, y] = anchor.chosen;
+    this.camera = camera.moved((x - now.x) * camera.scale, (y - now.y) * camera.scale);
   }
 
   size() {

@@ -3,6 +3,7 @@
 import { MOST_COLUMNS, withColumn } from "../../data/room.js";
 import { button, h } from "../../kit/dom.js";
 import { columnEdge, tellEdge } from "./columnedge.js";
+import { Editing } from "./editing.js";
 import { TextPane } from "./textpane.js";
 
 /** The printed form of the chosen stage. */
@@ -10,8 +11,10 @@ export class TextView {
   constructor(store) {
     this.store = store;
     this.pane = new TextPane(store);
+    this.editing = new Editing(store, this.pane);
     this.note = h("p", { class: "note", hidden: true });
-    this.root = h("div", { class: "text-view" }, this.note, this.pane.root);
+    this.root = h("div", { class: "text-view" }, this.note, this.editing.head, this.pane.root,
+      this.editing.root);
   }
 
   show() {
@@ -21,6 +24,7 @@ export class TextView {
     this.note.textContent = missing ? `This stage could not be made. ${missing}` : "";
     const isNew = pane.id !== store.state.stage;
     pane.show(store.state.stage);
+    this.editing.show(store.state.stage === "source");
     pane.revealSelection();
     const isMoved = this.unit !== store.state.unit && !(isNew && !store.state.unit);
     if (store.selected < 0 && isMoved) this.scrollToUnit();
@@ -73,8 +77,15 @@ export class ColumnsView {
       class: "column-close", "aria-label": `Close column ${number}`, title: "Close this column",
     });
     const edge = columnEdge(this, position);
-    return { pane, choice, close, edge, root: h("section", { class: "column" },
-      h("div", { class: "column-head" }, choice, close), pane.root, edge) };
+    const editing = new Editing(store, pane);
+    return { pane, choice, close, edge, editing, root: h("section", { class: "column" },
+      h("div", { class: "column-head" }, choice, close), editing.head, pane.root, editing.root,
+      edge) };
+  }
+
+  /** Opens its columns at the places that they had in another edition. */
+  resume(places) {
+    this.resumed = places;
   }
 
   /** One more column, with the first text that none shows yet. */
@@ -95,21 +106,25 @@ export class ColumnsView {
     const { columns, shares } = this.store.state;
     while (this.columns.length < columns.length) {
       this.columns.push(this.column(this.columns.length));
+      this.columns.at(-1).pane.resume(this.resumed?.[this.columns.length - 1]);
       this.adder.before(this.columns.at(-1).root);
     }
-    this.columns.splice(columns.length).forEach(({ pane, root }) => {
+    this.columns.splice(columns.length).forEach(({ pane, editing, root }) => {
       pane.close();
+      editing.close();
       root.remove();
     });
     this.adder.disabled = columns.length >= MOST_COLUMNS;
     const options = this.withText();
-    this.columns.forEach(({ pane, choice, close, edge, root }, position) => {
+    const source = columns.indexOf("source"); // one editor is enough
+    this.columns.forEach(({ pane, choice, close, edge, editing, root }, position) => {
       offer(choice, options);
       choice.value = columns[position];
       close.hidden = columns.length < 2;
       edge.hidden = position === columns.length - 1;
       root.style.flexGrow = String(shares[position] ?? 1);
       pane.show(columns[position]);
+      editing.show(position === source);
       pane.revealSelection();
     });
     this.columns.forEach(({ edge }, position) => tellEdge(edge, this.widths(), position));

@@ -1,5 +1,6 @@
 // One column of printed lines. Only the rows near the visible part are in the page.
 
+import { signOf } from "../../data/changes.js";
 import { h } from "../../kit/dom.js";
 import { languageOf, quotesOf, tokens } from "../../kit/tokens.js";
 
@@ -8,6 +9,9 @@ export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500;
 const MARGIN = 60;
 const HUES = 6;
+/** What changed from the edition before, in words. */
+const SIGNS = { "+": "new in this edition", "~": "changed in this edition",
+  "−": "behind this line, lines are gone in this edition" };
 
 export class TextPane {
   /** @param store @param {boolean} follows whether it scrolls to what is hovered elsewhere */
@@ -31,6 +35,7 @@ export class TextPane {
     if (this.id !== id) this.open(id);
     else if (this.edition !== model.edition) this.renew();
     this.edition = model.edition;
+    this.root.toggleAttribute("data-signed", model.signs.size > 0);
     this.draw();
     this.mark();
   }
@@ -49,6 +54,16 @@ export class TextPane {
     if (!isFirst) this.root.scrollTop = scrollTop;
   }
 
+  /** Which text is shown, from where on. */
+  get place() {
+    return { id: this.id, top: this.root.scrollTop };
+  }
+
+  /** Opens at the place of a text of another edition. */
+  resume(place) {
+    this.resumed = place;
+  }
+
   /** Takes other rows, and opens at the first that is worth a look. */
   fill(rows, label) {
     this.rows = rows;
@@ -61,7 +76,10 @@ export class TextPane {
     this.root.dataset.language = this.language; // what the words of its lines are words of
     this.drawn = [0, 0];
     this.body.replaceChildren();
-    this.root.scrollTop = this.firstLine() * ROW;
+    const { resumed } = this;
+    this.resumed = null;
+    this.root.scrollTop = resumed?.id && resumed.id === this.id ? resumed.top
+      : this.firstLine() * ROW;
   }
 
   /** The line to open at: the first, unless nothing that leads anywhere is in view there. */
@@ -104,13 +122,16 @@ export class TextPane {
     if (row.heading) return h("div", { class: "heading", style, role: "listitem" }, row.text);
     const isLinked = this.store.model.isLinked(row.entity);
     const origins = this.id === "source" ? [] : this.store.model.origins(row.entity);
+    const sign = signOf(this.store.model.signs, this.id, row);
     return h(
       "div",
       {
         class: isLinked ? "line linked" : "line", style, role: "listitem",
         title: row.alone ? `not linked: ${row.alone}` : null,
-        "data-entity": row.entity, "data-index": index,
+        "data-entity": row.entity, "data-index": index, "data-sign": sign || null,
       },
+      sign && h("span", { class: "sign", title: SIGNS[sign], role: "img",
+        "aria-label": SIGNS[sign] }, sign),
       h("span", { class: "number" }, String(row.number)),
       this.origin(origins),
       h("code", {}, ...tokens(row.text, this.language, this.quotes[index]).map(([text, kind]) =>
