@@ -41,14 +41,15 @@ export class Store {
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
-    /** @type {State} */
-    const start = {
+    /** @type {State} what suits the program, whatever was saved */
+    this.start = {
       stage: "graph", unit: 0, view: first?.view ?? "", selected: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]), shares: [], panels: {}, sizes: {},
       folding: "", open: [], only: [], overlay: "", critical: false,
       machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
+    const { start } = this;
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);

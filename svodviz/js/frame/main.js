@@ -14,6 +14,7 @@ import { button, h, icon } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
+import { Address } from "./address.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { OwnTab } from "./owntab.js";
@@ -44,6 +45,8 @@ class Explorer {
     this.glossary = glossaryPage(() => this.toggleGlossary());
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
+    this.address = fullPage
+      ? new Address(this.store, this.searchField, () => this.search()) : null;
     if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
@@ -248,7 +251,7 @@ class Explorer {
   }
 
   close() {
-    [this.panels, this.bar, this.whole].forEach((it) => it.close());
+    [this.panels, this.bar, this.whole, this.address].forEach((it) => it?.close());
   }
 
   showBiography() {
@@ -306,6 +309,7 @@ function renderExplorer({ model, el, later, fullPage = false }) {
   const stopTheme = followTheme(root, fullPage ? explorer.look : null, repaint);
   if (fullPage) rememberRoom(explorer.store);
   explorer.show();
+  explorer.address?.begin();
   const arrival = new Arrival(model, explorer.store);
   const stopSync = sync(explorer.store, model, arrival);
   explorer.ownTab.know(model);
