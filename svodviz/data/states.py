@@ -13,6 +13,7 @@ State = TypedDict(
         "pass": int,
         "step": int,
         "selected": str,
+        "path": str,
         "columns": list[str],
         "shares": list[float],
         "panels": dict[str, bool],

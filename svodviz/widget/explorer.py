@@ -53,8 +53,9 @@ class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
-    the whole pass, 0 before its first rewrite), selected (an entity), columns (stages), shares (of
-    the width, one number for each column), panels (whether "passes" and "inspector" are open, where
+    the whole pass, 0 before its first rewrite), selected (an entity), path (an entity: the other
+    end of the paths that are lit), columns (stages), shares (of the width, one number for each
+    column), panels (whether "passes" and "inspector" are open, where
     the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
     only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
@@ -117,8 +118,9 @@ class Explorer(PageWidget):
         self._check("stage", wanted, BY_ID)
         self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, self._passes)))
-        self._arrive_for(wanted.get("selected"), *wanted.get("only", ()))
+        self._arrive_for(wanted.get("selected"), wanted.get("path"), *wanted.get("only", ()))
         self._check("selected", wanted, self._entities | {""})
+        self._check("path", wanted, self._entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
         self._check("critical", wanted, (False, True))

@@ -27,6 +27,7 @@ const PARTS = [
   ["pass", (state) => String(state.pass), ({ stage }) => stage === "passes"],
   ["step", ({ step }) => String(step), ({ stage, step }) => stage === "passes" && step >= 0],
   ["selected", ({ selected }) => selected, ({ selected }) => selected !== ""],
+  ["path", ({ path }) => path, ({ path }) => path !== ""],
   ["columns", ({ columns }) => columns, ({ view }) => view === "columns"],
   ["folding", ({ folding }) => folding, ({ view, folding }) => view === "graph" && folding !== ""],
   ["open", ({ open }) => open, ({ view }) => view === "graph"],
@@ -82,6 +83,7 @@ export function placeOf(address, store) {
     state: {
       stage: stage.id, view: words.get("view") ?? stage.view, unit: Math.max(0, unit),
       pass: whole("pass"), step: whole("step"), selected: words.get("selected") ?? "",
+      path: words.get("path") ?? "",
       columns: words.has("columns") ? words.getAll("columns") : start.columns,
       folding: words.get("folding") ?? "", open: words.getAll("open"), only: words.getAll("only"),
       overlay: words.get("overlay") ?? "", critical: words.get("critical") === FLAG,

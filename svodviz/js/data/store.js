@@ -12,10 +12,10 @@ const COLUMNS = 3; // at first
 
 /** @typedef {import("./wire.js").State} State */
 /**
- * State: {stage, unit, view, pass, step, selected, columns, shares, panels, sizes, folding, open,
+ * State: {stage, unit, view, pass, step, selected, path, columns, shares, panels, sizes, folding, open,
  * only, overlay, critical, machine, level, llvm_pass}; all is saved and restored. stage: its place
  * in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see
- * frames.js · selected: entity string or "" · columns: stages · shares: of the width, for each
+ * frames.js · selected: entity string or "" · path: another, to which all paths are lit · columns: stages · shares: of the width, for each
  * column, or none for equal ones · panels: which were opened or closed · sizes: of panels, in
  * pixels · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
  * are drawn, with their neighbours · overlay: see overlay.js · critical: whether only the critical
@@ -43,7 +43,7 @@ export class Store {
     const first = model.stages.find((it) => it.id === "graph");
     /** @type {State} what suits the program, whatever was saved */
     this.start = {
-      stage: "graph", unit: 0, view: first?.view ?? "", selected: "",
+      stage: "graph", unit: 0, view: first?.view ?? "", selected: "", path: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]), shares: [], panels: {}, sizes: {},
       folding: "", open: [], only: [], overlay: "", critical: false,
@@ -116,6 +116,7 @@ export class Store {
     if (!whole("step", steps + 1) || state.step < -1) state.step = -1;
     if (!whole("unit", this.stageOf(state).units.length) || state.unit < 0) state.unit = 0;
     if (this.model.entity(state.selected) < 0) state.selected = "";
+    if (this.model.entity(state.path) < 0) state.path = "";
     for (const name of /** @type {const} */ (["open", "only"])) {
       if (!Array.isArray(state[name])) state[name] = before[name];
     }

@@ -15,6 +15,7 @@ import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
 import { Address } from "./address.js";
+import { CopyMenu } from "./copymenu.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { OwnTab } from "./owntab.js";
@@ -29,6 +30,8 @@ import { WholePage } from "./wholepage.js";
 
 /** Pages other than the explorer of one compilation, by the format of their data. */
 const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQuiz };
+
+const HEARD = 8000; // milliseconds that words stay in the status line
 
 class Explorer {
   constructor(model, saved, fullPage, requests) {
@@ -57,6 +60,7 @@ class Explorer {
     this.buildTools(fullPage);
     this.pane = h("div", { class: "pane", tabindex: "-1" });
     this.obstacle = h("span", { class: "obstacle", role: "status" });
+    this.said = h("span", { class: "said", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.root.append(...[
@@ -66,9 +70,9 @@ class Explorer {
         new Ribbon(this.store).root,
         this.passes.root,
         h("main", { class: "centre" }, this.bar.root, this.pane,
-          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
+          h("div", { class: "status" }, this.obstacle, this.said, this.status, this.legend)),
         this.inspector.root),
-      this.help, this.glossary,
+      this.help, this.glossary, this.copies.root,
     ].filter(Boolean));
   }
 
@@ -96,11 +100,12 @@ class Explorer {
     this.wholeButton.append(icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
     this.ownTab = new OwnTab(this.root, this.store.model.name,
       (words) => { this.obstacle.textContent = words; });
+    this.copies = new CopyMenu(this, (words) => this.say(words));
     this.look = h("span", { class: "look" }); // its button says which theme is the other one
     this.bar = new ToolBar(
       [this.tabs, this.units, h("span", { class: "spacer" }), this.hits, this.nextHit,
-        this.searchField, keys, this.wholeButton, this.ownTab.button, this.look],
-      [this.look, keys, this.ownTab.button, this.wholeButton, this.nextHit, this.units, this.hits,
+        this.searchField, this.copies.button, keys, this.wholeButton, this.ownTab.button, this.look],
+      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton, this.nextHit, this.units, this.hits,
         this.searchField]);
     if (!fullPage) this.look.hidden = true;
   }
@@ -129,6 +134,13 @@ class Explorer {
     requests.onLive(tell);
     requests.onLost(tell);
     tell();
+  }
+
+  /** Says something in the status line for a while. */
+  say(words) {
+    clearTimeout(this.silence);
+    this.said.textContent = words;
+    this.silence = setTimeout(() => { this.said.textContent = ""; }, HEARD);
   }
 
   get view() {
@@ -205,11 +217,12 @@ class Explorer {
   clear() {
     if (!this.help.hidden) return this.toggleHelp();
     if (!this.glossary.hidden) return this.toggleGlossary();
+    if (this.copies.isOpen) return this.copies.close();
     if (this.bar.isOpen) return this.bar.shut();
     if (this.whole.isOn) return this.whole.leave();
     this.searchField.value = "";
     this.search();
-    this.store.set({ selected: "", critical: false });
+    this.store.set({ selected: "", path: "", critical: false });
     return this.root.focus();
   }
 

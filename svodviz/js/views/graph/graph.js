@@ -13,7 +13,9 @@ import { handleCamera } from "./camerawork.js";
 import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
 import { Minimap } from "./minimap.js";
+import { paperOf } from "./paper.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
+import { lightRoute, routeOf } from "./route.js";
 import { Tidy } from "./tidy.js";
 
 const MOST_NODES = 900; // drawn in full at once: a choice, see FOLD_ABOVE of folding.js
@@ -57,7 +59,7 @@ export class GraphView {
     handleCamera(this.svg, this);
     this.svg.addEventListener("pointerover", (event) => this.store.hover(this.entityAt(event)));
     this.svg.addEventListener("pointerleave", () => this.store.hover(-1));
-    this.svg.addEventListener("click", (event) => this.store.select(this.entityAt(event)));
+    this.svg.addEventListener("click", (event) => this.click(event));
     this.svg.addEventListener("dblclick", () => this.toggleFold());
     this.store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
@@ -72,6 +74,16 @@ export class GraphView {
   entityAt(event) {
     const node = event.target.closest?.(".node");
     return node ? Number(node.dataset.entity) : -1;
+  }
+
+  /** Selects a node; with Shift it is the other end of paths from the selection. */
+  click(event) {
+    const { entities } = this.store.model;
+    const entity = this.entityAt(event);
+    const name = entities[entity] ?? "";
+    const isEnd = event.shiftKey && entity >= 0 && this.store.selected >= 0;
+    this.store.set(isEnd ? { path: name === this.store.state.path ? "" : name }
+      : { selected: name, path: "" });
   }
 
   show() {
@@ -396,9 +408,14 @@ export class GraphView {
     this.light();
   }
 
-  /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
-  light() {
-    if (!this.picture) return;
+  /**
+   * Lights the hovered or selected node with its inputs and users, and dims the rest; or all paths
+   * from the selection to another node.
+   */
+  light({ nodeLayer, edgeLayer, numberLayer } = this) {
+    if (!this.picture) return undefined;
+    this.route = routeOf(this.store, this.picture);
+    if (this.route?.paths) return lightRoute(this.route, nodeLayer, edgeLayer, numberLayer);
     const { selected, hovered, model } = this.store;
     const { byEntity } = this.picture;
     const related = seenOf(model.related(selected), byEntity);
@@ -409,9 +426,10 @@ export class GraphView {
     const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
       ...near.users.map((edge) => edge.to)]);
     const isDim = Boolean(focus) || related.size > 0;
-    for (const node of this.nodeLayer.children) {
+    for (const node of nodeLayer.children) {
       const it = node.node;
       const isRelated = it !== chosen && related.has(it);
+      node.classList.remove("end");
       node.classList.toggle("selected", it === chosen);
       node.classList.toggle("near", Boolean(focus) && around.has(it));
       node.classList.toggle("related", isRelated);
@@ -419,11 +437,18 @@ export class GraphView {
       const isFar = isDim && !isRelated && it !== chosen && !around.has(it) && !it.mark;
       node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
     }
-    for (const curve of this.edgeLayer.children) {
+    for (const curve of edgeLayer.children) {
+      curve.classList.remove("on-path");
       curve.classList.toggle("near", close.has(curve.edge));
       curve.classList.toggle("far", isDim && !close.has(curve.edge));
     }
-    this.numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+    numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+    return undefined;
+  }
+
+  /** All of the drawing, for a picture to take away; or words on why there is none. */
+  paper() {
+    return this.picture && paperOf(this);
   }
 
   /** Marks the nodes that match `text` (see query.js), and groups with one that does. */
@@ -455,7 +480,7 @@ export class GraphView {
         ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
         : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;
     const note = this.store.stage.units[this.store.state.unit]?.note;
-    return [drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
+    return [this.route?.words, drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
       .filter(Boolean).join(" · ");
   }
 

@@ -1,0 +1,124 @@
+// What can be copied of what is on screen, or saved: a line, a text, a graph, a picture, Python.
+
+import { dotOf, insideOf, mermaidOf, nodeLinkOf, writtenOf } from "../data/graph/writing.js";
+import { placesOf, placeOfLine } from "../data/places.js";
+import { fileName, saveFile } from "../kit/clipboard.js";
+import { pictureOf, rasterized } from "../kit/paper.js";
+
+/**
+ * @typedef {{label: string, text?: () => string, save?: () => Promise<string>}} Item `text` is
+ *   copied; `save` gives words on what was saved
+ * @typedef {{title: string, code?: string, items: Item[]}} Section
+ */
+
+const FORMS = [["DOT", dotOf], ["Mermaid", mermaidOf], ["JSON", nodeLinkOf]];
+const copied = (text) => [{ label: "copy", text: () => text }];
+
+/**
+ * @param explorer @param {Element | null} target what was pointed at
+ * @returns {Section[]}
+ */
+export function copiesOf(explorer, target) {
+  const { store, view, address } = explorer;
+  return [
+    ...(address?.link ? [{ title: "Link to this place", items: copied(address.link) }] : []),
+    ...lineSections(explorer, target),
+    ...(view === explorer.views.graph ? graphSections(explorer, target) : []),
+    ...pictureSections(explorer),
+    ...pythonSections(store),
+  ];
+}
+
+function lineSections({ store, pane }, target) {
+  const { model, state } = store;
+  const line = target?.closest?.(".line") ?? pane.querySelector(".line.selected");
+  const text = target?.closest?.("[data-text]") ?? line?.closest("[data-text]")
+    ?? pane.querySelector("[data-text]");
+  const stage = model.stageById.get(text?.dataset.text ?? state.stage);
+  const rows = stage ? model.text(stage.id) : [];
+  const row = text && rows[Number(line?.dataset.index ?? -1)];
+  const unit = row?.unit ?? (stage?.id === state.stage ? state.unit : 0);
+  const written = (all) => all.filter((it) => !it.heading).map((it) => it.text).join("\n");
+  const own = rows.filter((it) => it.unit === unit);
+  return [
+    ...(line ? [{ title: "This line", items: copied(wordsOfLine(model, stage, line)) }] : []),
+    ...(stage?.units.length > 1 ? [{ title: `Text of ${stage.label} ${stage.units[unit].name}`,
+      items: copied(written(own)) }] : []),
+    ...(written(rows) ? [{ title: `Text of ${stage.label}${stage.units.length > 1 ? ", all" : ""}`,
+      items: copied(rows.map((it) => it.text).join("\n")) }] : []),
+  ];
+}
+
+/** A line with the lines of the program that it comes from: `program.py:12: for i0 in 0 … 64:` */
+function wordsOfLine(model, stage, line) {
+  const text = line.querySelector("code").textContent.trim();
+  const number = Number(line.querySelector(".number").textContent);
+  const isSource = line.closest("[data-text]")?.dataset.text === "source";
+  const places = isSource ? placeOfLine(model, number) : placesOf(model, Number(line.dataset.entity));
+  return `${places || `${stage.label} ${number}`}: ${text}`;
+}
+
+function graphSections({ store, views }, target) {
+  const { graph } = views;
+  const { model } = store;
+  const { picture } = graph;
+  if (!picture) return [];
+  const name = `${model.name}: ${store.stage.label}`;
+  const box = target?.closest?.(".node")?.node ?? picture.byEntity.get(store.selected);
+  const paths = graph.route?.paths;
+  const items = (make) => FORMS.map(([label, write]) =>
+    ({ label, text: () => /** @type {any} */ (write)(make()) }));
+  const near = () => {
+    const { inputs = [], users = [] } = picture.neighbours.get(box) ?? {};
+    return writtenOf(name, model, picture,
+      [box, ...inputs.map((it) => it.from), ...users.map((it) => it.to)]);
+  };
+  return [
+    ...(paths ? [{ title: "Paths",
+      items: items(() => writtenOf(name, model, picture, paths.nodes)) }] : []),
+    ...(box?.row.fold && store.state.stage !== "passes" ? [{ title: `Inside ${box.row.label[0]}`,
+      items: items(() => insideOf(name, model, graph.scene, box)) }] : []),
+    ...(box ? [{ title: `${box.row.label[0]} and its neighbours`, items: items(near) }] : []),
+    { title: "Graph as drawn", items: items(() => writtenOf(name, model, picture)) },
+  ];
+}
+
+function pictureSections({ store, view }) {
+  const paper = view.paper?.();
+  if (!paper) return [];
+  const { stage, state, model } = store;
+  const title = [model.name, stage.label, stage.units.length > 1 && stage.units[state.unit]?.name]
+    .filter(Boolean);
+  const svg = () => {
+    if (paper.words) throw new Error(paper.words);
+    return pictureOf(paper.svg, paper.box, `${title[0]}: ${title.slice(1).join(" ")}`);
+  };
+  const save = async (ending, content) => {
+    const name = fileName(title, ending);
+    saveFile(name, await content);
+    return `saved: ${name}`;
+  };
+  return [{ title: "Picture", items: [
+    { label: "save SVG", save: async () =>
+      save("svg", new Blob([svg()], { type: "image/svg+xml" })) },
+    { label: "save PNG", save: async () => save("png", rasterized(svg())) },
+  ] }];
+}
+
+function pythonSections({ stage, state, model }) {
+  if (stage.id === "passes") {
+    const graph = model.passes.length && stage.python?.replace("{pass}", String(state.pass))
+      .replace("{step}", String(state.step));
+    return graph ? [{ title: "This graph in Python", code: graph, items: copied(graph) }] : [];
+  }
+  const { python, scene } = stage.units[state.unit] ?? {};
+  if (!python) return [];
+  const [graph, text] = python;
+  const isAsked = stage.asked && stage.id !== "run";
+  return [
+    ...(scene || stage.id === "run"
+      ? [{ title: "This graph in Python", code: graph, items: copied(graph) }] : []),
+    ...(isAsked || scene || model.text(stage.id).length
+      ? [{ title: "This text in Python", code: text, items: copied(text) }] : []),
+  ];
+}
