@@ -52,6 +52,7 @@ VERSIONS = {
 # The text that stands in for a widget of ours: all that tells of one that was not saved.
 WORDS = re.compile(r"Explorer of compilation .*|.* side by side: .*|Quiz of .*", re.DOTALL)
 UNSAVED = "the notebook was saved without its data"
+DAMAGED = "its data cannot be unpacked"
 OTHER_VERSION = "its data was saved by another version of svodviz"
 AGAIN = (
     "Run its cell again and save the notebook, or run all of it: "
@@ -149,9 +150,15 @@ def _counted(number: int) -> str:
 def why_lost(data: Saved, state: Saved | None) -> str | None:
     """Why a widget of ours is no page; None for others'. `state` is None where none was saved."""
     if state is None:
-        return UNSAVED if WORDS.fullmatch(_text(data.get("text/plain", ""))) else None
+        return UNSAVED if _is_ours(data) else None
     wire = _plain(state.get("wire"))
+    if not wire and state.get("wire") and _is_ours(data):
+        return DAMAGED
     return OTHER_VERSION if wire.get("format") in VERSIONS else None
+
+
+def _is_ours(data: Saved) -> bool:
+    return WORDS.fullmatch(_text(data.get("text/plain", ""))) is not None
 
 
 def _text(given: str | list[str]) -> str:
@@ -190,7 +197,10 @@ def page_of(state: Saved) -> str:
 
 def _plain(saved: object) -> Saved:
     """Data of a page as a notebook has it, compressed or not; empty where it is none."""
-    data: object = unpacked(saved) if isinstance(saved, str) else saved
+    try:
+        data: object = unpacked(saved) if isinstance(saved, str) else saved
+    except ValueError:  # damaged, or far too large: anybody may have written it
+        return {}
     return data if isinstance(data, dict) else {}
 
 

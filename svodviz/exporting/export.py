@@ -79,8 +79,8 @@ const reset = async () => {
   const data = textOf("data");
   values = {
     maker: document.body.dataset.maker,
-    wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
-      : JSON.parse(data.textContent),
+    wire: data.dataset.packed === "gzip"
+      ? await unpacked(data.textContent).catch((error) => error) : JSON.parse(data.textContent),
     state: JSON.parse(textOf("state").textContent),
   };
   close = await render({ model, el: document.body, fullPage: true });

@@ -34,8 +34,10 @@ const PARTS = [
   ["only", ({ only }) => only, ({ view }) => view === "graph"],
   ["overlay", ({ overlay }) => overlay, ({ view, overlay }) => view === "graph" && overlay !== ""],
   ["critical", () => FLAG, ({ critical }) => critical],
-  ["machine", ({ machine }) => machine, ({ view, machine }) => view === "machine" && machine !== ""],
-  ["level", ({ level }) => String(level), ({ view, level }) => view === "llvm_passes" && level >= 0],
+  ["machine", ({ machine }) => machine,
+    ({ view, machine }) => view === "machine" && machine !== ""],
+  ["level", ({ level }) => String(level),
+    ({ view, level }) => view === "llvm_passes" && level >= 0],
   ["llvm_pass", (state) => String(state.llvm_pass), ({ view }) => view === "llvm_passes"],
 ];
 

@@ -22,7 +22,8 @@ function ownBar() {
   return {
     read, link,
     write: (address, isStep) => {
-      if (address !== read()) history[isStep ? "pushState" : "replaceState"](null, "", link(address));
+      if (address === read()) return;
+      history[isStep ? "pushState" : "replaceState"](null, "", link(address));
     },
     follow: (listener) => {
       const hear = () => listener(read());

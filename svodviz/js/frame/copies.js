@@ -54,7 +54,8 @@ function wordsOfLine(model, stage, line) {
   const text = line.querySelector("code").textContent.trim();
   const number = Number(line.querySelector(".number").textContent);
   const isSource = line.closest("[data-text]")?.dataset.text === "source";
-  const places = isSource ? placeOfLine(model, number) : placesOf(model, Number(line.dataset.entity));
+  const places = isSource ? placeOfLine(model, number)
+    : placesOf(model, Number(line.dataset.entity));
   return `${places || `${stage.label} ${number}`}: ${text}`;
 }
 

@@ -104,9 +104,10 @@ class Explorer {
     this.look = h("span", { class: "look" }); // its button says which theme is the other one
     this.bar = new ToolBar(
       [this.tabs, this.units, h("span", { class: "spacer" }), this.hits, this.nextHit,
-        this.searchField, this.copies.button, keys, this.wholeButton, this.ownTab.button, this.look],
-      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton, this.nextHit, this.units, this.hits,
-        this.searchField]);
+        this.searchField, this.copies.button, keys, this.wholeButton, this.ownTab.button,
+        this.look],
+      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton, this.nextHit,
+        this.units, this.hits, this.searchField]);
     if (!fullPage) this.look.hidden = true;
   }
 
@@ -304,7 +305,25 @@ export function initialize({ model }) {
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
 export async function render(context) {
+  try {
+    return await opened(context);
+  } catch (error) {
+    return refused(context.el, error);
+  }
+}
+
+/** Says in the place of a page why there is none: its data may be anybody's. */
+function refused(el, error) {
+  console.error(error);
+  const words = h("p", { class: "svodviz refused", role: "alert", "data-theme": "light" },
+    `This explorer cannot be shown: ${error.message}`);
+  el.append(words);
+  return () => words.remove();
+}
+
+async function opened(context) {
   const given = context.model.get("wire");
+  if (given instanceof Error) throw given;
   const wire = await unpacked(given);
   const model = wire === given ? context.model : withWire(context.model, wire);
   const later = await arrived(context.model.get("later"));

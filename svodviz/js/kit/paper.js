@@ -17,6 +17,7 @@ const INHERITED = {
 };
 /** @type {Record<string, string>} */
 const OWN = { opacity: "1", "dominant-baseline": "auto" };
+const MIXED = /color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)[^)]*\)/;
 const OURS = /^(class|style|role|tabindex|cursor|data-.*|aria-.*)$/;
 
 /**
@@ -64,7 +65,9 @@ function inline(element, look, around) {
     element.remove();
     return;
   }
-  for (const { name } of [...element.attributes]) if (OURS.test(name)) element.removeAttribute(name);
+  for (const { name } of [...element.attributes]) {
+    if (OURS.test(name)) element.removeAttribute(name);
+  }
   if (element.tagName === "title") return;
   for (const [name, value] of Object.entries(look)) {
     if (value === (name in OWN ? OWN[name] : around[name])) element.removeAttribute(name);
@@ -76,8 +79,8 @@ function inline(element, look, around) {
 /** @param {CSSStyleDeclaration} style @param {string} name */
 function valueOf(style, name) {
   // Mixed colours compute to a form that only browsers know.
-  return style.getPropertyValue(name).replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)[^)]*\)/,
-    (_, ...parts) => `rgb(${parts.slice(0, 3).map((it) => Math.round(255 * it)).join(", ")})`);
+  return style.getPropertyValue(name).replace(MIXED, (_, ...parts) =>
+    `rgb(${parts.slice(0, 3).map((it) => Math.round(255 * it)).join(", ")})`);
 }
 
 /**

@@ -1,4 +1,4 @@
-// A drawn graph, or a part of it, as text for other programs: DOT, Mermaid, JSON for networkx. Pure.
+// A drawn graph, or a part of it, as text for other programs: DOT, Mermaid, networkx's JSON. Pure.
 
 /**
  * @typedef {import("../model.js").Model} Model

@@ -480,8 +480,8 @@ export class GraphView {
         ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
         : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;
     const note = this.store.stage.units[this.store.state.unit]?.note;
-    return [this.route?.words, drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
-      .filter(Boolean).join(" · ");
+    return [this.route?.words, drawn, `laid out in ${duration(seconds)} by ${engine}`, note,
+      this.picture.cut, this.costWords].filter(Boolean).join(" · ");
   }
 
   foldedWords() {
