@@ -14,14 +14,14 @@ export async function unpacked(given) {
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await textOf(stream));
+  return JSON.parse(await read(stream));
 }
 
 /**
  * The text of a stream, which is left where it turns out to be too long.
  * @param {ReadableStream<Uint8Array>} stream
  */
-async function textOf(stream) {
+async function read(stream) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   /** @type {string[]} */

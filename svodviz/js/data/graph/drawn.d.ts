@@ -42,6 +42,7 @@ export interface Drawn {
   all: number; // how many nodes the program has here, drawn or not
   engine: string;
   seconds: number;
+  cut?: string; // says where there is more than a page lays out at once
 }
 
 export interface Picture extends Drawn {
@@ -85,6 +86,7 @@ export interface Laid {
   frames: Frame[]; // of open groups
   shown: Set<number> | null; // the nodes that are drawn at all; null for every one
   seconds: number;
+  cut: string;
 }
 
 export type KeptParts = Laid & { linkOf: Int32Array }; // the link of each edge, -1 for none

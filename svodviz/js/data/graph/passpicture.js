@@ -3,7 +3,7 @@
 import { counted } from "../../kit/words.js";
 import { placesIn } from "../model.js";
 import { stepOf, unionOf } from "./frames.js";
-import { columnsIn, cut, edgesOf, inGroup, layOutParts, partAt } from "./parts.js";
+import { columnsIn, cut, edgesOf, inGroup, isTooLarge, layOutParts, partAt } from "./parts.js";
 import { build, finished, KEPT, layOut, OWN, placed } from "./picture.js";
 
 /**
@@ -105,7 +105,7 @@ function pictureOf(model, pass, step, look) {
       (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
   };
   const key = `film ${record.film} ${layout}`;
-  if (look.keys || look.groups) {
+  if (look.keys || look.groups || isTooLarge(filmScene(model, pass))) {
     const deltas = deltasOf(film.passes[record.shot].steps, step);
     return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
   }
@@ -138,7 +138,7 @@ function middlesFor(model, pass, entities) {
   /** @type {Map<number, import("../wire.js").Point>} */
   let most = new Map();
   for (const { name, scene } of model.stageById.get(stage)?.units ?? []) {
-    if (!scene || (kernel && name !== kernel)) continue;
+    if (!scene || isTooLarge(scene) || (kernel && name !== kernel)) continue;
     layOut(scene);
     /** @type {typeof most} */
     const found = new Map();
@@ -170,7 +170,7 @@ function foldedPicture(scene, frame, deltas, key, look) {
     laid.partOf[/** @type {number} */ (scene.nodeAt.get(node))];
   /** @type {number[][]} */
   const members = parts.map(() => []);
-  frame.nodes.forEach((node) => members[partOf(node)].push(node));
+  frame.nodes.forEach((node) => members[partOf(node)]?.push(node)); // but for those left out
   const rewrites = rewritesOf(deltas, partOf);
   /** @type {PictureNode[]} */
   const nodes = []; // by part, with holes for those of which nothing is there
@@ -190,7 +190,7 @@ function foldedPicture(scene, frame, deltas, key, look) {
     key: `${key} ${kept}`, nodes: Object.values(nodes),
     edges: edgesShown(scene, laid, frame, nodes),
     groups: laid.frames.map(([label, ...box]) => [label.replace(/: \d+ nodes$/, ""), ...box]),
-    engine: OWN, seconds: laid.seconds, all: frame.nodes.length,
+    engine: OWN, seconds: laid.seconds, cut: laid.cut, all: frame.nodes.length,
   });
 }
 

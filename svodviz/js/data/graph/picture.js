@@ -4,7 +4,7 @@ import { union } from "../../kit/geometry.js";
 import { arrowIn, layoutIn, placesIn } from "../model.js";
 import { arrange } from "./arrange.js";
 import { hiddenBeside } from "./folding.js";
-import { edgesOf, layOutParts, partAt } from "./parts.js";
+import { edgesOf, isTooLarge, layOutParts, partAt } from "./parts.js";
 
 /**
  * @typedef {import("../wire.js").Scene} Scene
@@ -32,7 +32,7 @@ export const KEPT = 8; // pictures of one scene that are kept: a choice
 export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
   const { keys, groups, open = [], only } = look;
-  if (!keys && !groups && !only) {
+  if (!keys && !groups && !only && !isTooLarge(scene)) {
     scene.picture ??= wholePicture(scene, key);
     return scene.picture;
   }
@@ -194,7 +194,7 @@ function partPicture(scene, key, look) {
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden?.get(node) ?? 0 };
   });
   const edges = links.flatMap((link) => edgesOf(scene, link, parts, nodes));
-  const { frames, seconds } = laid;
-  return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds,
+  const { frames, seconds, cut } = laid;
+  return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds, cut,
     all: scene.nodes.length });
 }
