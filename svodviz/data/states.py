@@ -21,6 +21,7 @@ State = TypedDict(
         "folding": str,
         "open": list[str],
         "only": list[str],
+        "across": bool,
         "overlay": str,
         "critical": bool,
         "machine": str,

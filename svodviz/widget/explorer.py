@@ -58,7 +58,8 @@ class Explorer(PageWidget):
     column), panels (whether "passes" and "inspector" are open, where
     the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
-    only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
+    only (entities that alone are drawn, with their neighbours), across (whether graphs lead from
+    left to right), overlay (the cost laid over it),
     critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
     level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
     It is the one trait that page and Python share; assigning some of its names changes only those.
@@ -123,6 +124,7 @@ class Explorer(PageWidget):
         self._check("path", wanted, self._entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
+        self._check("across", wanted, (False, True))
         self._check("critical", wanted, (False, True))
         self._check("machine", wanted, self._machines)
         self._check("level", wanted, LEVELS)

@@ -33,6 +33,7 @@ const PARTS = [
   ["open", ({ open }) => open, ({ view }) => view === "graph"],
   ["only", ({ only }) => only, ({ view }) => view === "graph"],
   ["overlay", ({ overlay }) => overlay, ({ view, overlay }) => view === "graph" && overlay !== ""],
+  ["across", () => FLAG, ({ across, view }) => across && view === "graph"],
   ["critical", () => FLAG, ({ critical }) => critical],
   ["machine", ({ machine }) => machine,
     ({ view, machine }) => view === "machine" && machine !== ""],
@@ -89,6 +90,7 @@ export function placeOf(address, store) {
       columns: words.has("columns") ? words.getAll("columns") : start.columns,
       folding: words.get("folding") ?? "", open: words.getAll("open"), only: words.getAll("only"),
       overlay: words.get("overlay") ?? "", critical: words.get("critical") === FLAG,
+      across: words.get("across") === FLAG,
       machine: words.get("machine") ?? "", level: whole("level"), llvm_pass: whole("llvm_pass"),
     },
   };

@@ -794,6 +794,7 @@ export interface State {
   folding: string;
   open: string[];
   only: string[];
+  across: boolean;
   overlay: string;
   critical: boolean;
   machine: string;

@@ -15,10 +15,15 @@ def page(open_page: Open, compiled_page: Path) -> Any:
     made = open_page(compiled_page)
     made.set_default_timeout(8_000)
     made.evaluate("window.svodviz.model.set('state', {stage: 'graph', folding: 'none'})")
-    for _ in range(4):  # all nodes are in view then
-        made.click("[aria-label='Zoom out']")
+    zoom_out(made)
     made.focus(".graph")
     return made
+
+
+def zoom_out(page: Any) -> None:
+    """So far that all nodes are in view."""
+    for _ in range(5):
+        page.click("[aria-label='Zoom out']")
 
 
 def select(page: Any, entity: str, **how: Any) -> None:
@@ -78,3 +83,35 @@ def test_keys_find_paths_too_and_groups_take_part(page: Any, complete: Explorer)
     assert "path of 4 edges" in page.inner_text(".status-text")
     page.keyboard.press("Shift+P")
     assert page.locator(".on-path").count() == 0
+
+
+def boxes(page: Any) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll(".node")].map((it) => {
+            const { left, top, right, bottom } = it.querySelector(".outline").getBoundingClientRect();
+            return [it.dataset.entity, [left, top, right, bottom]];
+        }))"""
+    )
+    return found
+
+
+def test_graphs_lead_from_left_to_right(page: Any, complete: Explorer) -> None:
+    graph = complete.compilation.graph.to_networkx()
+    number = {name: str(at) for at, name in enumerate(complete.wire["entities"])}
+    page.click("[aria-label='From left to right']")
+    page.wait_for_function("location.hash.includes('across=yes')")
+    zoom_out(page)
+    placed = boxes(page)
+    assert len(placed) == len(graph)
+    for source, target in graph.edges:
+        assert placed[number[source]][2] < placed[number[target]][0]
+    assert page.locator("[aria-label='From left to right'][aria-pressed=true]").count() == 1
+    page.evaluate("window.svodviz.model.set('state', {...window.svodviz.model.get('state'), "
+                  "stage: 'passes', pass: 1, step: 1, view: 'graph'})")  # fmt: skip
+    before, after = boxes(page), page.keyboard.press("ArrowLeft")
+    assert after is None and page.locator(".position").inner_text() != ""
+    stayed = [name for name, box in boxes(page).items() if before.get(name) == box]
+    assert len(stayed) >= len(graph) - 3  # what stays holds its place here too
+    page.click("[aria-label='From left to right']")
+    low = boxes(page)
+    assert max(it[3] for it in low.values()) - min(it[1] for it in low.values()) > 400

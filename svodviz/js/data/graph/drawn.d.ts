@@ -42,6 +42,7 @@ export interface Drawn {
   all: number; // how many nodes the program has here, drawn or not
   engine: string;
   seconds: number;
+  across?: boolean; // whether producers stand to the left of their users
   cut?: string; // says where there is more than a page lays out at once
 }
 
@@ -70,6 +71,7 @@ export interface Look {
   };
   open?: string[]; // names of groups that are open
   only?: Set<number> | null; // nodes whose neighbours are all shown
+  across?: boolean; // from left to right
   room?: number; // columns that a folded group has room for at least
   name?: (key: string) => string; // what a key is called
 }

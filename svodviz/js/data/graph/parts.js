@@ -2,11 +2,10 @@
 
 import { arrow } from "../../kit/geometry.js";
 import { count as number } from "../../kit/words.js";
-import { arrange } from "./arrange.js";
+import { arrange, routeAlone } from "./arrange.js";
 import { census, constantsOf, framedBy, groupsOf } from "./folding.js";
 import { linksOf, partsOf, withNeighbours } from "./folding.js";
 import { commonest } from "./inherited.js";
-import { route } from "./layers.js";
 
 /**
  * @typedef {import("./folding.js").Group} Group
@@ -48,7 +47,7 @@ export function layOutParts(scene, look) {
   const { firm, loose } = splitShared(scene, found.slice(0, MOST_LINKS), parts);
   const cut = wordsOfCut([all, MOST_BOXES, "boxes"], [found.length, MOST_LINKS, "edges"]);
   const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
-    { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1) });
+    { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1), across: look.across });
   /** @type {Box[]} */
   const boxes = rows.map((row, i) => {
     const [x, y] = made.places[i];
@@ -57,7 +56,7 @@ export function layOutParts(scene, look) {
   const links = [
     ...firm.map((link, i) => ({ ...link, isLoose: false, arrow: arrow(made.routes[i]) })),
     ...loose.map((link) => ({ ...link, isLoose: true,
-      arrow: arrow(route(boxes[link.from], boxes[link.to], [])) })),
+      arrow: arrow(routeAlone(boxes[link.from], boxes[link.to], look.across)) })),
   ];
   /** @type {Laid["frames"]} */
   const frames = made.frames.map(({ frame, x, y, w, h }) => {

@@ -32,12 +32,12 @@ export const KEPT = 8; // pictures of one scene that are kept: a choice
 export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
   const { keys, groups, open = [], only } = look;
-  if (!keys && !groups && !only && !isTooLarge(scene)) {
+  if (!keys && !groups && !only && !look.across && !isTooLarge(scene)) {
     scene.picture ??= wholePicture(scene, key);
     return scene.picture;
   }
   scene.pictures ??= new Map();
-  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open]);
+  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open, look.across]);
   const known = scene.pictures.get(kept);
   if (known) return known;
   const [oldest] = scene.pictures.keys();
@@ -196,5 +196,6 @@ function partPicture(scene, key, look) {
   const edges = links.flatMap((link) => edgesOf(scene, link, parts, nodes));
   const { frames, seconds, cut } = laid;
   return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds, cut,
+    across: look.across,
     all: scene.nodes.length });
 }

@@ -95,7 +95,7 @@ export class GraphView {
     this.empty.hidden = Boolean(this.picture);
     this.bar.hidden = !this.picture;
     this.graphTools.show();
-    this.tidy.show(this.picture, isPass ? null : this.scene);
+    this.tidy.show(this.picture, isPass || store.state.across ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
     this.cost(isPass);
     this.replaced = isPass ? replacementsOf(store.pass, store.state.step, this.picture) : [];
@@ -124,16 +124,22 @@ export class GraphView {
   foldedLook(scene) {
     const look = lookOf(this.store.model, scene, this.program, this.store.state,
       (tried) => this.isReadable(tried));
+    look.across = this.store.state.across;
     this.folding = look.by;
     this.opened = look.open;
     this.groups = look.groups ?? [];
     return look;
   }
 
-  /** Whether what is drawn under a look fits from side to side in letters that can be read. */
+  /**
+   * Whether what is drawn under a look fits across its direction in letters that can be read.
+   */
   isReadable(look) {
-    const drawn = this.pictureUnder(look);
-    return !drawn || fit(drawn.box, this.size()[0], Infinity, true).scale >= READABLE;
+    const { across } = this.store.state;
+    const drawn = this.pictureUnder({ ...look, across });
+    const room = this.size()[across ? 1 : 0];
+    const size = across ? [Infinity, room] : [room, Infinity];
+    return !drawn || fit(drawn.box, ...size, true).scale >= READABLE;
   }
 
   /** The stage on screen, or the step of a pass, under a look. */
@@ -156,7 +162,7 @@ export class GraphView {
     const { only } = store.state;
     const roots = scene ? scene.nodes.flatMap((row, node) =>
       (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
-    const look = roots.length ? { only: new Set(roots) } : this.foldedLook(scene);
+    const look = roots.length ? { only: new Set(roots), across: store.state.across } : this.foldedLook(scene);
     if (roots.length) this.folding = "";
     return this.pictureUnder(look);
   }
@@ -281,7 +287,8 @@ export class GraphView {
     const { box } = this.picture;
     this.minimap.draw(this.picture, fit(box, ...this.room), this.room); // it takes its room first
     const [width, height] = this.size();
-    const camera = fit(this.picture.box, width, height);
+    const camera = fitted(this.picture, width, height);
+    if (this.picture.across) return camera;
     const view = camera.view(width, height);
     if (holds(view, this.picture.box)) return camera;
     const middle = crowded(this.picture.nodes.map(({ box }) => box), view);
@@ -308,7 +315,7 @@ export class GraphView {
   fit() {
     if (!this.picture) return;
     this.foldUntilReadable();
-    this.moveTo(fit(this.picture.box, ...this.size(), !(this.folding in SCOPED)));
+    this.moveTo(fitted(this.picture, ...this.size(), !(this.folding in SCOPED)));
   }
 
   foldUntilReadable() {
@@ -400,7 +407,7 @@ export class GraphView {
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
-    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))),
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge), this.picture.across)),
       ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));
     const { model } = this.store;
     this.nodeLayer.replaceChildren(...drawn.map((node) =>
@@ -502,6 +509,14 @@ export class GraphView {
         this.replaced?.length ? "replaced" : ""]),
     };
   }
+}
+
+/** The camera that shows a picture; of one too large for that the end at which it begins. */
+function fitted({ box, across }, width, height, whole = false) {
+  if (!across) return fit(box, width, height, whole);
+  const [left, top, right, bottom] = box;
+  const { x, y, scale } = fit([top, left, bottom, right], height, width, whole);
+  return new Camera(y, x, scale);
 }
 
 /** The nodes of a picture in which entities are seen. */

@@ -18,7 +18,7 @@ export function paperOf(view) {
   }
   const nodeLayer = s("g", {}, ...picture.nodes.map((it) =>
     nodeElement(it, store.model, costs.get(it), look.markWords)));
-  const edgeLayer = s("g", {}, ...picture.edges.map((it) => edgeCurve(it, "")),
+  const edgeLayer = s("g", {}, ...picture.edges.map((it) => edgeCurve(it, "", picture.across)),
     ...replaced.map(replacementArrow));
   const numberLayer = s("g", {});
   view.light({ nodeLayer, edgeLayer, numberLayer });
