@@ -66,7 +66,7 @@ export class Address {
    */
   constructor(store, field, search) {
     Object.assign(this, { store, field, search });
-    this.bar = location.href === "about:srcdoc" ? framedBar() : ownBar();
+    this.bar = location.protocol === "about:" ? framedBar() : ownBar();
     this.opening = addressOf(store, field.value);
     this.opened = { state: { ...store.state }, search: field.value };
     this.stage = store.state.stage;

@@ -11,6 +11,8 @@ from tests.svodviz.conftest import READY, Open
 from tests.svodviz.sample import sample
 from tests.svodviz.test_offline import notebook
 
+pytestmark = pytest.mark.browser
+
 HOSTILE = (
     "stage=<img src=x onerror=hacked=1>", "stage=graph&selected=__proto__&unit=constructor",
     "stage=passes&pass=99999&step=1e9", "stage=passes&pass=-1&step=-5", "%E0%A4%A", "%", "=&=",

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,25 @@ from svodviz.widget.explorer import Explorer
 from tests.svodviz.conftest import Open
 from tests.svodviz.sample import sample
 
+pytestmark = pytest.mark.browser
+
 DATA = re.compile(r'(<script type="application/json" class="data" data-packed=)"\w+">[^<]*')
-BOMB = base64.b64encode(gzip.compress(b" " * (MOST_UNPACKED + 1), 9)).decode()
 BOXES = 20_010
+HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
+    "bomb": (lambda: base64.b64encode(gzip.compress(b" " * (MOST_UNPACKED + 1))).decode(),
+             "its data unpack to more than 128 MB."),
+    "damaged": (lambda: "no data", ""),
+    "of another version": (lambda: packed({"format": "svodviz", "version": 0}),
+                           "This page reads svodviz data of version"),
+    "of another form": (lambda: packed({**Explorer(sample()).wire, "stages": 7}), ""),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "words"), [
-    (BOMB, "its data unpack to more than 128 MB."),
-    ("no data", ""),
-    (packed({"format": "svodviz", "version": 0}), "This page reads svodviz data of version"),
-    (packed({**Explorer(sample()).wire, "stages": 7}), ""),
-])  # fmt: skip
+@pytest.mark.parametrize("name", HOSTILE)
 def test_what_cannot_be_shown_says_so_in_its_place(
-    data: str, words: str, chromium: Any, tmp_path: Path
+    name: str, chromium: Any, tmp_path: Path
 ) -> None:
+    data, words = HOSTILE[name][0](), HOSTILE[name][1]
     path = tmp_path / "hostile.html"
     text = export_html(Explorer(sample()).wire)  # type: ignore[arg-type]
     path.write_text(DATA.sub(lambda it: f'{it[1]}"gzip">{data}', text, count=1), "utf-8")

@@ -13,6 +13,8 @@ import pytest
 from svodviz.widget.explorer import Explorer
 from tests.svodviz.conftest import Open
 
+pytestmark = pytest.mark.browser
+
 SVG = "{http://www.w3.org/2000/svg}"
 # What a page asks the clipboard for lands here; without one it is "copied as if selected".
 CLIPBOARD = """() => {

@@ -9,6 +9,8 @@ import pytest
 from svodviz.widget.explorer import Explorer
 from tests.svodviz.conftest import Open
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def page(open_page: Open, compiled_page: Path) -> Any:
@@ -88,8 +90,8 @@ def test_keys_find_paths_too_and_groups_take_part(page: Any, complete: Explorer)
 def boxes(page: Any) -> dict[str, list[float]]:
     found: dict[str, list[float]] = page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll(".node")].map((it) => {
-            const { left, top, right, bottom } = it.querySelector(".outline").getBoundingClientRect();
-            return [it.dataset.entity, [left, top, right, bottom]];
+            const box = it.querySelector(".outline").getBoundingClientRect();
+            return [it.dataset.entity, [box.left, box.top, box.right, box.bottom]];
         }))"""
     )
     return found

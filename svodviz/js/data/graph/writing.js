@@ -7,7 +7,7 @@
  * @typedef {import("./drawn.js").Picture} Picture
  * @typedef {import("./drawn.js").PictureNode} PictureNode
  *
- * @typedef {{id: string, label: string[], facts: Record<string, any>}} WrittenNode
+ * @typedef {{"id": string, label: string[], facts: Record<string, any>}} WrittenNode
  * @typedef {{from: string, to: string, operand: number, kind: string}} WrittenEdge
  * @typedef {{name: string, nodes: WrittenNode[], edges: WrittenEdge[]}} Written
  */

@@ -159,10 +159,10 @@ export class GraphView {
   /** The stage's graph: folded, or only a neighbourhood, as the state says. */
   stagePicture() {
     const { store, scene } = this;
-    const { only } = store.state;
+    const { only, across } = store.state;
     const roots = scene ? scene.nodes.flatMap((row, node) =>
       (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
-    const look = roots.length ? { only: new Set(roots), across: store.state.across } : this.foldedLook(scene);
+    const look = roots.length ? { only: new Set(roots), across } : this.foldedLook(scene);
     if (roots.length) this.folding = "";
     return this.pictureUnder(look);
   }
@@ -407,7 +407,8 @@ export class GraphView {
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
-    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge), this.picture.across)),
+    const { across } = this.picture;
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge), across)),
       ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));
     const { model } = this.store;
     this.nodeLayer.replaceChildren(...drawn.map((node) =>
