@@ -32,22 +32,31 @@ export function copiesOf(explorer, target) {
 function lineSections({ store, pane }, target) {
   const { model, state } = store;
   const line = target?.closest?.(".line") ?? pane.querySelector(".line.selected");
-  const text = target?.closest?.("[data-text]") ?? line?.closest("[data-text]")
-    ?? pane.querySelector("[data-text]");
+  const text = (target?.closest?.("[data-text]") ? target : line)?.closest("[data-text]");
   const stage = model.stageById.get(text?.dataset.text ?? state.stage);
-  const rows = stage ? model.text(stage.id) : [];
-  const row = text && rows[Number(line?.dataset.index ?? -1)];
-  const unit = row?.unit ?? (stage?.id === state.stage ? state.unit : 0);
-  const written = (all) => all.filter((it) => !it.heading).map((it) => it.text).join("\n");
-  const own = rows.filter((it) => it.unit === unit);
+  const row = text && model.text(stage.id)[Number(line?.dataset.index ?? -1)];
+  const unit = row?.unit ?? (stage.id === state.stage ? state.unit : 0);
   return [
     ...(line ? [{ title: "This line", items: copied(wordsOfLine(model, stage, line)) }] : []),
-    ...(stage?.units.length > 1 ? [{ title: `Text of ${stage.label} ${stage.units[unit].name}`,
-      items: copied(written(own)) }] : []),
-    ...(written(rows) ? [{ title: `Text of ${stage.label}${stage.units.length > 1 ? ", all" : ""}`,
-      items: copied(rows.map((it) => it.text).join("\n")) }] : []),
+    ...(isForeign(state) ? [] : textSections(model.text(stage.id), stage, unit)),
   ];
 }
+
+/** The text of one kernel of a stage, and that of all. */
+function textSections(rows, { label, units }, unit) {
+  const written = (all) => all.map((it) => it.text).join("\n");
+  const lines = rows.filter((it) => !it.heading);
+  if (!lines.length) return [];
+  if (units.length < 2) return [{ title: `Text of ${label}`, items: copied(written(lines)) }];
+  const own = lines.filter((it) => it.unit === unit);
+  return [
+    { title: `Text of ${label} ${units[unit].name}`, items: copied(written(own)) },
+    { title: `Text of ${label}, all`, items: copied(written(rows)) },
+  ];
+}
+
+/** Whether assembly of another machine is on screen: the program's own is another text. */
+const isForeign = ({ view, machine }) => view === "machine" && machine !== "";
 
 /** A line with the lines of the program that it comes from: `program.py:12: for i0 in 0 … 64:` */
 function wordsOfLine(model, stage, line) {
@@ -92,7 +101,7 @@ function pictureSections({ store, view }) {
     .filter(Boolean);
   const svg = () => {
     if (paper.words) throw new Error(paper.words);
-    return pictureOf(paper.svg, paper.box, `${title[0]}: ${title.slice(1).join(" ")}`);
+    return pictureOf(paper.svg(), paper.box, `${title[0]}: ${title.slice(1).join(" ")}`);
   };
   const save = async (ending, content) => {
     const name = fileName(title, ending);
@@ -113,7 +122,7 @@ function pythonSections({ stage, state, model }) {
     return graph ? [{ title: "This graph in Python", code: graph, items: copied(graph) }] : [];
   }
   const { python, scene } = stage.units[state.unit] ?? {};
-  if (!python) return [];
+  if (!python || isForeign(state)) return [];
   const [graph, text] = python;
   const isAsked = stage.asked && stage.id !== "run";
   return [

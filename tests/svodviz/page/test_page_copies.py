@@ -128,6 +128,9 @@ def test_pictures_are_whole_and_need_no_page(page: Any, stage: str, view: str) -
     width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
     assert (width, height) == (2 * int(root.get("width")), 2 * int(root.get("height")))
     assert not page.query_selector(".paper")
+    if view == "graph":  # what appears just now is there in the picture
+        go(page, stage="passes", view="graph", **{"pass": 1, "step": 1})
+        assert ' opacity="0"' not in (steps := saved(page, "SVG").decode()) and "const 0.0" in steps
 
 
 def test_without_a_clipboard_text_is_copied_as_if_selected(page: Any) -> None:

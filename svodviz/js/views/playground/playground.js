@@ -303,7 +303,7 @@ export class PlaygroundView {
     const svg = this.root.querySelector("svg.roofline");
     if (!svg) return null;
     const { x, y, width, height } = svg.viewBox.baseVal;
-    return { svg, box: [x, y, x + width, y + height] };
+    return { svg: () => svg, box: [x, y, x + width, y + height] };
   }
 
   status() {

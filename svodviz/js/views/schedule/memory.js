@@ -60,7 +60,7 @@ export class MemoryView {
   /** The map, for a picture to take away. */
   paper() {
     return this.plan
-      && { svg: this.body.firstElementChild, box: [0, 0, this.width, this.height] };
+      && { svg: () => this.body.firstElementChild, box: [0, 0, this.width, this.height] };
   }
 
   /** The writers of buffers, each with an ink: [ink, words]. */
