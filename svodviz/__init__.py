@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from compiler import PASSES, effect, rule, why_not
     from svodviz.comparing.compare import compare
-    from svodviz.exporting.export import FORMATS, export_stage
+    from svodviz.exporting.export import FORMATS, export_stage, graph_of
     from svodviz.exporting.save import save
     from svodviz.quizzes.quiz import Quiz, quiz
     from svodviz.texts.summary import summary
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "PASSES", "Explorer", "Quiz", "bisect", "compare", "effect", "explore",
-    "export_stage", "load_ipython_extension", "measure", "playground", "quiz", "rule", "save",
-    "simulate_cache", "summary", "try_loops", "why_not",
+    "export_stage", "graph_of", "load_ipython_extension", "measure", "playground", "quiz", "rule",
+    "save", "simulate_cache", "summary", "try_loops", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -57,7 +57,7 @@ _PLACES = {
     "compiler.pipeline.user_rule": "rule",
     "compiler.ask.why_not": "why_not",
     "svodviz.comparing.compare": "compare",
-    "svodviz.exporting.export": "export_stage FORMATS",
+    "svodviz.exporting.export": "export_stage FORMATS graph_of",
     "svodviz.exporting.save": "save",
     "svodviz.quizzes.quiz": "Quiz quiz",
     "svodviz.texts.summary": "summary",

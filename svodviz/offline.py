@@ -4,9 +4,10 @@
 
 The notebook keeps the data of each explorer that it shows. `OfflineExplorers` puts a page of its
 own in the place of each, inside an <iframe> whose content is part of the file; the script in it is
-this package's, not what the notebook has saved. Where the data of one is missing nothing is
-written: the error says which cells lack it and how to mend that. Who wants what there is asks for
-pictures in its place, with the same words above each:
+this package's, not what the notebook has saved. The address of the page names the explorer that
+was used last, and the place in it (see `js/frame/around.js`). Where the data of one is missing
+nothing is written: the error says which cells lack it and how to mend that. Who wants what there is
+asks for pictures in its place, with the same words above each:
 
     jupyter nbconvert --to svodviz.offline.OfflineExporter --OfflineExplorers.pictures=True …
 
@@ -28,6 +29,7 @@ from svodviz.comparing.comparison_wire import FORMAT as COMPARISON
 from svodviz.comparing.comparison_wire import VERSION as COMPARISON_VERSION
 from svodviz.exporting.export import export_html
 from svodviz.exporting.picture import stand_ins
+from svodviz.exporting.script import around_script
 from svodviz.foundation.escape import markup, visible
 from svodviz.foundation.packing import unpacked
 from svodviz.quizzes.quiz import FORMAT as QUIZ
@@ -50,6 +52,7 @@ VERSIONS = {
 # The text that stands in for a widget of ours: all that tells of one that was not saved.
 WORDS = re.compile(r"Explorer of compilation .*|.* side by side: .*|Quiz of .*", re.DOTALL)
 UNSAVED = "the notebook was saved without its data"
+DAMAGED = "its data cannot be unpacked"
 OTHER_VERSION = "its data was saved by another version of svodviz"
 AGAIN = (
     "Run its cell again and save the notebook, or run all of it: "
@@ -87,14 +90,19 @@ class OfflineExplorers(Preprocessor):
         saved = notebook.metadata.get("widgets", {}).get(SAVED, {}).get("state", {})
         states = {key: it.get("state", {}) for key, it in saved.items()}
         pages = {key: page for key, state in states.items() if (page := page_of(state))}
-        found = [
-            (number, self._replace(output, pages, states))
+        outputs = [
+            (number, output)
             for number, cell in enumerate(notebook.cells, start=1)
             for output in cell.get("outputs", ())
         ]
+        found = [(number, self._replace(it, pages, states)) for number, it in outputs]
         self._tell([(number, why) for number, why in found if why is not None])
         for key in pages:
             del saved[key]
+        framed = [it for (_, it), (_, why) in zip(outputs, found, strict=True) if why == ""]
+        for first in framed[:1]:  # it brings along what keeps the address of the page for all
+            script = around_script("iframe.svodviz-page")
+            first["data"]["text/html"] += f'<script type="module">\n{script}</script>'
         if pages and not _has_other_views(notebook):
             # Without widgets of others nbconvert need not load what draws these.
             notebook.metadata.pop("widgets", None)
@@ -142,9 +150,15 @@ def _counted(number: int) -> str:
 def why_lost(data: Saved, state: Saved | None) -> str | None:
     """Why a widget of ours is no page; None for others'. `state` is None where none was saved."""
     if state is None:
-        return UNSAVED if WORDS.fullmatch(_text(data.get("text/plain", ""))) else None
+        return UNSAVED if _is_ours(data) else None
     wire = _plain(state.get("wire"))
+    if not wire and state.get("wire") and _is_ours(data):
+        return DAMAGED
     return OTHER_VERSION if wire.get("format") in VERSIONS else None
+
+
+def _is_ours(data: Saved) -> bool:
+    return WORDS.fullmatch(_text(data.get("text/plain", ""))) is not None
 
 
 def _text(given: str | list[str]) -> str:
@@ -183,14 +197,19 @@ def page_of(state: Saved) -> str:
 
 def _plain(saved: object) -> Saved:
     """Data of a page as a notebook has it, compressed or not; empty where it is none."""
-    data: object = unpacked(saved) if isinstance(saved, str) else saved
+    try:
+        data: object = unpacked(saved) if isinstance(saved, str) else saved
+    except ValueError:  # damaged, or far too large: anybody may have written it
+        return {}
     return data if isinstance(data, dict) else {}
 
 
 def frame(page: str) -> str:
-    """A page inside another one. It may run its scripts, and reaches nothing around it."""
+    """A page inside another one. It may run its scripts, and what its reader copies or saves leaves
+    it; it reaches nothing around it."""
     return (
-        f'<iframe class="svodviz-page" title="svodviz explorer" sandbox="allow-scripts" '
+        f'<iframe class="svodviz-page" title="svodviz explorer" '
+        f'sandbox="allow-scripts allow-downloads" allow="clipboard-write" '
         f'style="width: 100%; height: {HEIGHT}px; border: 0" srcdoc="{markup(page)}"></iframe>'
     )
 

@@ -25,6 +25,8 @@ class UserSource(Stage):
 
     rows: tuple[Line, ...]
     entities: dict[tuple[str, int], str]
+    files: tuple[tuple[int, str, int], ...] = ()
+    """Where each file begins: at which of the lines, its name, and that line's number in it."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -65,19 +67,23 @@ def user_source(origins: Iterable[Origin]) -> UserSource:
     for file, line in {line for origin in origins for line in origin.lines}:
         made.setdefault(file, set()).add(line)
     rows: list[Line] = []
+    begins: list[tuple[int, str, int]] = []
     entities: dict[tuple[str, int], str] = {}
     files = sorted(made, key=reading_order)
     for file in files:
         if len(files) > 1:
             rows.append(Line(f"# {short_name(file)}", alone=NAME_OF_FILE))
-        for number in _shown(file, made[file]):
+        shown = _shown(file, made[file])
+        begins.append((len(rows) + 1, short_name(file), shown.start))
+        for number in shown:
             entity = f"source:{len(rows) + 1}" if number in made[file] else None
             if entity:
                 entities[file, number] = entity
             text = linecache.getline(file, number).rstrip("\n")
             rows.append(Line(text, entity, alone="" if entity else UNTOUCHED))
     title = ", ".join(short_name(file) for file in files)
-    return UserSource(title=title, name="source", rows=tuple(rows), entities=entities)
+    return UserSource(title=title, name="source", rows=tuple(rows), entities=entities,
+                      files=tuple(begins))  # fmt: skip
 
 
 def _shown(file: str, lines: set[int]) -> range:

@@ -156,6 +156,10 @@ class Flow(TypedDict):
     jumps: list[JumpRow]
 
 
+SourceFile: TypeAlias = tuple[Position, str, Position]
+"""From which line of the listing on, which file, and the number that this line has there."""
+
+
 class Unit(TypedDict):
     """The program, or one kernel of it, at a stage."""
 
@@ -167,6 +171,10 @@ class Unit(TypedDict):
     note: str
     flow: NotRequired[Flow | None]
     """Of assembly."""
+    python: NotRequired[tuple[str, str]]
+    """Its graph and its text in Python, of a compilation `program`."""
+    files: NotRequired[list[SourceFile]]
+    """Of the source: whose lines its lines are."""
 
 
 class Stage(TypedDict):
@@ -184,6 +192,9 @@ class Stage(TypedDict):
     """Whether it is made only when somebody asks."""
     later: NotRequired[bool]
     """Whether it arrives after the page has opened; its units have only names. Never in exports."""
+    python: NotRequired[str]
+    """Of passes: a step's graph in Python, of a compilation `program`; {pass} is the position of
+    the pass, {step} that of the graph: 0 before the first rewrite, -1 after the last."""
 
 
 class Statistics(TypedDict):

@@ -16,7 +16,7 @@ from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import markup, script_json, visible, xml_text
 from svodviz.foundation.packing import pack_text
 from svodviz.foundation.stages import BY_ID, EXPORTED, StageRow, Unit, printed, units
-from svodviz.foundation.subject import name_of
+from svodviz.foundation.subject import compilation_of, name_of
 from svodviz.wire.measured import measured_row
 from svodviz.wire.refine import pictured
 from svodviz.wire.scene import plain
@@ -79,8 +79,8 @@ const reset = async () => {
   const data = textOf("data");
   values = {
     maker: document.body.dataset.maker,
-    wire: data.dataset.packed === "gzip" ? await unpacked(data.textContent)
-      : JSON.parse(data.textContent),
+    wire: data.dataset.packed === "gzip"
+      ? await unpacked(data.textContent).catch((error) => error) : JSON.parse(data.textContent),
     state: JSON.parse(textOf("state").textContent),
   };
   close = await render({ model, el: document.body, fullPage: true });
@@ -136,16 +136,14 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
     otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
     exist.
     """
-    if stage not in EXPORTED:
-        raise ValueError(f"export: no stage {stage!r}; expected one of {list(EXPORTED)}")
+    found = _found(compilation, stage, kernel)
     if form not in FORMATS:
         raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
-    found = _chosen(compilation, BY_ID[stage], kernel)
     if form == "txt" and stage == "schedule":
         return f"{schedule_text(compilation)}\n"
     if form == "txt":
         return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
-    graph = nx.compose_all([pictured(unit.stage) for unit in found])
+    graph = _composed(found)
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
     if form != "json":
         return _WRITERS[form](graph, title)
@@ -153,6 +151,25 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
     if stage in ("schedule", "run"):
         _add_schedule(data, compilation, found[0].stage)
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+def graph_of(subject: object, stage: str, *, kernel: str = "") -> "nx.DiGraph[str]":
+    """One stage of a tensor or compilation as the explorer draws it: kinds, groups and devices are
+    attributes of its nodes. Where it has several parts `kernel` names one; otherwise all are in it.
+
+    Raises ValueError for a stage or kernel that does not exist.
+    """
+    return _composed(_found(compilation_of(subject, by="graph_of"), stage, kernel))
+
+
+def _composed(found: list[Unit]) -> "nx.DiGraph[str]":
+    return nx.compose_all([pictured(unit.stage) for unit in found])
+
+
+def _found(compilation: "Compilation", stage: str, kernel: str) -> list[Unit]:
+    if stage not in EXPORTED:
+        raise ValueError(f"export: no stage {stage!r}; expected one of {list(EXPORTED)}")
+    return _chosen(compilation, BY_ID[stage], kernel)
 
 
 def _add_schedule(data: "pages.StageGraph", compilation: "Compilation", stage: "Stage") -> None:

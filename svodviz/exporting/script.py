@@ -1,5 +1,6 @@
 """The browser's part as one script: plain ES modules, in the order of their imports."""
 
+import json
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -13,6 +14,8 @@ FOLDER = Path(__file__).parents[1] / "js"
 FIRST_SHEET, LAST_SHEET = "explorer", "narrow"
 # The modules that a page begins with: its entry, and what unpacks the data that it carries.
 MAIN, PACKED = "frame/main.js", "data/packed.js"
+AROUND = "frame/around.js"
+"""The module that the page of a notebook has for the pages in it."""
 
 _LOADER = """\
 const text = await unpacked("PACKED");
@@ -46,6 +49,14 @@ def page_script() -> str:
     """
     unpacking = dict(modules())[PACKED].replace("export ", "")
     return unpacking + _LOADER.replace("PACKED", packed(bundled()), 1)
+
+
+@cache
+def around_script(frames: str) -> str:
+    """A script for a page whose `frames`, a selector, hold pages of ours: it keeps one address for
+    all of them."""
+    follow = dict(modules())[AROUND].replace("export ", "")
+    return f"{follow}followFrames({json.dumps(frames)});\n"
 
 
 @cache

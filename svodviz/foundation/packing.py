@@ -6,6 +6,7 @@ As plain JSON a saved notebook would hold every graph in full, a line for each n
 import base64
 import gzip
 import json
+import zlib
 from typing import Any
 
 import traitlets
@@ -13,6 +14,9 @@ import traitlets
 LEVEL = 5
 """Measured 2026-11-23 on one core of an AMD EPYC, the page of a transformer, 6.6 MB, at levels 1,
 5, 6 and 9: 45, 95, 143 and 452 ms for 1,044, 818, 790 and 746 kB."""
+MOST_UNPACKED = 128_000_000
+"""Bytes that a text may unpack to: a shared notebook may hold anything. A choice: 15 times the data
+of the largest program in the tests. `js/data/packed.js` has the same."""
 
 
 def packed(data: object) -> str:
@@ -26,8 +30,18 @@ def pack_text(text: str) -> str:
 
 
 def unpacked(text: str) -> Any:
-    """The data that `packed` made a text of."""
-    return json.loads(gzip.decompress(base64.b64decode(text)))
+    """The data that `packed` made a text of. ValueError for any other, and where they are more than
+    MOST_UNPACKED."""
+    reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of gzip
+    try:
+        data = reader.decompress(base64.b64decode(text), MOST_UNPACKED)
+        if reader.unconsumed_tail:
+            raise ValueError(f"data of a page unpack to more than {MOST_UNPACKED:,} bytes")
+        if not reader.eof:
+            raise ValueError("data of a page are damaged: they end too early")
+        return json.loads(data)
+    except (zlib.error, RecursionError) as error:
+        raise ValueError(f"data of a page are damaged: {error}") from None
 
 
 def packed_trait() -> "traitlets.Dict[str, Any]":

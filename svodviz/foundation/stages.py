@@ -1,5 +1,6 @@
 """The stages of a compilation in ribbon order, and where each is found on a `Compilation`."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -22,7 +23,9 @@ class StageRow:
     `find` gives the stage objects of a compilation: none for what is no stage of it; `per_kernel`
     says that it is one for each kernel. `on_demand` stages are computed when read, and may fail on
     their own; those that are `asked` for take long, and are made only when somebody looks at them.
-    A page may open without the stages that are `late`, which follow (see `later`).
+    A page may open without the stages that are `late`, which follow (see `later`). `python` is an
+    expression for a stage object of the compilation `program`: {unit} is its position, {kernel} its
+    kernel. `graph` is one for its graph as it is drawn, where {python} stands for the object.
     """
 
     id: str
@@ -33,22 +36,35 @@ class StageRow:
     on_demand: bool = False
     asked: bool = False
     late: bool = False
+    python: str = ""
+    graph: str = "{python}.to_networkx()"
 
 
 STAGES = (
-    StageRow("source", "Source", "text", lambda it: (it.user_source,)),
-    StageRow("graph", "Graph", "graph", lambda it: (it.graph,)),
-    StageRow("passes", "Passes", "graph", lambda it: ()),
-    StageRow("kernels", "Kernels", "graph", lambda it: (it.kernels,)),
-    StageRow("schedule", "Schedule", "timeline", lambda it: (it.schedule,)),
-    StageRow("loops", "Loops", "text", lambda it: it.loops, per_kernel=True),
-    StageRow("lowered", "Lowered", "text", lambda it: it.lowered, per_kernel=True, late=True),
-    StageRow("llvm", "LLVM", "text", lambda it: it.source, per_kernel=True, late=True),
-    StageRow("llvm_passes", "LLVM passes", "llvm_passes", lambda it: (), True, asked=True),
-    StageRow("optimized", "LLVM optimised", "text", lambda it: it.optimized, True, True, late=True),
-    StageRow("asm", "Assembly", "text", lambda it: it.assembly, True, True, late=True),
-    StageRow("run", "Run", "run", lambda it: (it.measure(),), on_demand=True, asked=True),
-)
+    StageRow("source", "Source", "text", lambda it: (it.user_source,),
+             python="program.user_source"),
+    StageRow("graph", "Graph", "graph", lambda it: (it.graph,), python="program.graph"),
+    StageRow("passes", "Passes", "graph", lambda it: (), python="program.passes[{pass}]",
+             graph="[*{python}.frames()][{step}]"),
+    StageRow("kernels", "Kernels", "graph", lambda it: (it.kernels,), python="program.kernels",
+             graph='svodviz.graph_of(program, "kernels")'),
+    StageRow("schedule", "Schedule", "timeline", lambda it: (it.schedule,),
+             python="program.schedule"),
+    StageRow("loops", "Loops", "text", lambda it: it.loops, per_kernel=True,
+             python="program.loops[{unit}]"),
+    StageRow("lowered", "Lowered", "text", lambda it: it.lowered, per_kernel=True, late=True,
+             python="program.lowered[{unit}]"),
+    StageRow("llvm", "LLVM", "text", lambda it: it.source, per_kernel=True, late=True,
+             python="program.source[{unit}]"),
+    StageRow("llvm_passes", "LLVM passes", "llvm_passes", lambda it: (), True, asked=True,
+             python="program.llvm_passes({kernel})"),
+    StageRow("optimized", "LLVM optimised", "text", lambda it: it.optimized, True, True, late=True,
+             python="program.optimized[{unit}]"),
+    StageRow("asm", "Assembly", "text", lambda it: it.assembly, True, True, late=True,
+             python="program.assembly[{unit}]"),
+    StageRow("run", "Run", "run", lambda it: (it.measure(),), on_demand=True, asked=True,
+             python="program.measure()"),
+)  # fmt: skip
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
 WITH_GRAPHS = tuple(row.id for row in STAGES if row.id != "passes" and not row.asked)
@@ -74,6 +90,13 @@ def units(compilation: "Compilation", row: StageRow) -> Iterator[Unit]:
         yield Unit(name, row.label if row.asked else stage.title, stage)
     if is_rewritten:
         yield Unit(AFTER_PASSES, "the graph after its passes", compilation.optimized_graph)
+
+
+def in_python(row: StageRow, position: int, name: str) -> tuple[str, str]:
+    """A stage object's graph and its text in Python, of a compilation `program`."""
+    python = "program.optimized_graph" if name == AFTER_PASSES else row.python
+    python = python.replace("{unit}", str(position)).replace("{kernel}", json.dumps(name))
+    return row.graph.replace("{python}", python), f"print({python})"
 
 
 def printed(stage: "Stage") -> str:

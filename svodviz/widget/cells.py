@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from IPython import get_ipython
 
 from compiler.core.origin import cell_number, reading_order, short_name
-from compiler.core.user_source import NAME_OF_FILE, UserSource
+from compiler.core.user_source import UserSource
 from svodviz.foundation.escape import visible
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def files_of(compilation: "Compilation") -> list[str]:
 def _rows(compilation: "Compilation") -> "Iterator[pages.CellRow]":
     files, source = files_of(compilation), compilation.user_source
     total = len(source.lines)
-    heads = [at for at, it in enumerate(source.lines) if it.alone == NAME_OF_FILE]
-    begins = [head + 1 for head in heads] if len(files) > 1 else [0] if files else []
+    begins = [at - 1 for at, *_ in source.files] if isinstance(source, UserSource) else []
     for file, (begin, end) in zip(files, itertools.pairwise([*begins, total + 1]), strict=True):
         text = raw_text(file)
         number = cell_number(file)

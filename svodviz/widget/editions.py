@@ -146,6 +146,8 @@ def place_in(state: "State", old: Edition, new: Edition) -> "State":
     found: State = {**state}
     if "selected" in state:
         found["selected"] = after(state["selected"])
+    if "path" in state:
+        found["path"] = after(state["path"])
     if "only" in state:
         found["only"] = [it for it in map(after, state["only"]) if it]
     if state.get("unit") and state.get("stage") in WITH_GRAPHS:

@@ -51,11 +51,13 @@ class Explorer(PageWidget):
     """An explorer of one compilation.
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
-    the whole pass, 0 before its first rewrite), selected (an entity), columns (stages), shares (of
-    the width, one number for each column), panels (whether "passes" and "inspector" are open, where
+    the whole pass, 0 before its first rewrite), selected (an entity), path (an entity: the other
+    end of the paths that are lit), columns (stages), shares (of the width, one number for each
+    column), panels (whether "passes" and "inspector" are open, where
     the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
-    only (entities that alone are drawn, with their neighbours), overlay (the cost laid over it),
+    only (entities that alone are drawn, with their neighbours), across (whether graphs lead from
+    left to right), overlay (the cost laid over it),
     critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
     level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
     It is the one trait that page and Python share; assigning some of its names changes only those.
@@ -212,10 +214,12 @@ class Explorer(PageWidget):
         self._check("stage", wanted, BY_ID)
         self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, len(self._data["passes"]))))
-        self._arrive_for(wanted.get("selected"), *wanted.get("only", ()))
+        self._arrive_for(wanted.get("selected"), wanted.get("path"), *wanted.get("only", ()))
         self._check("selected", wanted, self._shown.entities | {""})
+        self._check("path", wanted, self._shown.entities | {""})
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
+        self._check("across", wanted, (False, True))
         self._check("critical", wanted, (False, True))
         self._check("machine", wanted, ("", *(id for id, *_ in self._data["machines"])))
         self._check("level", wanted, LEVELS)

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from compiler.core.user_source import UserSource
 from svodviz.drawing.condense import condensed
 from svodviz.drawing.graphs import draw
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
-from svodviz.foundation.stages import AFTER_PASSES, StageRow, Unit, units
+from svodviz.foundation.stages import AFTER_PASSES, StageRow, Unit, in_python, units
 from svodviz.wire.machine_code import flow_row
 from svodviz.wire.measured import is_measurable
 from svodviz.wire.refine import pictured
@@ -51,8 +52,13 @@ def later_row(row: StageRow, compilation: "Compilation") -> "records.Stage":
 
 
 def _empty(row: StageRow) -> "records.Stage":
-    return {"id": row.id, "label": row.label, "view": row.view, "missing": "", "units": [],
-            "seconds": 0.0}  # fmt: skip
+    answer: records.Stage = {
+        "id": row.id, "label": row.label, "view": row.view, "missing": "", "units": [],
+        "seconds": 0.0,
+    }  # fmt: skip
+    if row.id == "passes":
+        answer["python"] = row.graph.replace("{python}", row.python)
+    return answer
 
 
 def _names(row: StageRow, compilation: "Compilation") -> "list[records.Unit]":
@@ -62,8 +68,8 @@ def _names(row: StageRow, compilation: "Compilation") -> "list[records.Unit]":
         names = [""] if is_measurable(compilation) else []
     return [
         {"name": name, "title": f"{row.label} {name}".rstrip(), "nodes": 0, "lines": [],
-         "scene": None, "note": ""}
-        for name in names
+         "scene": None, "note": "", "python": in_python(row, position, name)}
+        for position, name in enumerate(names)
     ]  # fmt: skip
 
 
@@ -86,7 +92,10 @@ def _unit(
         "lines": _lines(row, position, unit, entities),
         "scene": scene(draw(drawn), entities, placing) if 0 < len(drawn) <= limit else None,
         "note": "",
+        "python": in_python(row, position, visible(unit.name)),
     }
+    if isinstance(unit.stage, UserSource):
+        answer["files"] = [(row, visible(name), first) for row, name, first in unit.stage.files]
     if row.id == "asm":
         answer["flow"] = _flow(unit.stage)
     if nodes > limit:

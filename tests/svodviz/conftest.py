@@ -35,6 +35,7 @@ PLANTED = """() => window.hacked !== undefined || !document.querySelector(".svod
 AGAIN = """async () => {
     window.scrollTo(0, 0);
     localStorage.clear();
+    history.replaceState(null, "", location.href.split("#")[0]);
     await window.svodviz.reset();
 }"""
 
@@ -164,7 +165,7 @@ def open_page(chromium: Any, idle_pages: list[Idle]) -> Iterator[Open]:
         ends.append(leave if is_kept else page.close)
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
-        if idle and (idle.file, page.url) == (file, file[0]):
+        if idle and (idle.file, page.url.split("#")[0]) == (file, file[0]):
             page.evaluate(AGAIN)
         else:
             page.goto(file[0])

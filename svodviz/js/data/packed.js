@@ -1,5 +1,8 @@
 // Data that travels compressed (see packing.py). Pure.
 
+/** Characters that a text may unpack to: a shared notebook may hold anything. As in packing.py. */
+export const MOST_UNPACKED = 128e6;
+
 /**
  * The data of a compressed text; anything else is its own data.
  * @param {any} given
@@ -11,7 +14,29 @@ export async function unpacked(given) {
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return JSON.parse(await read(stream));
+}
+
+/**
+ * The text of a stream, which is left where it turns out to be too long.
+ * @param {ReadableStream<Uint8Array>} stream
+ */
+async function read(stream) {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  /** @type {string[]} */
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return parts.join("") + decoder.decode();
+    size += value.length;
+    if (size > MOST_UNPACKED) {
+      reader.cancel().catch(() => {});
+      throw new Error(`its data unpack to more than ${MOST_UNPACKED / 1e6} MB.`);
+    }
+    parts.push(decoder.decode(value, { stream: true }));
+  }
 }
 
 /**

@@ -12,15 +12,16 @@ const COLUMNS = 3; // at first
 
 /** @typedef {import("./wire.js").State} State */
 /**
- * State: {stage, unit, view, pass, step, selected, columns, shares, panels, sizes, folding, open,
- * only, overlay, critical, machine, level, llvm_pass}; all is saved and restored. stage: its place
- * in the ribbon · unit: position of the kernel · view: see views.py · pass: position · step: see
- * frames.js · selected: entity string or "" · columns: stages · shares: of the width, for each
- * column, or none for equal ones · panels: which were opened or closed · sizes: of panels, in
- * pixels · folding: see groupings.js · open: groups drawn node by node · only: entities that alone
- * are drawn, with their neighbours · overlay: see overlay.js · critical: whether only the critical
- * path stands out · machine: whose assembly is shown, "" for this one's · level: which of LLVM's
- * passes, -1 for those that make the code which runs · llvm_pass: position among those.
+ * State: {stage, unit, view, pass, step, selected, path, columns, shares, panels, sizes, folding,
+ * open, only, across, overlay, critical, machine, level, llvm_pass}; all is saved and restored.
+ * stage: its place in the ribbon · unit: position of the kernel · view: see views.py · pass:
+ * position · step: see frames.js · selected: entity string or "" · path: another, to which all
+ * paths are lit · columns: stages · shares: of the width, for each column, or none for equal ones ·
+ * panels: which were opened or closed · sizes: of panels, in pixels · folding: see groupings.js ·
+ * open: groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
+ * across: whether graphs lead from left to right · overlay: see overlay.js · critical: whether only
+ * the critical path stands out · machine: whose assembly is shown, "" for this one's · level: which
+ * of LLVM's passes, -1 for those that make the code which runs · llvm_pass: position among those.
  */
 export class Store {
   /**
@@ -43,14 +44,15 @@ export class Store {
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
     const first = model.stages.find((it) => it.id === "graph");
-    /** @type {State} */
-    const start = {
-      stage: "graph", unit: 0, view: first?.view ?? "", selected: "",
+    /** @type {State} what suits the program, whatever was saved */
+    this.start = {
+      stage: "graph", unit: 0, view: first?.view ?? "", selected: "", path: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]), shares: [], panels: {}, sizes: {},
-      folding: "", open: [], only: [], overlay: "", critical: false,
+      folding: "", open: [], only: [], across: false, overlay: "", critical: false,
       machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
+    const { start } = this;
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);
@@ -117,6 +119,7 @@ export class Store {
     if (!whole("step", steps + 1) || state.step < -1) state.step = -1;
     if (!whole("unit", this.stageOf(state).units.length) || state.unit < 0) state.unit = 0;
     if (this.model.entity(state.selected) < 0) state.selected = "";
+    if (this.model.entity(state.path) < 0) state.path = "";
     for (const name of /** @type {const} */ (["open", "only"])) {
       if (!Array.isArray(state[name])) state[name] = before[name];
     }
@@ -124,6 +127,7 @@ export class Store {
     if (!["", "none", ...FOLDINGS.map(([id]) => id)].includes(state.folding)) state.folding = "";
     if (!overlaysOf(this.model).some(([id]) => id === state.overlay)) state.overlay = "";
     state.critical = Boolean(state.critical);
+    state.across = Boolean(state.across);
     if (!this.model.machines.some(([id]) => id === state.machine)) state.machine = "";
     if (!LEVELS.some(([level]) => level === state.level)) state.level = LEVELS[0][0];
     if (!Number.isInteger(state.llvm_pass) || state.llvm_pass < 0) state.llvm_pass = 0;

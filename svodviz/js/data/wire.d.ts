@@ -120,6 +120,9 @@ export interface Flow {
   jumps: JumpRow[];
 }
 
+/** From which line of the listing on, which file, and the number that this line has there */
+export type SourceFile = [Position, string, Position];
+
 /** The program, or one kernel of it, at a stage */
 export interface Unit {
   name: string;
@@ -129,6 +132,8 @@ export interface Unit {
   scene: Scene | null;
   note: string;
   flow?: Flow | null;
+  python?: [string, string];
+  files?: SourceFile[];
 }
 
 /** An entry of the ribbon */
@@ -141,6 +146,7 @@ export interface Stage {
   seconds: Number;
   asked?: boolean;
   later?: boolean;
+  python?: string;
 }
 
 /** Ends and mean of what is finite in an array, and how much is not */
@@ -825,6 +831,7 @@ export interface State {
   pass: number;
   step: number;
   selected: string;
+  path: string;
   columns: string[];
   shares: number[];
   panels: Record<string, boolean>;
@@ -832,6 +839,7 @@ export interface State {
   folding: string;
   open: string[];
   only: string[];
+  across: boolean;
   overlay: string;
   critical: boolean;
   machine: string;

@@ -57,6 +57,8 @@ export function keyTable(store, views) {
     [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
     [["I"], "select the first input", neighbour("inputs")],
     [["O"], "select the first user", neighbour("users")],
+    [["P"], "paths from here to what is selected next; again: no more of them",
+      () => store.set({ path: store.state.path ? "" : store.state.selected })],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
     ...(store.editions ? [[["Ctrl Z", "Ctrl Y"], "the edition before, the next one",
@@ -69,7 +71,7 @@ export function keyTable(store, views) {
 }
 
 const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
-  Escape: "Esc", I: "Shift I", O: "Shift O", G: "Shift G" };
+  Escape: "Esc", I: "Shift I", O: "Shift O", P: "Shift P", G: "Shift G" };
 const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
   : keys.map((key) => NAMES[key] || key).join(" "));
 

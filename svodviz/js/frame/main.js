@@ -15,6 +15,8 @@ import { button, h, icon } from "../kit/dom.js";
 import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
+import { Address } from "./address.js";
+import { CopyMenu } from "./copymenu.js";
 import { EditionBar } from "./editionbar.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
@@ -30,6 +32,8 @@ import { WholePage } from "./wholepage.js";
 
 /** Pages other than the explorer of one compilation, by the format of their data. */
 const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQuiz };
+
+const HEARD = 8000; // milliseconds that words stay in the status line
 
 class Explorer {
   constructor(model, saved, fullPage, requests, editions) {
@@ -47,6 +51,8 @@ class Explorer {
     this.glossary = glossaryPage(() => this.toggleGlossary());
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
+    this.address = fullPage
+      ? new Address(this.store, this.searchField, () => this.search()) : null;
     if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys, this);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
@@ -57,6 +63,7 @@ class Explorer {
     this.buildTools(fullPage);
     this.pane = h("div", { class: "pane", tabindex: "-1" });
     this.obstacle = h("span", { class: "obstacle", role: "status" });
+    this.said = h("span", { class: "said", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.root.append(...[
@@ -66,9 +73,9 @@ class Explorer {
         new Ribbon(this.store).root,
         this.passes.root,
         h("main", { class: "centre" }, this.editionBar.root, this.bar.root, this.pane,
-          h("div", { class: "status" }, this.obstacle, this.status, this.legend)),
+          h("div", { class: "status" }, this.obstacle, this.said, this.status, this.legend)),
         this.inspector.root),
-      this.help, this.glossary,
+      this.help, this.glossary, this.copies.root,
     ].filter(Boolean));
   }
 
@@ -96,12 +103,14 @@ class Explorer {
     this.wholeButton.append(icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
     this.ownTab = new OwnTab(this.root, this.store.model.name,
       (words) => { this.obstacle.textContent = words; });
+    this.copies = new CopyMenu(this, (words) => this.say(words));
     this.look = h("span", { class: "look" }); // its button says which theme is the other one
     this.bar = new ToolBar(
       [this.tabs, this.units, h("span", { class: "spacer" }), this.hits, this.nextHit,
-        this.searchField, keys, this.wholeButton, this.ownTab.button, this.look],
-      [this.look, keys, this.ownTab.button, this.wholeButton, this.nextHit, this.units, this.hits,
-        this.searchField]);
+        this.searchField, this.copies.button, keys, this.wholeButton, this.ownTab.button,
+        this.look],
+      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton, this.nextHit,
+        this.units, this.hits, this.searchField]);
     if (!fullPage) this.look.hidden = true;
   }
 
@@ -130,6 +139,13 @@ class Explorer {
     requests.onLive(tell);
     requests.onLost(tell);
     tell();
+  }
+
+  /** Says something in the status line for a while. */
+  say(words) {
+    clearTimeout(this.silence);
+    this.said.textContent = words;
+    this.silence = setTimeout(() => { this.said.textContent = ""; }, HEARD);
   }
 
   get view() {
@@ -206,11 +222,12 @@ class Explorer {
   clear() {
     if (!this.help.hidden) return this.toggleHelp();
     if (!this.glossary.hidden) return this.toggleGlossary();
+    if (this.copies.isOpen) return this.copies.close();
     if (this.bar.isOpen) return this.bar.shut();
     if (this.whole.isOn) return this.whole.leave();
     this.searchField.value = "";
     this.search();
-    this.store.set({ selected: "", critical: false });
+    this.store.set({ selected: "", path: "", critical: false });
     return this.root.focus();
   }
 
@@ -291,7 +308,7 @@ class Explorer {
   }
 
   close() {
-    [this.panels, this.bar, this.whole, this.editionBar].forEach((it) => it.close());
+    [this.panels, this.bar, this.whole, this.editionBar, this.address].forEach((it) => it?.close());
     this.views.text.editing.close();
     this.views.columns.columns.forEach(({ editing }) => editing.close());
   }
@@ -338,14 +355,28 @@ export function initialize({ model }) {
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */
 export async function render(context) {
-  const made = await contextOf({ ...context, host: context.model });
-  return (PAGES[made.model.get("wire").format] || renderExplorer)(made);
+  try {
+    const made = await contextOf({ ...context, host: context.model });
+    return await (PAGES[made.model.get("wire").format] || renderExplorer)(made);
+  } catch (error) {
+    return refused(context.el, error);
+  }
+}
+
+/** Says in the place of a page why there is none: its data may be anybody's. */
+function refused(el, error) {
+  console.error(error);
+  const words = h("p", { class: "svodviz refused", role: "alert", "data-theme": "light" },
+    `This explorer cannot be shown: ${error.message}`);
+  el.append(words);
+  return () => words.remove();
 }
 
 /** What there is to render, with the data that the model has at present. */
 async function contextOf(context) {
   const { host } = context;
   const given = host.get("wire");
+  if (given instanceof Error) throw given;
   const wire = await unpacked(given);
   const model = wire === given ? host : withWire(host, wire);
   const later = await arrived(host.get("later"));
@@ -410,6 +441,7 @@ function mount({ model, el, later, fullPage = false }, editions, last = null) {
   const stopTheme = followTheme(root, fullPage ? explorer.look : null, repaint);
   if (fullPage) rememberRoom(explorer.store);
   explorer.show();
+  explorer.address?.begin();
   const arrival = new Arrival(model, explorer.store);
   const stopSync = sync(explorer.store, model, arrival);
   explorer.ownTab.know(model);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { unpacked, withWire } from "../../../svodviz/js/data/packed.js";
+import { MOST_UNPACKED, unpacked, withWire } from "../../../svodviz/js/data/packed.js";
 
 test("a compressed text is its data, anything else is data already", async () => {
   const data = { name: "<b>ü</b>", list: [1, null, "\u2028"] };
@@ -16,6 +16,11 @@ test("a compressed text is its data, anything else is data already", async () =>
 test("what is no compressed text is refused", async () => {
   await assert.rejects(unpacked("no data at all"));
   await assert.rejects(unpacked(Buffer.from("plain").toString("base64")));
+});
+
+test("a text that unpacks to too much is left before it has", async () => {
+  const bomb = gzipSync(Buffer.alloc(MOST_UNPACKED + 1e6, " ")).toString("base64");
+  await assert.rejects(unpacked(bomb), /unpack to more than 128 MB/);
 });
 
 test("a model with other data is the same model in all else", () => {

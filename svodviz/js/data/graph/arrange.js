@@ -12,26 +12,70 @@ import { placeInLayers, route } from "./layers.js";
 
 const INSET = 14; // between a frame and what stands in it
 const HEAD = 22; // room for a frame's words
+/** @type {Point} */
+const CORNER = [INSET, HEAD]; // where the inside of a frame begins
 
 /**
  * @param {Point[]} boxes width and height of each part
  * @param {{from: number, to: number}[]} links
  * @param {number[]} frameOf the frame that each part stands in, -1 for none
- * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[]}} how the frame
- *   around a frame, -1 for none; where parts stood in another layout, used only without frames
+ * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[],
+ *   across?: boolean}} how the frame around a frame, -1 for none; where parts stood in another
+ *   layout, used only without frames; whether producers stand to the left of their users
  * @returns {Arrangement}
  */
-export function arrange(boxes, links, frameOf, { parentOf = () => -1, near = [] } = {}) {
+export function arrange(boxes, links, frameOf, how = {}) {
+  return how.across ? turned(arrangeDown(boxes.map(turn), links, frameOf, how))
+    : arrangeDown(boxes, links, frameOf, how);
+}
+
+/**
+ * @param {Point} point
+ * @returns {Point}
+ */
+const turn = ([x, y]) => [y, x];
+
+/** @param {string} path */
+const turnedPath = (path) => path.replace(/(-?[\d.]+) (-?[\d.]+)/g, "$2 $1");
+
+/**
+ * The path of an edge between two boxes that runs past all others.
+ * @param {number[]} from @param {number[]} to @param {boolean} [across]
+ */
+export function routeAlone(from, to, across) {
+  const turnBox = ([left, top, right, bottom] = from) => [top, left, bottom, right];
+  return across ? turnedPath(route(turnBox(from), turnBox(to), [])) : route(from, to, []);
+}
+
+/**
+ * An arrangement with both axes exchanged: what led down leads to the right.
+ * @param {Arrangement} made
+ * @returns {Arrangement}
+ */
+const turned = ({ places, routes, frames }) => ({
+  places: places.map(turn),
+  routes: routes.map(turnedPath),
+  frames: frames.map(({ frame, x, y, w, h }) => ({ frame, x: y, y: x, w: h, h: w })),
+});
+
+/**
+ * @param {Point[]} boxes @param {{from: number, to: number}[]} links @param {number[]} frameOf
+ * @param {{parentOf?: (frame: number) => number, near?: (Point | undefined)[],
+ *   across?: boolean}} how
+ * @returns {Arrangement}
+ */
+function arrangeDown(boxes, links, frameOf, { parentOf = () => -1, near = [], across = false }) {
+  const inset = across ? turn(CORNER) : CORNER;
   const tree = treeOf(frameOf, parentOf);
   const edges = links.map(({ from, to }) => meeting(tree, from, to));
   /** @type {Map<number, Placed>} */
   const placed = new Map();
   for (const frame of [...tree.order].reverse()) {
     const sizes = itemsIn(tree, frame).map((item) =>
-      (item >= 0 ? boxes[item] : framed(placed.get(~item))));
+      (item >= 0 ? boxes[item] : framed(placed.get(~item), inset)));
     placed.set(frame, placeInside(tree, frame, sizes, edges, tree.order.length > 1 ? [] : near));
   }
-  const corners = cornersOf(tree, placed);
+  const corners = cornersOf(tree, placed, inset);
   const at = (/** @type {number} */ item) => /** @type {Point} */ (corners.get(item));
   const box = (/** @type {number} */ part) =>
     [...at(part), at(part)[0] + boxes[part][0], at(part)[1] + boxes[part][1]];
@@ -39,12 +83,12 @@ export function arrange(boxes, links, frameOf, { parentOf = () => -1, near = [] 
     const { frame, ends } = edges[link];
     const inner = /** @type {Placed} */ (placed.get(frame));
     const bends = inner.bends[inner.edgeAt.get(`${ends[0]} ${ends[1]}`) ?? -1] ?? [];
-    const [x, y] = originOf(frame, corners);
+    const [x, y] = originOf(frame, corners, inset);
     return route(box(from), box(to),
       bends.map(([dx, dy]) => /** @type {Point} */ ([x + dx, y + dy])));
   });
   const frames = tree.order.filter((frame) => frame >= 0).map((frame) => {
-    const [[x, y], [w, h]] = [at(~frame), framed(placed.get(frame))];
+    const [[x, y], [w, h]] = [at(~frame), framed(placed.get(frame), inset)];
     return { frame, x, y, w, h };
   });
   return { places: boxes.map((_, part) => at(part)), routes, frames };
@@ -131,23 +175,23 @@ function placeInside(tree, frame, sizes, edges, near) {
 }
 
 /**
- * @param {Placed | undefined} placed
+ * @param {Placed | undefined} placed @param {Point} inset
  * @returns {Point} the size of a frame
  */
-function framed(placed) {
+function framed(placed, [left, top]) {
   const [w, h] = placed?.size ?? [0, 0];
-  return [w + 2 * INSET, h + HEAD + INSET];
+  return [w + left + INSET, h + top + INSET];
 }
 
 /**
  * The upper left corner of each item.
- * @param {Tree} tree @param {Map<number, Placed>} placed
+ * @param {Tree} tree @param {Map<number, Placed>} placed @param {Point} inset
  */
-function cornersOf(tree, placed) {
+function cornersOf(tree, placed, inset) {
   /** @type {Map<number, Point>} */
   const corners = new Map();
   for (const frame of tree.order) {
-    const [x, y] = originOf(frame, corners);
+    const [x, y] = originOf(frame, corners, inset);
     const { places } = /** @type {Placed} */ (placed.get(frame));
     itemsIn(tree, frame).forEach((item, i) => {
       corners.set(item, [x + places[i][0], y + places[i][1]]);
@@ -158,10 +202,10 @@ function cornersOf(tree, placed) {
 
 /**
  * Where the layout of what stands in a frame begins.
- * @param {number} frame @param {Map<number, Point>} corners
+ * @param {number} frame @param {Map<number, Point>} corners @param {Point} inset
  * @returns {Point}
  */
-function originOf(frame, corners) {
-  const [x, y] = (frame < 0 ? undefined : corners.get(~frame)) ?? [-INSET, -HEAD];
-  return [x + INSET, y + HEAD];
+function originOf(frame, corners, [left, top]) {
+  const corner = frame < 0 ? undefined : corners.get(~frame);
+  return corner ? [corner[0] + left, corner[1] + top] : [0, 0];
 }

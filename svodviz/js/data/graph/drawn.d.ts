@@ -42,6 +42,8 @@ export interface Drawn {
   all: number; // how many nodes the program has here, drawn or not
   engine: string;
   seconds: number;
+  across?: boolean; // whether producers stand to the left of their users
+  cut?: string; // says where there is more than a page lays out at once
 }
 
 export interface Picture extends Drawn {
@@ -69,6 +71,7 @@ export interface Look {
   };
   open?: string[]; // names of groups that are open
   only?: Set<number> | null; // nodes whose neighbours are all shown
+  across?: boolean; // from left to right
   room?: number; // columns that a folded group has room for at least
   name?: (key: string) => string; // what a key is called
 }
@@ -85,6 +88,7 @@ export interface Laid {
   frames: Frame[]; // of open groups
   shown: Set<number> | null; // the nodes that are drawn at all; null for every one
   seconds: number;
+  cut: string;
 }
 
 export type KeptParts = Laid & { linkOf: Int32Array }; // the link of each edge, -1 for none

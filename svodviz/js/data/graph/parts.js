@@ -1,11 +1,11 @@
 // Parts of a graph, placed: groups drawn as one node each, and nodes by themselves. Pure.
 
 import { arrow } from "../../kit/geometry.js";
-import { arrange } from "./arrange.js";
+import { count as number } from "../../kit/words.js";
+import { arrange, routeAlone } from "./arrange.js";
 import { census, constantsOf, framedBy, groupsOf } from "./folding.js";
 import { linksOf, partsOf, withNeighbours } from "./folding.js";
 import { commonest } from "./inherited.js";
-import { route } from "./layers.js";
 
 /**
  * @typedef {import("./folding.js").Group} Group
@@ -26,6 +26,10 @@ const SMALL_ADVANCE = 6.7;
 const LONGEST = 44;
 const SHARED = 4; // users above which an input is everybody's: a choice by eye
 const MARGIN = 28;
+// What a page lays out at once: a shared notebook may hold anything. Python draws up to 12,000
+// nodes of a stage, so these are choices that no program of ours meets.
+export const MOST_BOXES = 20_000;
+export const MOST_LINKS = 60_000;
 
 /**
  * The parts of a scene and where they stand, the links between them and their paths.
@@ -37,11 +41,13 @@ export function layOutParts(scene, look) {
   const started = performance.now();
   const shown = only ? withNeighbours(only, scene.edges) : null;
   const groups = only ? [] : look.groups ?? (keys ? groupsOf(keys, scene.edges) : []);
-  const { parts, partOf } = partsOf(scene.nodes.length, groups, new Set(open), shown);
+  const { parts, partOf, all } = firstOf(scene.nodes.length, groups, new Set(open), shown);
   const rows = parts.map((part) => rowOf(scene, part, groups[part.group], look));
-  const { firm, loose } = splitShared(scene, linksOf(scene.edges, parts, partOf), parts);
+  const found = linksOf(scene.edges, parts, partOf);
+  const { firm, loose } = splitShared(scene, found.slice(0, MOST_LINKS), parts);
+  const cut = wordsOfCut([all, MOST_BOXES, "boxes"], [found.length, MOST_LINKS, "edges"]);
   const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
-    { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1) });
+    { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1), across: look.across });
   /** @type {Box[]} */
   const boxes = rows.map((row, i) => {
     const [x, y] = made.places[i];
@@ -50,7 +56,7 @@ export function layOutParts(scene, look) {
   const links = [
     ...firm.map((link, i) => ({ ...link, isLoose: false, arrow: arrow(made.routes[i]) })),
     ...loose.map((link) => ({ ...link, isLoose: true,
-      arrow: arrow(route(boxes[link.from], boxes[link.to], [])) })),
+      arrow: arrow(routeAlone(boxes[link.from], boxes[link.to], look.across)) })),
   ];
   /** @type {Laid["frames"]} */
   const frames = made.frames.map(({ frame, x, y, w, h }) => {
@@ -58,7 +64,37 @@ export function layOutParts(scene, look) {
     return [`${title}: ${groups[frame].nodes.length} nodes`, x, y, w, h];
   });
   const seconds = (performance.now() - started) / 1000;
-  return { groups, parts, partOf, rows, boxes, links, frames, shown, seconds };
+  return { groups, parts, partOf, rows, boxes, links, frames, shown, seconds, cut };
+}
+
+/**
+ * Whether a graph has more than a page lays out at once.
+ * @param {Graph} scene
+ */
+export const isTooLarge = ({ nodes, edges }) =>
+  nodes.length > MOST_BOXES || edges.length > MOST_LINKS;
+
+/**
+ * "the first 20,000 of 90,000 boxes: a page lays out no more at once"; "" where it has everything.
+ * @param {[number, number, string][]} parts how many there are, how many may be, of what
+ */
+function wordsOfCut(...parts) {
+  const words = parts.filter(([all, most]) => all > most)
+    .map(([all, most, name]) => `the first ${number(most)} of ${number(all)} ${name}`);
+  return words.length ? `${words.join(", ")}: a page lays out no more at once` : "";
+}
+
+/**
+ * The parts that are drawn: the first ones of `all`, where these are too many.
+ * @param {number} count @param {Group[]} groups @param {Set<string>} open
+ * @param {Set<number> | null} shown
+ */
+function firstOf(count, groups, open, shown) {
+  const found = partsOf(count, groups, open, shown);
+  const all = found.parts.length;
+  if (all <= MOST_BOXES) return { ...found, all };
+  const kept = new Set(found.parts.slice(0, MOST_BOXES).flatMap(({ nodes }) => nodes));
+  return { ...partsOf(count, groups, open, kept), all };
 }
 
 /**

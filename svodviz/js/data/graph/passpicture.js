@@ -3,7 +3,7 @@
 import { counted } from "../../kit/words.js";
 import { placesIn } from "../model.js";
 import { stepOf, unionOf } from "./frames.js";
-import { columnsIn, cut, edgesOf, inGroup, layOutParts, partAt } from "./parts.js";
+import { columnsIn, cut, edgesOf, inGroup, isTooLarge, layOutParts, partAt } from "./parts.js";
 import { build, finished, KEPT, layOut, OWN, placed } from "./picture.js";
 
 /**
@@ -79,7 +79,7 @@ function sceneOf(film, layout) {
  */
 export function passPicture(model, pass, step, look = {}) {
   const { film } = placeOf(model, pass);
-  const kept = JSON.stringify([pass, step, look.by ? [look.by, look.open] : null]);
+  const kept = JSON.stringify([pass, step, look.by ? [look.by, look.open] : null, look.across]);
   if (film.last?.kept !== kept) film.last = { kept, picture: pictureOf(model, pass, step, look) };
   return film.last.picture;
 }
@@ -105,7 +105,7 @@ function pictureOf(model, pass, step, look) {
       (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
   };
   const key = `film ${record.film} ${layout}`;
-  if (look.keys || look.groups) {
+  if (look.keys || look.groups || look.across || isTooLarge(filmScene(model, pass))) {
     const deltas = deltasOf(film.passes[record.shot].steps, step);
     return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
   }
@@ -138,7 +138,7 @@ function middlesFor(model, pass, entities) {
   /** @type {Map<number, import("../wire.js").Point>} */
   let most = new Map();
   for (const { name, scene } of model.stageById.get(stage)?.units ?? []) {
-    if (!scene || (kernel && name !== kernel)) continue;
+    if (!scene || isTooLarge(scene) || (kernel && name !== kernel)) continue;
     layOut(scene);
     /** @type {typeof most} */
     const found = new Map();
@@ -163,14 +163,14 @@ const deltasOf = (steps, step) => (step < 0 ? steps : steps.slice(Math.max(0, st
  * @returns {Picture}
  */
 function foldedPicture(scene, frame, deltas, key, look) {
-  const kept = JSON.stringify([look.by, look.open]);
+  const kept = JSON.stringify([look.by, look.open, look.across]);
   const laid = partsKept(scene, kept, look);
   const { parts, rows, boxes } = laid;
   const partOf = (/** @type {number} */ node) =>
     laid.partOf[/** @type {number} */ (scene.nodeAt.get(node))];
   /** @type {number[][]} */
   const members = parts.map(() => []);
-  frame.nodes.forEach((node) => members[partOf(node)].push(node));
+  frame.nodes.forEach((node) => members[partOf(node)]?.push(node)); // but for those left out
   const rewrites = rewritesOf(deltas, partOf);
   /** @type {PictureNode[]} */
   const nodes = []; // by part, with holes for those of which nothing is there
@@ -190,7 +190,8 @@ function foldedPicture(scene, frame, deltas, key, look) {
     key: `${key} ${kept}`, nodes: Object.values(nodes),
     edges: edgesShown(scene, laid, frame, nodes),
     groups: laid.frames.map(([label, ...box]) => [label.replace(/: \d+ nodes$/, ""), ...box]),
-    engine: OWN, seconds: laid.seconds, all: frame.nodes.length,
+    engine: OWN, seconds: laid.seconds, cut: laid.cut,
+    across: look.across, all: frame.nodes.length,
   });
 }
 

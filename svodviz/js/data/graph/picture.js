@@ -5,7 +5,7 @@ import { markOf } from "../changes.js";
 import { arrowIn, layoutIn, placesIn } from "../model.js";
 import { arrange } from "./arrange.js";
 import { hiddenBeside } from "./folding.js";
-import { edgesOf, layOutParts, partAt } from "./parts.js";
+import { edgesOf, isTooLarge, layOutParts, partAt } from "./parts.js";
 
 /**
  * @typedef {import("../wire.js").Scene} Scene
@@ -33,12 +33,12 @@ export const KEPT = 8; // pictures of one scene that are kept: a choice
 export function stagePicture(scene, key, look = {}) {
   if (!scene) return null;
   const { keys, groups, open = [], only } = look;
-  if (!keys && !groups && !only) {
+  if (!keys && !groups && !only && !look.across && !isTooLarge(scene)) {
     scene.picture ??= wholePicture(scene, key);
     return scene.picture;
   }
   scene.pictures ??= new Map();
-  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open]);
+  const kept = JSON.stringify([only ? [...only] : null, only ? "" : look.by, open, look.across]);
   const known = scene.pictures.get(kept);
   if (known) return known;
   const [oldest] = scene.pictures.keys();
@@ -195,7 +195,8 @@ function partPicture(scene, key, look) {
       members: part.nodes.map((it) => scene.nodes[it]), hidden: hidden?.get(node) ?? 0 };
   });
   const edges = links.flatMap((link) => edgesOf(scene, link, parts, nodes));
-  const { frames, seconds } = laid;
-  return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds,
+  const { frames, seconds, cut } = laid;
+  return finished({ key, nodes, edges, groups: frames, engine: OWN, seconds, cut,
+    across: look.across,
     all: scene.nodes.length });
 }

@@ -71,13 +71,14 @@ function badge(sign, x) {
 }
 
 /** An edge; those of other kinds between the same two nodes stand beside it. */
-export function edgeCurve(edge, words) {
+export function edgeCurve(edge, words, isAcross = false) {
+  const beside = (edge.beside ?? 0) * BESIDE;
   const isLink = edge.kind === "fusion";
   const curve = s("path", {
     class: ["edge", isLink && "fusion", edge.isLoose && "loose", edge.mark].filter(Boolean)
       .join(" "),
     "data-edge": edge.kind, d: isLink ? edge.arrow.line : edge.arrow.d,
-    transform: edge.beside ? `translate(${edge.beside * BESIDE} 0)` : null,
+    transform: beside ? `translate(${isAcross ? `0 ${beside}` : `${beside} 0`})` : null,
     "stroke-width": edge.count > 1 ? Math.min(6, 1.2 + Math.log2(edge.count)) : null,
   }, (words || edge.count > 1) && s("title", {}, words || `${edge.count} edges`));
   curve.edge = edge;

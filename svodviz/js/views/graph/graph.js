@@ -13,7 +13,9 @@ import { handleCamera } from "./camerawork.js";
 import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
 import { Minimap } from "./minimap.js";
+import { paperOf } from "./paper.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
+import { lightRoute, routeOf } from "./route.js";
 import { Tidy } from "./tidy.js";
 
 const MOST_NODES = 900; // drawn in full at once: a choice, see FOLD_ABOVE of folding.js
@@ -57,7 +59,7 @@ export class GraphView {
     handleCamera(this.svg, this);
     this.svg.addEventListener("pointerover", (event) => this.store.hover(this.entityAt(event)));
     this.svg.addEventListener("pointerleave", () => this.store.hover(-1));
-    this.svg.addEventListener("click", (event) => this.store.select(this.entityAt(event)));
+    this.svg.addEventListener("click", (event) => this.click(event));
     this.svg.addEventListener("dblclick", () => this.toggleFold());
     this.store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
@@ -74,6 +76,16 @@ export class GraphView {
     return node ? Number(node.dataset.entity) : -1;
   }
 
+  /** Selects a node; with Shift it is the other end of paths from the selection. */
+  click(event) {
+    const { entities } = this.store.model;
+    const entity = this.entityAt(event);
+    const name = entities[entity] ?? "";
+    const isEnd = event.shiftKey && entity >= 0 && this.store.selected >= 0;
+    this.store.set(isEnd ? { path: name === this.store.state.path ? "" : name }
+      : { selected: name, path: "" });
+  }
+
   show() {
     const { store } = this;
     const { stage, unit } = store.state;
@@ -83,7 +95,7 @@ export class GraphView {
     this.empty.hidden = Boolean(this.picture);
     this.bar.hidden = !this.picture;
     this.graphTools.show();
-    this.tidy.show(this.picture, isPass ? null : this.scene);
+    this.tidy.show(this.picture, isPass || store.state.across ? null : this.scene);
     if (!this.picture) return this.showNothing(store.stage.units[unit]);
     this.cost(isPass);
     this.replaced = isPass ? replacementsOf(store.pass, store.state.step, this.picture) : [];
@@ -112,16 +124,22 @@ export class GraphView {
   foldedLook(scene) {
     const look = lookOf(this.store.model, scene, this.program, this.store.state,
       (tried) => this.isReadable(tried));
+    look.across = this.store.state.across;
     this.folding = look.by;
     this.opened = look.open;
     this.groups = look.groups ?? [];
     return look;
   }
 
-  /** Whether what is drawn under a look fits from side to side in letters that can be read. */
+  /**
+   * Whether what is drawn under a look fits across its direction in letters that can be read.
+   */
   isReadable(look) {
-    const drawn = this.pictureUnder(look);
-    return !drawn || fit(drawn.box, this.size()[0], Infinity, true).scale >= READABLE;
+    const { across } = this.store.state;
+    const drawn = this.pictureUnder({ ...look, across });
+    const room = this.size()[across ? 1 : 0];
+    const size = across ? [Infinity, room] : [room, Infinity];
+    return !drawn || fit(drawn.box, ...size, true).scale >= READABLE;
   }
 
   /** The stage on screen, or the step of a pass, under a look. */
@@ -141,10 +159,10 @@ export class GraphView {
   /** The stage's graph: folded, or only a neighbourhood, as the state says. */
   stagePicture() {
     const { store, scene } = this;
-    const { only } = store.state;
+    const { only, across } = store.state;
     const roots = scene ? scene.nodes.flatMap((row, node) =>
       (only.length && only.includes(store.model.entities[row.e]) ? [node] : [])) : [];
-    const look = roots.length ? { only: new Set(roots) } : this.foldedLook(scene);
+    const look = roots.length ? { only: new Set(roots), across } : this.foldedLook(scene);
     if (roots.length) this.folding = "";
     return this.pictureUnder(look);
   }
@@ -295,7 +313,8 @@ export class GraphView {
     const { box } = this.picture;
     this.minimap.draw(this.picture, fit(box, ...this.room), this.room); // it takes its room first
     const [width, height] = this.size();
-    const camera = fit(this.picture.box, width, height);
+    const camera = fitted(this.picture, width, height);
+    if (this.picture.across) return camera;
     const view = camera.view(width, height);
     if (holds(view, this.picture.box)) return camera;
     const middle = crowded(this.picture.nodes.map(({ box }) => box), view);
@@ -322,7 +341,7 @@ export class GraphView {
   fit() {
     if (!this.picture) return;
     this.foldUntilReadable();
-    this.moveTo(fit(this.picture.box, ...this.size(), !(this.folding in SCOPED)));
+    this.moveTo(fitted(this.picture, ...this.size(), !(this.folding in SCOPED)));
   }
 
   foldUntilReadable() {
@@ -414,7 +433,8 @@ export class GraphView {
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
-    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge))),
+    const { across } = this.picture;
+    this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge), across)),
       ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));
     const { model } = this.store;
     this.nodeLayer.replaceChildren(...drawn.map((node) =>
@@ -422,9 +442,14 @@ export class GraphView {
     this.light();
   }
 
-  /** Lights the hovered or selected node with its inputs and users, and dims the rest. */
-  light() {
-    if (!this.picture) return;
+  /**
+   * Lights the hovered or selected node with its inputs and users, and dims the rest; or all paths
+   * from the selection to another node.
+   */
+  light({ nodeLayer, edgeLayer, numberLayer } = this) {
+    if (!this.picture) return undefined;
+    this.route = routeOf(this.store, this.picture);
+    if (this.route?.paths) return lightRoute(this.route, nodeLayer, edgeLayer, numberLayer);
     const { selected, hovered, model } = this.store;
     const { byEntity } = this.picture;
     const related = seenOf(model.related(selected), byEntity);
@@ -435,9 +460,10 @@ export class GraphView {
     const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
       ...near.users.map((edge) => edge.to)]);
     const isDim = Boolean(focus) || related.size > 0;
-    for (const node of this.nodeLayer.children) {
+    for (const node of nodeLayer.children) {
       const it = node.node;
       const isRelated = it !== chosen && related.has(it);
+      node.classList.remove("end");
       node.classList.toggle("selected", it === chosen);
       node.classList.toggle("near", Boolean(focus) && around.has(it));
       node.classList.toggle("related", isRelated);
@@ -445,11 +471,18 @@ export class GraphView {
       const isFar = isDim && !isRelated && it !== chosen && !around.has(it) && !it.mark;
       node.classList.toggle("far", isFar || (this.critical && !node.matches(".critical")));
     }
-    for (const curve of this.edgeLayer.children) {
+    for (const curve of edgeLayer.children) {
+      curve.classList.remove("on-path");
       curve.classList.toggle("near", close.has(curve.edge));
       curve.classList.toggle("far", isDim && !close.has(curve.edge));
     }
-    this.numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+    numberLayer.replaceChildren(...[...close].filter((it) => it.operand >= 0).map(number));
+    return undefined;
+  }
+
+  /** All of the drawing, for a picture to take away; or words on why there is none. */
+  paper() {
+    return this.picture && paperOf(this);
   }
 
   /** Marks the nodes that match `text` (see query.js), and groups with one that does. */
@@ -481,8 +514,8 @@ export class GraphView {
         ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
         : `${counted(boxes, "node")}, ${counted(edges.length, "edge")}`;
     const note = this.store.stage.units[this.store.state.unit]?.note;
-    return [drawn, `laid out in ${duration(seconds)} by ${engine}`, note, this.costWords]
-      .filter(Boolean).join(" · ");
+    return [this.route?.words, drawn, `laid out in ${duration(seconds)} by ${engine}`, note,
+      this.picture.cut, this.costWords].filter(Boolean).join(" · ");
   }
 
   foldedWords() {
@@ -503,6 +536,14 @@ export class GraphView {
         this.replaced?.length ? "replaced" : ""]),
     };
   }
+}
+
+/** The camera that shows a picture; of one too large for that the end at which it begins. */
+function fitted({ box, across }, width, height, whole = false) {
+  if (!across) return fit(box, width, height, whole);
+  const [left, top, right, bottom] = box;
+  const { x, y, scale } = fit([top, left, bottom, right], height, width, whole);
+  return new Camera(y, x, scale);
 }
 
 /** The nodes of a picture in which entities are seen. */

@@ -2,7 +2,7 @@
 
 import { foldingFor, foldingsOf } from "../../data/graph/groupings.js";
 import { overlaysOf } from "../../data/graph/overlay.js";
-import { button, h } from "../../kit/dom.js";
+import { button, h, icon } from "../../kit/dom.js";
 
 export class GraphTools {
   /** @param store @param view the graph: `scene`, `program`, `picture`, `toggleFold` … */
@@ -21,8 +21,12 @@ export class GraphTools {
     this.only = button("Only neighbours", () => view.toggleOnly(), {
       title: "Only the selection and its neighbours (s)",
     });
+    this.across = button("", () => store.set({ across: !store.state.across }), {
+      class: "across", "aria-label": "From left to right", title: "From left to right, or down",
+    });
+    this.across.append(icon("M2 8h11M9 4l4 4-4 4"));
     this.root = h("div", { class: "graph-tools", role: "group", "aria-label": "Graph" },
-      this.folding, this.fold, this.only, this.overlay);
+      this.folding, this.fold, this.only, this.overlay, this.across);
   }
 
   show() {
@@ -30,7 +34,8 @@ export class GraphTools {
     const { model, state } = store;
     const isPass = state.stage === "passes";
     const foldings = view.picture ? foldingsOf(model, view.scene, view.program) : [];
-    this.root.hidden = !view.picture || (isPass && !foldings.length);
+    this.root.hidden = !view.picture;
+    this.across.setAttribute("aria-pressed", String(state.across));
     if (this.root.hidden) return;
     const suits = foldingFor(model, view.scene, view.program, "");
     const words = new Map(foldings);

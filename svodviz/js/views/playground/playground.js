@@ -298,6 +298,14 @@ export class PlaygroundView {
     for (const it of [this.root, ...this.root.children]) it.scrollTop = 0;
   }
 
+  /** The roofline, for a picture to take away. */
+  paper() {
+    const svg = this.root.querySelector("svg.roofline");
+    if (!svg) return null;
+    const { x, y, width, height } = svg.viewBox.baseVal;
+    return { svg: () => svg, box: [x, y, x + width, y + height] };
+  }
+
   status() {
     if (!this.kernel) return "nothing tried yet";
     const { points } = this.kernel;

@@ -57,6 +57,12 @@ export class MemoryView {
     this.look.onStatus();
   }
 
+  /** The map, for a picture to take away. */
+  paper() {
+    return this.plan
+      && { svg: () => this.body.firstElementChild, box: [0, 0, this.width, this.height] };
+  }
+
   /** The writers of buffers, each with an ink: [ink, words]. */
   originsOf() {
     const names = [...new Set(this.plan.places.map((it) => this.originOf(it)))];

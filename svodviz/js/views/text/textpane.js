@@ -42,6 +42,7 @@ export class TextPane {
 
   open(id) {
     this.id = id;
+    this.root.dataset.text = id;
     this.language = languageOf(id, this.store.model.host);
     this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
   }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange } from "../../../../svodviz/js/data/graph/arrange.js";
+import { arrange, routeAlone } from "../../../../svodviz/js/data/graph/arrange.js";
 
 const boxes = Array.from({ length: 7 }, (_, i) => [60 + 10 * i, 30]);
 const links = [[0, 1], [1, 2], [2, 3], [3, 4], [1, 4], [0, 5], [5, 6], [6, 4]]
@@ -54,4 +54,24 @@ test("a link from a box to itself runs beside it", () => {
     });
     assert.ok(points[0][0] === right && points[3][0] === right && points[1][0] > right);
   }
+});
+
+test("across, producers stand to the left, frames have their words above", () => {
+  const boxes = [[80, 30], [60, 30], [70, 40], [50, 30]];
+  const links = [{ from: 0, to: 1 }, { from: 1, to: 2 }, { from: 1, to: 3 }, { from: 0, to: 3 }];
+  const made = arrange(boxes, links, [-1, 0, 0, -1], { across: true });
+  const ends = made.routes.map((path) => path.match(/-?[\d.]+/g).map(Number));
+  links.forEach(({ from, to }, link) => {
+    const [[x, y], [toX, toY]] = [made.places[from], made.places[to]];
+    assert.ok(x + boxes[from][0] < toX, "left of its users");
+    assert.deepEqual(ends[link].slice(0, 2), [x + boxes[from][0], y + boxes[from][1] / 2]);
+    assert.deepEqual(ends[link].slice(-2), [toX, toY + boxes[to][1] / 2]);
+  });
+  const [{ x, y, w, h }] = made.frames;
+  for (const part of [1, 2]) {
+    const [left, top] = made.places[part];
+    assert.ok(left - x >= 14 && top - y >= 22);
+    assert.ok(left + boxes[part][0] + 14 <= x + w && top + boxes[part][1] + 14 <= y + h);
+  }
+  assert.match(routeAlone([0, 0, 10, 10], [50, 0, 60, 10], true), /^M10 5C.* 50 5$/);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  columnsIn, cut, edgesOf, inGroup, layOutParts, partAt,
+  columnsIn, cut, edgesOf, inGroup, isTooLarge, layOutParts, MOST_BOXES, MOST_LINKS, partAt,
 } from "../../../../svodviz/js/data/graph/parts.js";
 import { stagePicture } from "../../../../svodviz/js/data/graph/picture.js";
 
@@ -177,4 +177,20 @@ test("words fit into their columns", () => {
   const long = inGroup([row(0, "multiply"), row(1, "subtract")], 16);
   assert.equal(long, "2 nodes: multip…");
   assert.equal(long.length, 16);
+});
+
+test("what is more than a page lays out at once is left out, and said", () => {
+  const nodes = Array.from({ length: MOST_BOXES + 10 }, (_, e) => row(e, "add"));
+  const many = { nodes, edges: [[0, MOST_BOXES + 5, 0, "data"], [0, 1, 0, "data"]] };
+  assert.ok(isTooLarge(many) && !isTooLarge(sceneOf()));
+  const laid = layOutParts(many, {});
+  assert.deepEqual([laid.parts.length, laid.links.length], [MOST_BOXES, 1]);
+  assert.equal(laid.cut, "the first 20,000 of 20,010 boxes: a page lays out no more at once");
+  assert.equal(stagePicture(many, "x").nodes.length, MOST_BOXES);
+  const edges = Array.from({ length: MOST_LINKS + 1 }, (_, i) =>
+    [i % 300, 300 + Math.floor(i / 300), 0, "data"]);
+  const dense = layOutParts({ nodes: nodes.slice(0, 600), edges }, {});
+  assert.equal(dense.links.length, MOST_LINKS);
+  assert.equal(dense.cut, "the first 60,000 of 60,001 edges: a page lays out no more at once");
+  assert.equal(layOutParts(sceneOf(), {}).cut, "");
 });
