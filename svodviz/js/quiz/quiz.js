@@ -1,7 +1,7 @@
 // Predict, then reveal: one question at a time, graded here; the answers are saved and shared.
 
 import { button, h } from "../kit/dom.js";
-import { keepKeys } from "../kit/focus.js";
+import { activeIn, keepKeys } from "../kit/focus.js";
 import { followTheme } from "../kit/theme.js";
 import { tokens } from "../kit/tokens.js";
 import { csvOf, GIVEN_UP, jsonOf, rowsOf, save, triedOf } from "./results.js";
@@ -83,7 +83,7 @@ class QuizPage {
         "aria-label": `Question ${place + 1}, ${words}`, title: question.title,
       });
     }));
-    if (document.activeElement !== this.student) this.student.value = student;
+    if (activeIn(this.root) !== this.student) this.student.value = student;
     this.sheet.replaceChildren(...this.question(questions[at], answers[at], at));
   }
 
