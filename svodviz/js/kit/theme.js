@@ -11,6 +11,7 @@ const SAID = [
   ["body.dark-theme", "body.light-theme"], // marimo
   ["body[data-vscode-theme-kind$=dark], body[data-vscode-theme-kind=vscode-high-contrast]",
     "body[data-vscode-theme-kind]"], // VS Code
+  [":not(*)", "body.notebook_app"], // the classic Notebook knows no dark
   ["html[theme=dark]", "html[theme=light]"], // Colab
 ];
 const WATCHED = ["class", "theme", "data-jp-theme-light", "data-vscode-theme-kind"];

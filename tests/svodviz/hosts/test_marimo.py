@@ -1,17 +1,12 @@
 """Explorers and quizzes in marimo, in a browser: drawn, answered by Python, dark where it is."""
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.svodviz.lab import PATIENCE, ROOT
+from tests.svodviz.hosts.server import served
+from tests.svodviz.lab import PATIENCE, READY
 
 pytest.importorskip("marimo", reason="marimo is not installed")
 pytestmark = pytest.mark.browser
@@ -51,7 +46,6 @@ def _(svodviz, y):
     svodviz.quiz(y)
     return
 """
-READY = ".svodviz[data-ready=true]"
 
 
 @pytest.fixture(scope="module")
@@ -62,32 +56,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings.parent.mkdir(parents=True)
     settings.write_text("[runtime]\nauto_instantiate = true\n")
     (folder / "notebook.py").write_text(NOTEBOOK)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "marimo", "edit", str(folder / "notebook.py"), "--headless",
-               "--no-token", "--skip-update-check", f"--port={port}"]  # fmt: skip
-    surroundings = {"HOME": str(folder), "PYTHONPATH": str(ROOT), "PATH": ""}
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=surroundings, stdout=log, stderr=log)
-        try:
-            wait_for(f"http://127.0.0.1:{port}/health", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
-    end = time.monotonic() + PATIENCE / 1000
-    while time.monotonic() < end:
-        assert process.poll() is None, "the server ended by itself"
-        try:
-            urllib.request.urlopen(address).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("the server did not answer")
+    command = ("marimo", "edit", str(folder / "notebook.py"), "--headless", "--no-token",
+               "--skip-update-check")  # fmt: skip
+    with served(folder, *command) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +86,12 @@ def test_an_explorer_is_drawn_in_its_cell(page: Any, root: Any) -> None:
     assert box["width"] >= 600 and box["height"] >= 500
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert root.locator(".pane").first.evaluate("(it) => it.scrollWidth - it.clientWidth") == 0
+
+
+def test_style_sheets_of_marimo_change_no_node(page: Any, root: Any) -> None:
+    styles = """(all) => all.map((it) => getComputedStyle(it))
+        .map(({ outlineStyle, stroke, fill }) => [outlineStyle, stroke !== fill].join())"""
+    assert set(root.locator(".node .outline").evaluate_all(styles)) == {"none,true"}
 
 
 def test_it_is_as_dark_as_marimo(page: Any, root: Any) -> None:
