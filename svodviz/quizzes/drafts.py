@@ -18,7 +18,7 @@ from svodviz.foundation.escape import visible
 from svodviz.quizzes.questions import Choice, Question
 
 WRONG = 3  # choices beside the right one
-MOST_LINES = 48  # of what there is to look at
+MOST_LINES = 56  # of what there is to look at
 MOST_LONGER = 1.6  # how much longer or shorter the right choice may be than every wrong one
 FEW = 6  # letters by which lengths may differ all the same
 WORD = re.compile(r"[a-zA-Z]{2,}|\d[\d,]*(?:\.\d+)?")

@@ -251,6 +251,46 @@ def _distance(entity: str, other: str) -> int:
     return abs(int(entity.rpartition(":")[2]) - int(other.rpartition(":")[2]))
 
 
+# -- how many kernels ------------------------------------------------------------------------------
+
+
+def kernels(compilation: "Compilation", random: Random) -> Iterator[Draft]:
+    """How many kernels are run, where it is more than one?"""
+    calls = [it.operation for it in compilation.schedule.items if word_of(it.operation) == "kernel"]
+    graph = compilation.optimized_graph
+    if len(calls) < 2 or len(graph.lines) > MOST_LINES:
+        return
+    ops = [str(op) for _, op in pictured(graph).nodes(data="op")]
+    guesses = {
+        sum(it.startswith("reduce") for it in ops): "as many as there are reductions",
+        len({it.name for it in calls}): "as many as there are different kernels",
+        len(calls) + 1: "one more than there are",
+        len(calls) - 1: "one less than there are",
+        len(calls) + 2: "two more than there are",
+        sum(it not in ("buffer", "const", "sink") for it in ops): "one for each operation",
+        len(calls) + 3: "three more than there are",
+        len(calls) - 2: "two less than there are",
+    }
+    yield Draft(
+        "This is the graph after its passes. How many times does the schedule run a kernel?",
+        [line.text for line in graph.lines],
+        Choice(str(len(calls)), ", ".join(it.name for it in calls[:12])),
+        [Choice(str(it), why) for it, why in guesses.items() if it > 1],
+        _fusions(compilation),
+    )
+
+
+def _fusions(compilation: "Compilation") -> list[str]:
+    """The values that went through memory, and why; then those fused."""
+    texts = {it.entity: it.text.partition("   ")[0] for it in compilation.optimized_graph.lines}
+    rows = [it for it in compilation.decisions if it.kind == "fuse"]
+    rows.sort(key=lambda it: it.taken)
+    return [
+        f"{'fused' if it.taken else 'in memory'}: {texts.get(it.subject, it.subject)}: {it.reason}"
+        for it in rows[:6]
+    ]
+
+
 # -- which item computes a node --------------------------------------------------------------------
 
 

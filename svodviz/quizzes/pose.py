@@ -43,6 +43,7 @@ TEMPLATES = (
     Template("shape", "Which shape?", "graph", 1, graphs.shapes),
     Template("rule", "Which rule fires?", "graph", 3, graphs.rules, most=1),
     Template("written", "What is written to memory?", "graph", 2, graphs.written),
+    Template("kernels", "How many kernels?", "graph", 2, graphs.kernels, True),
     Template("kernel", "Which kernel computes it?", "graph", 2, graphs.computed),
     Template("together", "What may run at once?", "words", 1, schedules.together),
     Template("critical", "Which item is critical?", "words", 2, schedules.critical),

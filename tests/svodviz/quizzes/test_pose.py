@@ -200,6 +200,12 @@ def test_what_is_written_ends_a_kernel() -> None:
         assert not any(leads(it) for it in wrong(question))
 
 
+def test_so_many_kernels_are_called() -> None:
+    for made, question in of_kind("kernels"):
+        ops = made.kernels.to_networkx().nodes(data="op")
+        assert right(question) == str(sum(op == "call" for _, op in ops))
+
+
 def test_a_node_is_computed_where_its_value_is_stored() -> None:
     for made, question in of_kind("kernel"):
         graph, stored = made.optimized_graph.to_networkx(), outputs(made)
