@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from svodviz.exporting.export import FORMATS, export_stage, graph_of
     from svodviz.exporting.save import save
     from svodviz.quizzes.quiz import Quiz, quiz
+    from svodviz.quizzes.results import quiz_results
     from svodviz.texts.summary import summary
     from svodviz.widget.explorer import Explorer, bisect, explore
     from svodviz.widget.playground import playground, simulate_cache, try_loops
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "PASSES", "Explorer", "Quiz", "bisect", "compare", "effect", "explore",
-    "export_stage", "graph_of", "load_ipython_extension", "measure", "playground", "quiz", "rule",
-    "save", "simulate_cache", "summary", "try_loops", "why_not",
+    "export_stage", "graph_of", "load_ipython_extension", "measure", "playground", "quiz",
+    "quiz_results", "rule", "save", "simulate_cache", "summary", "try_loops", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -60,6 +61,7 @@ _PLACES = {
     "svodviz.exporting.export": "export_stage FORMATS graph_of",
     "svodviz.exporting.save": "save",
     "svodviz.quizzes.quiz": "Quiz quiz",
+    "svodviz.quizzes.results": "quiz_results",
     "svodviz.texts.summary": "summary",
     "svodviz.widget.explorer": "bisect explore Explorer",
     "svodviz.widget.playground": "playground simulate_cache try_loops",

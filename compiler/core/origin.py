@@ -24,14 +24,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _calls = itertools.count(1)
+MARIMO = "__marimo__cell_"
+"""What the files are called in which marimo says that its cells are."""
 
 
 def cell_number(file: str) -> int | None:
     """The execution count of the notebook cell that is compiled under the name `file`, if one is.
 
     Cells run under names that differ from process to process; IPython knows which is which. Where
-    the front end does not count (its counter stays at 1), it is the place in the order of running.
+    the front end does not count (its counter stays at 1), it is the place in the order of running;
+    so it is in marimo, whose cells stand in the cache of source lines.
     """
+    if MARIMO in file:
+        cells = [it for it in linecache.cache if MARIMO in it]
+        return cells.index(file) + 1 if file in cells else None
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None or file not in shell.compile._filename_map:
@@ -45,7 +51,7 @@ def short_name(file: str) -> str:
     number = cell_number(file)
     if number is not None:
         return f"cell {number}"
-    is_cell = file.startswith("<") or "ipykernel_" in file
+    is_cell = file.startswith("<") or "ipykernel_" in file or MARIMO in file
     return "cell" if is_cell else os.path.basename(file)
 
 

@@ -145,14 +145,17 @@ class ComparisonWire(TypedDict):
     """Why a stage could not be made."""
 
 
-QuestionKind: TypeAlias = Literal["rule", "kernels", "critical", "vectorizes"]
-"""Which rule fires, how many kernels there are, which item is critical, which loop is lanes."""
-
-
 class QuestionRow(TypedDict):
     """A question with its answer."""
 
-    kind: QuestionKind
+    id: str
+    """The same for the same question, whoever is asked."""
+    kind: str
+    title: str
+    language: str
+    """Of `lines`, which decides about their colours."""
+    level: Position
+    """How hard it is: 1 to 3."""
     prompt: str
     lines: list[str]
     choices: list[tuple[str, str]]
@@ -160,15 +163,46 @@ class QuestionRow(TypedDict):
     answer: Position
     """Position of the right choice."""
     why: list[str]
+    entity: str
+    """Where the answer is to be seen in an explorer; empty where it is in no one place."""
 
 
 class QuizWire(TypedDict):
     """Questions about a compilation."""
 
     format: Literal["svodviz-quiz"]
-    version: Literal[1]
+    version: Literal[2]
     name: str
     questions: list[QuestionRow]
+    explorer: str
+    """The address of a page with an explorer of the same program; empty where there is none."""
+
+
+class ResultRow(TypedDict):
+    """What became of one question."""
+
+    student: str
+    quiz: str
+    id: str
+    kind: str
+    level: Position
+    question: str
+    given: str
+    """The first answer; empty where there is none."""
+    answer: str
+    """The right one."""
+    right: bool
+    """Whether the first answer was the right one."""
+    attempts: Position
+    seconds: float
+
+
+class QuizResults(TypedDict):
+    """The results of a quiz as it saves them."""
+
+    format: Literal["svodviz-quiz-results"]
+    version: Literal[1]
+    rows: list[ResultRow]
 
 
 Page: TypeAlias = Wire | ComparisonWire | QuizWire

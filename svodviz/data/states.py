@@ -43,10 +43,14 @@ class SidesState(TypedDict, total=False):
 
 
 class QuizState(TypedDict):
-    """Of a quiz: the position of the question on screen, and of the choice for each question."""
+    """Of a quiz: the position of the question on screen, and of each the positions of the choices
+    that were tried, in order, with -1 at the end where the answer was asked for; the seconds that
+    each took until it was answered; and who answers."""
 
     at: int
-    answers: list[int]
+    answers: list[list[int]]
+    seconds: list[float]
+    student: str
 
 
 def names_of(state: type) -> tuple[str, ...]:

@@ -2,7 +2,12 @@
 
 In order: each imports only what stands before it.
 
-    questions.py  a question about a compilation, with its answer and what is to be learned from it
-    pose.py       questions about a compilation, made from what it has recorded
-    quiz.py       predict, then reveal: questions about a compilation, in words and as a widget
+    questions.py           a question, with its answer and what is to be learned from it
+    drafts.py              what a template proposes to ask, and whether it makes a fair question
+    graph_questions.py     on the tensor graph and its passes: shapes, rules, what is stored
+    schedule_questions.py  on the schedule: what may run at once, what takes longest, memory
+    loop_questions.py      on loops: how often, what cutting gives, lines and instructions
+    pose.py                the templates, and the questions about a compilation made by them
+    results.py             a row for each question, as CSV, as JSON, and of a whole class
+    quiz.py                predict, then reveal: questions in words and as a widget
 """

@@ -1,13 +1,9 @@
 """A question about a compilation, with its answer and what is to be learned from it."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha1
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from svodviz.data.pages import QuestionKind
-
-KINDS: "tuple[QuestionKind, ...]" = ("rule", "kernels", "critical", "vectorizes")
 
 
 @dataclass(frozen=True)
@@ -22,16 +18,24 @@ class Choice:
 class Question:
     """Its words, what there is to look at, the choices, and the reasons behind the answer.
 
-    `answer` is the position of the right choice, `entity` where the answer is to be seen.
+    `kind` is its template, `level` how hard it is (1 to 3), `answer` the position of the right
+    choice, `entity` where the answer is to be seen.
     """
 
-    kind: "QuestionKind"
+    kind: str
     prompt: str
     lines: tuple[str, ...]
     choices: tuple[Choice, ...]
     answer: int
     why: tuple[str, ...]
     entity: str = ""
+    level: int = 1
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same question, whoever is asked: `tile-3f2a9c`."""
+        words = "\n".join((self.prompt, *self.lines, *sorted(it.text for it in self.choices)))
+        return f"{self.kind}-{sha1(words.encode()).hexdigest()[:6]}"
 
     def position(self, choice: str | int) -> int:
         """The position of a choice given as its letter, its text, or the number it says."""

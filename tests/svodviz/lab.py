@@ -112,7 +112,7 @@ def serve(
         process = subprocess.Popen(command, env=surroundings, stdout=log, stderr=log)
         server = Server(folder, port)
         try:
-            _wait_for(server.url("api"), process)
+            wait_for(server.url("api"), process)
             yield server
         finally:
             process.terminate()
@@ -128,7 +128,8 @@ def _configure(folder: Path, settings: Mapping[str, Any]) -> None:
         path.write_text(json.dumps(content))
 
 
-def _wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
+def wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
+    """Until a server answers; fails where it ends or takes too long."""
     end = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < end:
         assert process.poll() is None, "the server ended by itself"

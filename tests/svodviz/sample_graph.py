@@ -80,6 +80,10 @@ class Stage:
     def instruction_count(self) -> int:
         return sum(not line.text.endswith(":") for line in self.lines)
 
+    @property
+    def links(self) -> dict[str, tuple[str, ...]]:
+        return {line.entity: line.parents for line in self.lines if line.entity}
+
     def to_networkx(self) -> nx.DiGraph:
         return self.graph.copy()
 

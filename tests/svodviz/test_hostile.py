@@ -156,7 +156,7 @@ def test_quizzes_show_hostile_text_as_words(open_page: Open, tmp_path: Path) -> 
     export_html(data, tmp_path / "quiz.html")
     page = open_page(tmp_path / "quiz.html", width=700)
     for at in range(len(made.questions)):
-        answers = [0] * at + [-1] * (len(made.questions) - at)
+        answers = [[0, -1]] * at + [[]] * (len(made.questions) - at)
         page.evaluate("(state) => window.svodviz.model.set('state', state)",
                       {"at": at, "answers": answers})  # fmt: skip
         assert_inert(page, 700, f"question {at}")

@@ -702,25 +702,50 @@ export interface ComparisonWire {
   missing: Record<string, string>;
 }
 
-/** Which rule fires, how many kernels there are, which item is critical, which loop is lanes */
-export type QuestionKind = "rule" | "kernels" | "critical" | "vectorizes";
-
 /** A question with its answer */
 export interface QuestionRow {
-  kind: QuestionKind;
+  id: string;
+  kind: string;
+  title: string;
+  language: string;
+  level: Position;
   prompt: string;
   lines: string[];
   choices: [string, string][];
   answer: Position;
   why: string[];
+  entity: string;
 }
 
 /** Questions about a compilation */
 export interface QuizWire {
   format: "svodviz-quiz";
-  version: 1;
+  version: 2;
   name: string;
   questions: QuestionRow[];
+  explorer: string;
+}
+
+/** What became of one question */
+export interface ResultRow {
+  student: string;
+  quiz: string;
+  id: string;
+  kind: string;
+  level: Position;
+  question: string;
+  given: string;
+  answer: string;
+  right: boolean;
+  attempts: Position;
+  seconds: number;
+}
+
+/** The results of a quiz as it saves them */
+export interface QuizResults {
+  format: "svodviz-quiz-results";
+  version: 1;
+  rows: ResultRow[];
 }
 
 /** The data of a page: an explorer, a comparison or a quiz */
@@ -855,8 +880,14 @@ export interface SidesState {
   selected?: string;
 }
 
-/** Of a quiz: the position of the question on screen, and of the choice for each question */
+/**
+ * Of a quiz: the position of the question on screen, and of each the positions of the choices that
+ * were tried, in order, with -1 at the end where the answer was asked for; the seconds that each
+ * took until it was answered; and who answers
+ */
 export interface QuizState {
   at: number;
-  answers: number[];
+  answers: number[][];
+  seconds: number[];
+  student: string;
 }

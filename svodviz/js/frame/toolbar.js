@@ -1,6 +1,7 @@
 // The bar above the view: one row. What does not fit there stands in a menu at its end.
 
 import { button, h } from "../kit/dom.js";
+import { activeIn } from "../kit/focus.js";
 import { rove } from "../kit/roving.js";
 
 const GAP = 6; // pixels between tools; the style sheet says the same
@@ -85,7 +86,7 @@ export class ToolBar {
   }
 
   move(tool, isOut) {
-    const isActive = tool.contains(document.activeElement);
+    const isActive = tool.contains(activeIn(tool));
     const later = this.order.slice(this.order.indexOf(tool) + 1);
     const next = later.find((it) => (it.parentNode === this.menu) === isOut);
     if (isOut) this.menu.insertBefore(tool, next ?? null);

@@ -1,7 +1,10 @@
 // The focus: it stays where it was when parts of a page are made anew, and keeps its keys.
 
-/** @param {Element} root */
-const activeIn = (root) => /** @type {Document} */ (root.getRootNode()).activeElement;
+/**
+ * What has the focus beside `root`, in a shadow tree too (marimo).
+ * @param {Element} root
+ */
+export const activeIn = (root) => /** @type {Document} */ (root.getRootNode()).activeElement;
 
 /** @param {Element} element */
 const nameOf = (element) => element.getAttribute("aria-label") || element.textContent;

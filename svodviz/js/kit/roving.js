@@ -1,5 +1,7 @@
 // One stop of the Tab key for a region of many controls; arrows lead from one to the next in it.
 
+import { activeIn } from "./focus.js";
+
 // What scrolls stays a stop too, as its keys scroll it.
 const ITEMS = "button, select, summary, a[href], input[type=checkbox]";
 const WATCHED = { childList: true, subtree: true, attributes: true,
@@ -27,7 +29,7 @@ export function rove(region, axis = "x") {
   };
   const settle = () => {
     const all = items();
-    const kept = all.find((it) => it === document.activeElement)
+    const kept = all.find((it) => it === activeIn(region))
       ?? all.find((it) => it.matches(CHOSEN)) ?? all.find((it) => it.tabIndex === 0) ?? all[0];
     stop(all, kept);
   };

@@ -1,6 +1,27 @@
-// Light or dark: as JupyterLab says, else as the system says; exported pages have a button.
+// Light or dark: as the notebook says, else as the system says; exported pages have a button.
 
 import { button } from "./dom.js";
+
+/**
+ * What notebooks say: a selector that holds where they are dark, and one where they are light.
+ * @type {[dark: string, light: string][]}
+ */
+const SAID = [
+  ["body[data-jp-theme-light=false]", "body[data-jp-theme-light=true]"], // JupyterLab, Notebook
+  ["body.dark-theme", "body.light-theme"], // marimo
+  ["body[data-vscode-theme-kind$=dark], body[data-vscode-theme-kind=vscode-high-contrast]",
+    "body[data-vscode-theme-kind]"], // VS Code
+  [":not(*)", "body.notebook_app"], // the classic Notebook knows no dark
+  ["html[theme=dark]", "html[theme=light]"], // Colab
+];
+const WATCHED = ["class", "theme", "data-jp-theme-light", "data-vscode-theme-kind"];
+
+/** Whether the notebook around is dark; undefined where none says so. */
+function isNotebookDark() {
+  const holds = (/** @type {string} */ selector) => document.querySelector(selector) !== null;
+  const said = SAID.find(([dark, light]) => holds(dark) || holds(light));
+  return said && holds(said[0]);
+}
 
 /**
  * Follows the surroundings, and is light on paper; `tools` gets a button where the page is ours.
@@ -14,8 +35,7 @@ export function followTheme(root, tools, onChange) {
   const isDark = () => {
     if (isPrinting) return false;
     if (chosen !== null) return chosen === "dark";
-    const said = document.body.dataset.jpThemeLight;
-    return said === undefined ? system.matches : said === "false";
+    return isNotebookDark() ?? system.matches;
   };
   const apply = () => {
     root.dataset.theme = isDark() ? "dark" : "light";
@@ -30,7 +50,9 @@ export function followTheme(root, tools, onChange) {
     tools.append(toggle);
   }
   const observer = new MutationObserver(apply);
-  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  for (const part of [document.documentElement, document.body]) {
+    observer.observe(part, { attributes: true, attributeFilter: WATCHED });
+  }
   system.addEventListener("change", apply);
   const print = ({ type }) => {
     isPrinting = type === "beforeprint";

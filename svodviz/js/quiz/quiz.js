@@ -1,17 +1,16 @@
 // Predict, then reveal: one question at a time, graded here; the answers are saved and shared.
 
 import { button, h } from "../kit/dom.js";
-import { keepKeys } from "../kit/focus.js";
+import { activeIn, keepKeys } from "../kit/focus.js";
 import { followTheme } from "../kit/theme.js";
 import { tokens } from "../kit/tokens.js";
+import { csvOf, GIVEN_UP, jsonOf, rowsOf, save, triedOf } from "./results.js";
 
-const NOT_YET = -1;
+const NOTHING = -1;
 const LETTERS = "abcdefgh";
-const TITLES = {
-  rule: "Which rule fires?", kernels: "How many kernels?", critical: "Which item is critical?",
-  vectorizes: "Which loop becomes lanes?",
-};
-const LANGUAGES = { rule: "graph", kernels: "graph", critical: "words", vectorizes: "loops" };
+const LEVELS = 3;
+const MOST_SECONDS = 3600; // who leaves a question open overnight has not thought about it so long
+const LONGEST_NAME = 80; // of a file
 let pages = 0; // names of radio buttons must differ between quizzes of one page
 
 class QuizPage {
@@ -19,7 +18,8 @@ class QuizPage {
     this.model = model;
     this.wire = model.get("wire");
     this.group = `svodviz-quiz-${++pages}`;
-    this.chosen = NOT_YET;
+    this.chosen = NOTHING;
+    this.since = performance.now();
     this.progress = h("div", { class: "quiz-progress", role: "status" });
     this.dots = h("nav", { class: "quiz-dots", "aria-label": "Questions" });
     this.sheet = h("div", { class: "quiz-sheet" });
@@ -27,20 +27,21 @@ class QuizPage {
       h("span", { class: "spacer" }), this.progress);
     this.root = h("div", {
       class: fullPage ? "svodviz quiz full-page" : "svodviz quiz", tabindex: "-1",
-      // The notebook must not take keys for commands.
-      onkeydown: (event) => event.stopPropagation(),
-    }, this.tools, this.dots, this.sheet);
+      onkeydown: (event) => this.key(event),
+    }, this.tools, this.dots, this.sheet, this.saving());
     keepKeys(this.root);
   }
 
   get state() {
-    const { at = 0, answers = [] } = this.model.get("state") || {};
+    const { at = 0, answers = [], seconds = [], student = "" } = this.model.get("state") || {};
     const { questions } = this.wire;
-    const known = (chosen, place) =>
-      (questions[place].choices[chosen] ? chosen : NOT_YET);
+    const known = (tried, place) => (Array.isArray(tried) ? tried : []).filter(
+      (it) => it === GIVEN_UP || questions[place].choices[it]);
     return {
       at: questions[at] ? at : 0,
       answers: questions.map((_, place) => known(answers[place], place)),
+      seconds: questions.map((_, place) => Number(seconds[place]) || 0),
+      student: String(student),
     };
   }
 
@@ -50,75 +51,136 @@ class QuizPage {
     this.show();
   }
 
+  /** The seconds of every question, with those that the one on screen took until now. */
+  timed() {
+    const { at, answers, seconds } = this.state;
+    const passed = (performance.now() - this.since) / 1000;
+    this.since = performance.now();
+    if (!isOver(answers[at], this.wire.questions[at])) {
+      seconds[at] = Math.min(MOST_SECONDS, Math.round((seconds[at] + passed) * 10) / 10);
+    }
+    return seconds;
+  }
+
   go(at) {
-    this.chosen = NOT_YET;
-    this.set({ at });
+    const seconds = this.timed();
+    this.chosen = NOTHING;
+    this.set({ at, seconds });
+    this.sheet.scrollTop = 0;
   }
 
   show() {
-    const { at, answers } = this.state;
+    const { at, answers, student } = this.state;
     const { questions } = this.wire;
-    const given = answers.filter((it) => it !== NOT_YET).length;
-    const right = answers.filter((it, place) => it === questions[place].answer).length;
+    const given = answers.filter((it) => it.length > 0).length;
+    const right = answers.filter((it, place) => it[0] === questions[place].answer).length;
     this.progress.textContent = `${right} of ${given} right, ${questions.length - given} to go`;
     this.dots.replaceChildren(...questions.map((question, place) => {
       const sign = signOf(answers[place], question);
       const words = { "✓": "right", "✗": "wrong", "·": "open" }[sign];
       return button(`${place + 1} ${sign}`, () => this.go(place), {
         "aria-current": place === at ? "step" : null, "data-sign": sign,
-        "aria-label": `Question ${place + 1}, ${words}`, title: TITLES[question.kind] || "",
+        "aria-label": `Question ${place + 1}, ${words}`, title: question.title,
       });
     }));
+    if (activeIn(this.root) !== this.student) this.student.value = student;
     this.sheet.replaceChildren(...this.question(questions[at], answers[at], at));
   }
 
-  question(question, answer, at) {
-    const isOpen = answer === NOT_YET;
-    const check = button("Check", () => this.check(), {
-      class: "quiz-check", disabled: this.chosen === NOT_YET });
+  question(question, answers, at) {
+    const over = isOver(answers, question);
+    this.checking = button("Check", () => this.check(), {
+      class: "quiz-check", disabled: this.chosen === NOTHING });
+    const reveal = button("Show the answer", () => this.attempt(GIVEN_UP));
     const next = button("Next question", () => this.go(at + 1));
     this.reply = h("div", { class: "quiz-reply", role: "status", tabindex: "-1" },
-      ...(isOpen ? [] : verdict(question, answer)));
+      ...verdict(question, answers, over), over && place(question, this.wire.explorer));
     return [
-      h("h4", {}, TITLES[question.kind] || question.kind),
+      h("h4", {}, question.title, " ", h("span", { class: "quiz-level" },
+        `level ${question.level} of ${LEVELS}`)),
       h("p", { class: "quiz-prompt" }, question.prompt),
       question.lines.length > 0 && h("pre", { class: "quiz-lines", tabindex: "0" },
-        ...question.lines.map((line) => codeLine(line, LANGUAGES[question.kind]))),
-      h("fieldset", { disabled: !isOpen }, h("legend", {}, "Your answer"),
-        ...question.choices.map(([text], place) =>
-          this.choice(question, place, text, answer, check))),
-      h("div", { class: "quiz-buttons" }, isOpen && check,
-        !isOpen && at + 1 < this.wire.questions.length && next),
+        ...question.lines.map((line) => codeLine(line, question.language))),
+      h("fieldset", { disabled: over }, h("legend", {}, over ? "The answers"
+        : `Your answer: keys 1 to ${question.choices.length}, then Enter`),
+      ...question.choices.map(([text], position) =>
+        this.choice(question, position, text, answers, over))),
+      h("div", { class: "quiz-buttons" }, !over && this.checking,
+        !over && answers.length > 0 && reveal, over && at + 1 < this.wire.questions.length && next),
       this.reply,
     ].filter(Boolean);
   }
 
-  choice(question, place, text, answer, check) {
-    const isOpen = answer === NOT_YET;
-    const sign = isOpen ? "" : place === question.answer ? "✓" : place === answer ? "✗" : "";
+  choice(question, position, text, answers, over) {
+    const tried = answers.includes(position);
+    const isRight = over && position === question.answer;
+    const sign = isRight ? "✓" : tried ? "✗" : "";
+    const words = isRight ? "✓ right" : "✗ not this";
     const radio = h("input", {
-      type: "radio", name: this.group, value: place,
-      checked: place === (isOpen ? this.chosen : answer),
-      onchange: () => {
-        this.chosen = place;
-        check.disabled = false;
-      },
-      onkeydown: (event) => { if (event.key === "Enter") this.check(); },
+      type: "radio", name: this.group, value: position, disabled: tried || over,
+      checked: position === (over ? question.answer : this.chosen),
+      onchange: () => this.choose(position),
     });
     return h("label", { class: "quiz-choice", "data-sign": sign }, radio,
-      h("span", { class: "quiz-letter" }, `${LETTERS[place]}`), h("span", {}, text),
-      sign && h("span", { class: "quiz-sign" }, sign === "✓" ? "✓ right" : "✗ yours"));
+      h("span", { class: "quiz-letter" }, `${LETTERS[position]}`), h("span", {}, text),
+      sign && h("span", { class: "quiz-sign" }, words));
+  }
+
+  choose(position) {
+    this.chosen = position;
+    this.checking.disabled = false;
+  }
+
+  /** 1 to 4 choose, Enter checks. The notebook must not take keys for commands. */
+  key(event) {
+    event.stopPropagation();
+    const target = event.composedPath()[0];
+    const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
+    if (!isPlain || target === this.student) return;
+    const radio = /^[1-9]$/.test(event.key)
+      && this.sheet.querySelector(`input[value="${Number(event.key) - 1}"]:enabled`);
+    if (radio) {
+      radio.focus();
+      radio.checked = true;
+      this.choose(Number(radio.value));
+    } else if (event.key === "Enter" && target.type === "radio") this.check();
   }
 
   check() {
-    if (this.chosen === NOT_YET) return;
+    if (this.chosen !== NOTHING) this.attempt(this.chosen);
+  }
+
+  /** One more choice that was tried, or the answer asked for. */
+  attempt(position) {
     const { at, answers } = this.state;
-    if (answers[at] !== NOT_YET) return;
-    answers[at] = this.chosen;
-    this.chosen = NOT_YET;
-    this.set({ answers });
+    if (isOver(answers[at], this.wire.questions[at])) return;
+    const seconds = this.timed();
+    answers[at] = [...answers[at], position];
+    this.chosen = NOTHING;
+    this.set({ answers, seconds });
     this.reply.focus();
   }
+
+  /** Who answers, and the results as files. */
+  saving() {
+    this.student = h("input", {
+      type: "text", maxlength: 200, autocomplete: "name", size: 18,
+      onchange: () => this.set({ student: this.student.value }),
+    });
+    const write = (ending, textOf, type) => button(ending.toUpperCase(), () => {
+      const rows = rowsOf(this.wire, { ...this.state, seconds: this.timed() });
+      save(`${fileName(this.wire.name, this.state.student)}.${ending}`, textOf(rows), type);
+    }, { "aria-label": `Save the results as ${ending.toUpperCase()}` });
+    return h("div", { class: "quiz-saving" }, h("label", {}, "Name (optional)", this.student),
+      h("span", { class: "spacer" }), "Save the results as",
+      write("csv", csvOf, "text/csv"), write("json", jsonOf, "application/json"));
+  }
+}
+
+/** @param {string[]} words that a file may be called */
+function fileName(...words) {
+  return ["quiz", ...words].flatMap((it) => it.match(/[\p{L}\p{N}]+/gu) ?? []).join("-")
+    .slice(0, LONGEST_NAME);
 }
 
 function codeLine(line, language) {
@@ -129,22 +191,45 @@ function codeLine(line, language) {
     "\n");
 }
 
-function signOf(answer, question) {
-  if (answer === NOT_YET || answer === undefined) return "·";
-  return answer === question.answer ? "✓" : "✗";
+/** Whether there is nothing left to try. */
+function isOver(answers, question) {
+  return answers.includes(question.answer) || answers.includes(GIVEN_UP);
 }
 
-/** The words on an answer. */
-function verdict(question, answer) {
+function signOf(answers, question) {
+  if (answers.length === 0) return "·";
+  return answers[0] === question.answer ? "✓" : "✗";
+}
+
+/** The words on the last answer; the right one, and why, once there is nothing left to try. */
+function verdict(question, answers, over) {
+  const tried = triedOf(answers);
+  const last = tried.at(-1);
+  const isRight = last === question.answer;
   const [text, reply] = question.choices[question.answer];
-  const isRight = answer === question.answer;
-  const [mine, why] = question.choices[answer];
+  const [mine, why] = question.choices[last] ?? ["", ""];
   return [
-    isRight ? h("p", { class: "quiz-verdict right" }, h("strong", {}, "✓ Right: "), reply)
-      : h("p", { class: "quiz-verdict wrong" }, h("strong", {}, `✗ ${mine}: `), why),
-    !isRight && h("p", { class: "quiz-verdict right" }, h("strong", {}, `✓ ${text}: `), reply),
-    question.why.length > 0 && h("ul", {}, ...question.why.map((it) => h("li", {}, it))),
-  ].filter(Boolean);
+    tried.length > 0 && !isRight
+      && h("p", { class: "quiz-verdict wrong" }, h("strong", {}, `✗ ${mine}: `), why),
+    isRight && h("p", { class: "quiz-verdict right" }, h("strong", {}, "✓ Right: "), reply),
+    over && !isRight
+      && h("p", { class: "quiz-verdict right" }, h("strong", {}, `✓ ${text}: `), reply),
+    over && question.why.length > 0 && h("ul", {}, ...question.why.map((it) => h("li", {}, it))),
+  ];
+}
+
+/** Where the answer is to be seen: a link to a page, or what to write in a notebook. */
+function place({ entity }, explorer) {
+  if (!entity) return null;
+  const [stage] = entity.split(":");
+  const state = new URLSearchParams({ stage, selected: entity });
+  const address = explorer ? new URL(`${explorer}#${state}`, document.baseURI) : null;
+  if (address && /^(https?|file):$/.test(address.protocol)) {
+    return h("p", {}, h("a", { href: address.href, target: "_blank", rel: "noopener" },
+      "Show it in the explorer"));
+  }
+  return h("p", { class: "quiz-place" }, "In the explorer: ",
+    h("code", {}, `explore(y, stage="${stage}", selected="${entity}")`));
 }
 
 /** The page of a quiz, for the widget and for exports. */

@@ -71,8 +71,9 @@ STATES = (
     *(("both_page", {"tab": tab, "stage": "loops" if tab == "texts" else "graph"})
       for tab in TABS),
     ("both_page", {"tab": "graphs", "stage": "schedule", "selected": "b schedule:0"}),
-    ("quiz_page", {"at": 0, "answers": []}), ("quiz_page", {"at": 0, "answers": [0]}),
-    ("quiz_page", {"at": 1, "answers": [0]}), ("quiz_page", {"at": 1, "answers": [1, 1]}),
+    ("quiz_page", {"at": 0, "answers": []}), ("quiz_page", {"at": 0, "answers": [[0]]}),
+    ("quiz_page", {"at": 1, "answers": [[0, -1]]}),
+    ("quiz_page", {"at": 1, "answers": [[1, -1], [1, 0, -1]]}),
 )  # fmt: skip
 
 
