@@ -103,6 +103,7 @@ class Compilation:
         self._build = Build(self.written, options, self.provenance)
         self._running = Running(self._build, self._bindings)
         self.simplest = self._build.simplest
+        self._measured: dict[int, float] | None = None
         self.seconds = self._build.seconds
 
     def build(self) -> None:
@@ -454,7 +455,10 @@ class Compilation:
         """
         from compiler.ask.measure import measure  # only who measures loads it
 
-        return measure(self, inputs, variables, seconds)
+        found = measure(self, inputs, variables, seconds)
+        self._measured = {it.item_id: it.ns for it in found.times}
+        self.__dict__.pop("findings", None)  # they rest on these times now
+        return found
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -482,12 +486,13 @@ class Compilation:
     def findings(self) -> Findings:
         """What the program could do better, in the order of what it would bring.
 
-        Each has its rule, its numbers, the line of the program and what to write instead; they rest
-        on estimates, and what was compiled so far. `print` explains them.
+        Each has its rule, its numbers, the line of the program and what to write instead. They rest
+        on the times of the last `measure()`, on estimates where there was none, and on what was
+        compiled so far. `print` explains them.
         """
         from compiler.findings.rules import findings  # only who looks loads it
 
-        return findings(self)
+        return findings(self, self._measured)
 
     # -- text ----------------------------------------------------------------------------------
 

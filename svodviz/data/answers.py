@@ -1,8 +1,17 @@
 """The answers that a page asks of Python, and exports record, as types (see `records`)."""
 
-from typing import Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
 
-from svodviz.data.records import Digits, Flow, Number, Perhaps, Position, SourceLine, Value
+from svodviz.data.records import (
+    Digits,
+    Findings,
+    Flow,
+    Number,
+    Perhaps,
+    Position,
+    SourceLine,
+    Value,
+)
 
 # -- one run ---------------------------------------------------------------------------------------
 
@@ -42,6 +51,8 @@ class Measurement(TypedDict):
     """Notes on what was left out or done otherwise."""
     results: list[Value]
     seconds: Number
+    findings: NotRequired[Findings]
+    """What the program could do better, by these times."""
 
 
 # -- machine code ----------------------------------------------------------------------------------

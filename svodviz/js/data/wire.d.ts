@@ -220,14 +220,14 @@ export interface FindingRow {
   rule: string;
   words: string;
   instead: string;
-  gain: number;
-  e: Perhaps;
+  brings: string;
+  subject: string;
   stage: string;
   view: string;
   numbers: Numbers;
   place: string;
   text: string;
-  line: Perhaps;
+  line: string;
 }
 
 /** Those that would bring most first, and what was looked for */
@@ -416,6 +416,7 @@ export interface Measurement {
   notes: string[];
   results: Value[];
   seconds: Number;
+  findings?: Findings;
 }
 
 /** One pass of LLVM that changed something */
@@ -614,7 +615,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 5;
+  version: 6;
   name: string;
   stages: Stage[];
   scopes: ScopeRow[];
