@@ -47,7 +47,9 @@ def microseconds(ns: float, digits: int = 2) -> str:
 
 
 def percent(share: float) -> str:
-    """`39 %`; `0.4 %` of what is hardly there."""
+    """`39 %`; `0.4 %` and `< 0.1 %` of what is hardly there."""
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
     return f"{100 * share:.0f} %" if share >= 0.0095 else f"{100 * share:.1g} %"
 
 

@@ -52,6 +52,7 @@ from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
+    from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
@@ -352,6 +353,17 @@ class Compilation:
         kernel, and `InternalError` where this LLVM does not tell them.
         """
         return codegen.latencies(self._generated, self.assembly, kernel)
+
+    @located
+    def hot(self, kernel: str = "k0") -> "Hot":
+        """The instructions and blocks of a kernel's machine code that its time goes to.
+
+        The program is run up to the kernel, on its own data. The shares are measured where the
+        system lets a thread be sampled, else estimated from how often each block is run; `how`
+        says which. Raises `DataError` where there is no such kernel, or as `run()` does, and
+        `DeviceError` where neither can be had.
+        """
+        return codegen.hot(self, self._generated, self.assembly, kernel, self._latest)
 
     @located
     def debug_ir(self, kernel: str = "k0") -> str:

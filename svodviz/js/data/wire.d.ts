@@ -465,6 +465,24 @@ export interface Latencies {
   cycles: Perhaps[];
 }
 
+/**
+ * The share of a line of the program, its place, its text, its entity; these are empty for what no
+ * line was found for
+ */
+export type HotLine = [Number, string, string, string];
+
+/** The shares of one kernel's time */
+export interface Hot {
+  kernel: string;
+  number: number;
+  measured: boolean;
+  how: string;
+  rows: Number[];
+  blocks: Number[];
+  runs: Position[];
+  lines: HotLine[];
+}
+
 /** The names that the rule of a rewrite bound, and the nanoseconds of one run of it */
 export interface Matches {
   bindings: [string, string][];
@@ -476,7 +494,7 @@ export interface Problem {
   problem: string;
 }
 
-export type Answer = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem;
+export type Answer = LlvmPasses | Assembly | Latencies | Hot | Measurement | Matches | Problem;
 
 /** Answers that exports have, by question: the name of the request and its arguments */
 export type Recorded = Record<string, Answer>;
