@@ -79,8 +79,9 @@ def test_show_prints_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     )
     assert main(["show", str(path), "--findings"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("1  float64   wide.py:4  y = (x * np.float64(2)) @ x")
-    assert "instead: a Python number or np.float32(…)" in text
+    assert text.startswith("1  float64   about ")
+    assert text.splitlines()[1] == "   wide.py:4  y = (x * np.float64(2)) @ x"
+    assert "Instead: write a Python number or np.float32(…)" in text
     assert main(["show", str(path), "--stage", "findings"]) == 0
     assert capsys.readouterr().out == text
 

@@ -12,6 +12,9 @@ const QUESTION = {
 const SHOWN = 0.0005; // of the kernel's time: a choice, less is no more than a sample or two
 const LINES = 4;
 
+/** A share in few figures, one under the other: "12.3 %". */
+const figure = (share) => `${(100 * share).toFixed(1)} %`;
+
 /** A share in words: never 0 for what is not. */
 function shareWords(share) {
   return share < SHOWN ? `< ${percent(SHOWN)}` : percent(share);
@@ -36,7 +39,7 @@ export class Hot extends KernelQuestion {
     const share = found?.rows[line] ?? 0;
     if (share < SHOWN) return null;
     const how = found.measured ? "measured" : "estimated";
-    return [percent(share), `${percent(share)} of the kernel's time, ${how}`, share];
+    return [figure(share), `${percent(share)} of the kernel's time, ${how}`, share];
   }
 
   /** What the head of a block says of it: "81 % of the time, the most". */
