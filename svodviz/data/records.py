@@ -310,6 +310,8 @@ class Titled(TypedDict):
 
     title: NotRequired[str]
     """Its name, what it does, the shape of its result, lines; of a kernel's first call."""
+    short: NotRequired[str]
+    """Its name and what it does."""
 
 
 class KernelRow(Titled):

@@ -245,6 +245,7 @@ export type RefusedRow = [string, string, Numbers];
 /** What a kernel is called */
 export interface Titled {
   title?: string;
+  short?: string;
 }
 
 /** How a kernel's loops were transformed, what LLVM did, and why */

@@ -71,6 +71,13 @@ def written(folder: Path, text: str) -> str:
     return str(folder / "program.py")
 
 
+@pytest.mark.parametrize("command", ["explore", "export"])
+def test_a_page_speaks_to_who_made_it_at_the_command_line(tmp_path: Path, command: str) -> None:
+    page = tmp_path / "page.html"
+    assert main([command, written(tmp_path, RIGHT), "-o", str(page)]) == 0
+    assert '<body data-maker="command line"' in page.read_text("utf-8")
+
+
 def test_show_prints_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wide.py"
     path.write_text(
