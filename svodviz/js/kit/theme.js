@@ -1,6 +1,10 @@
-// Light or dark: as JupyterLab says, else as the system says; exported pages have a button.
+// Light or dark: as JupyterLab says, else as the system says; exported pages have a button, and
+// remember what it chose.
 
 import { button } from "./dom.js";
+import { keep, kept } from "./kept.js";
+
+const KEY = "svodviz theme";
 
 /**
  * Follows the surroundings, and is light on paper; `tools` gets a button where the page is ours.
@@ -8,7 +12,7 @@ import { button } from "./dom.js";
  */
 export function followTheme(root, tools, onChange) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
+  let chosen = tools && ["dark", "light"].includes(kept(KEY)) ? kept(KEY) : null;
   let toggle = null;
   let isPrinting = false;
   const isDark = () => {
@@ -25,6 +29,7 @@ export function followTheme(root, tools, onChange) {
   if (tools) {
     toggle = button("", () => {
       chosen = isDark() ? "light" : "dark";
+      keep(KEY, chosen);
       apply();
     }, { class: "theme-toggle", title: "Switch between light and dark" });
     tools.append(toggle);
