@@ -105,7 +105,8 @@ export class ChangesTab {
     return h("div", {},
       rows.length > 0 && this.table(["", "over", "pass", "a", "b", "rules"], rows.map(
         ([stage, kernel, name, a, b, mark, rules]) => h("tr", { "data-mark": mark }, signOf(mark),
-          h("td", {}, `${stage} ${this.comparison.shortOf(kernel)}`.trim()), h("th", { scope: "row" }, name),
+          h("td", {}, `${stage} ${this.comparison.shortOf(kernel)}`.trim()),
+          h("th", { scope: "row" }, name),
           h("td", {}, a || "–"), h("td", {}, b || "–"), h("td", { class: "why" }, rules)))),
       same > 0 && h("p", {}, button(
         `${this.all ? "hide" : "show"} ${same} ${same === 1 ? "pass" : "passes"} that did the same`,

@@ -150,7 +150,8 @@ class Page {
       { value: id, selected: id === state.stage },
       `${comparison.differs(id) ? "~" : "="} ${label}`)));
     this.units.replaceChildren(...comparison.pairs.map((pair, unit) => h("option",
-      { value: unit, selected: unit === state.unit }, `${markOf(pair)} ${comparison.shortOf(pair.name)}`)));
+      { value: unit, selected: unit === state.unit },
+      `${markOf(pair)} ${comparison.shortOf(pair.name)}`)));
     const isTables = state.tab === "changes";
     [this.stages, this.steps].forEach((it) => { it.hidden = isTables; });
     this.units.hidden = isTables || comparison.pairs.length < 2;

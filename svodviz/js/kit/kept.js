@@ -1,5 +1,5 @@
 // What a page of its own has the browser keep for the next one. Pages in frames without an origin
-// have no storage: they forget, and work without.
+// have no storage: they forget, and work without. Pure but for that storage.
 
 /**
  * @param {string} key
